@@ -124,7 +124,7 @@ func TestVersion(t *testing.T) {
 	versions := []store.Version{version()}
 	for _, y := range []float64{1, 2} {
 		r := newRecord(t, p.Trials[0])
-		r.Metrics["y"] = y
+		r.Metrics = map[string]float64{"y": y}
 		if err := s.Put(r); err != nil {
 			t.Fatal(err)
 		}

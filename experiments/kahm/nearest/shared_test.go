@@ -12,7 +12,6 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
-	"privkern/tests/tier"
 )
 
 // A trial whose clusters and radii another trial has found is bit for bit that which finds
@@ -73,7 +72,6 @@ func TestSharedWorkChangesNothing(t *testing.T) {
 	warned := 0
 	for i, s := range settings {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			tier.Third(t)
 			alone := run(s, nil)
 			for _, r := range []*evaluation{run(s, kept), run(s, kept)} {
 				a, b := untimed(Classifier(), alone.ClassifierMetrics), untimed(Classifier(), r.ClassifierMetrics)

@@ -11,7 +11,6 @@ import (
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
-	"privkern/tests/tier"
 )
 
 // tableII calls visit with the settings of the 32 trials of Table II on one data set, as
@@ -118,7 +117,6 @@ func TestSharedKernelsChangeNothing(t *testing.T) {
 		{first, 1, func(s *HARSettings) { s.Method = "single:rbf:0.001" }},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			tier.Third(t)
 			alone := run(c.on, c.seed, "float64", nil, c.change)
 			run(c.on, c.seed, "float64", kept, c.change)
 			if found := run(c.on, c.seed, "float64", kept, c.change); !reflect.DeepEqual(found, alone) {
