@@ -407,9 +407,9 @@ func TestFromSpectrum(t *testing.T) {
 func TestPseudoInverse(t *testing.T) {
 	r := whiten(t, mat.NewDense(2, 3, []float64{2, 0, 0, 0, 1, 2}), FullRank)
 	for _, c := range []struct {
-		lambda, norms        []float64
-		logDet, range_, norm float64
-		kept                 int
+		lambda, norms         []float64
+		logDet, inRange, norm float64
+		kept                  int
 	}{
 		{[]float64{3, 5, 2}, []float64{1. / 3, 1. / 13, 4. / 13}, math.Log(12 * 13), math.Log(3 * 13. / 5),
 			math.Sqrt(1. / 3), 2},
@@ -432,7 +432,7 @@ func TestPseudoInverse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if math.Abs(d.LogDetRange-c.range_) > 1e-12 || math.Abs(d.LogDet-c.range_-math.Log(4*5)) > 1e-12 ||
+			if math.Abs(d.LogDetRange-c.inRange) > 1e-12 || math.Abs(d.LogDet-c.inRange-math.Log(4*5)) > 1e-12 ||
 				math.Abs(d.MaxMahalanobis-c.norm) > 1e-12 || d.SumLambda != floats.Sum(c.lambda) {
 				t.Errorf("%+v", d)
 			}
