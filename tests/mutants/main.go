@@ -25,7 +25,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"time"
 )
 
 type options struct {
@@ -88,22 +87,20 @@ func run(ctx context.Context, out io.Writer, o options) (survived int, err error
 	if err := t.baseline(ctx, chosen); err != nil {
 		return 0, err
 	}
-	for _, m := range chosen {
-		start := time.Now()
-		by, err := t.deathOf(ctx, m)
+	for m, end := range t.ends(ctx, chosen) {
 		if ctx.Err() != nil {
 			return survived, ctx.Err()
 		}
-		if by == "" {
+		if end.by == "" {
 			survived++
 			delete(kept, m.Name)
 			fmt.Fprintf(out, "SURVIVED  %s: %s in %s\n", m.Name, oneLine(m.New), m.File)
-			if err != nil {
-				fmt.Fprintf(out, "%v\n", err)
+			if end.err != nil {
+				fmt.Fprintf(out, "%v\n", end.err)
 			}
 			continue
 		}
-		fmt.Fprintf(out, "%4.0f s  %s: %s\n", time.Since(start).Seconds(), m.Name, by)
+		fmt.Fprintf(out, "%4.0f s  %s: %s\n", end.took.Seconds(), m.Name, end.by)
 		if kept[m.Name], err = m.fingerprint("."); err != nil {
 			return survived, err
 		}

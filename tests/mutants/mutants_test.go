@@ -65,6 +65,28 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// Tests that a pattern names must have passed, or a mutant could not die of them.
+func TestPasses(t *testing.T) {
+	const output = `=== RUN   TestBand
+=== RUN   TestBand/wide
+    --- PASS: TestBand/wide (0.00s)
+    --- FAIL: TestBand/close (0.00s)
+--- PASS: TestBand (0.00s)
+--- SKIP: TestLock (0.00s)
+PASS
+`
+	for pattern, want := range map[string]bool{
+		"": true, "Band": true, "Other|Band": true, "TestBand$": true, "Band/wide": true, "Lock|Band/wi": true,
+		"Lock": false, "Band/close": false, "Other|Lock/Band": false, "Band/wide/more": false,
+	} {
+		t.Run(pattern, func(t *testing.T) {
+			if passes(output, pattern) != want {
+				t.Errorf("want %v", want)
+			}
+		})
+	}
+}
+
 func TestSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seen.json")
 	name := mutants[0].Name

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,25 +28,100 @@ type tester struct {
 	limit     time.Duration
 }
 
-// baseline runs the tests of the mutants on the code as it is. Of tests that
-// fail anyway, none dies.
+// baseline runs the tests of the mutants on the code as it is, those of a package
+// together. Of tests that fail anyway, none dies.
 func (t *tester) baseline(ctx context.Context, of []Mutant) error {
-	done := map[string]bool{}
+	type place struct {
+		folder, env string
+		device      bool
+	}
+	var order []place
+	tests := map[place][]string{}
 	for _, m := range of {
-		what := strings.TrimSpace(m.Env + " " + m.Package + " " + m.Tests)
-		if done[what] {
-			continue
+		at := place{m.Package, m.Env, m.Device}
+		if tests[at] == nil {
+			order = append(order, at)
 		}
-		done[what] = true
-		output, err := t.test(ctx, m, "")
+		if !slices.Contains(tests[at], m.Tests) {
+			tests[at] = append(tests[at], m.Tests)
+		}
+	}
+	for _, at := range order {
+		all := strings.Join(tests[at], "|")
+		if slices.Contains(tests[at], "") {
+			all = ""
+		}
+		what := strings.TrimSpace(at.env + " " + at.folder)
+		output, err := t.test(ctx, Mutant{Package: at.folder, Env: at.env, Device: at.device, Tests: all}, "")
 		if err != nil {
-			return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", what, err, output)
+			return fmt.Errorf("the tests of %s %s fail without any mutant: %w\n%s", what, all, err, output)
 		}
-		if strings.Contains(output, "no tests to run") || !strings.Contains(output, "--- PASS") {
-			return fmt.Errorf("%s: none of its tests runs and passes:\n%s", what, output)
+		for _, one := range tests[at] {
+			if !passes(output, one) {
+				return fmt.Errorf("%s %s: none of its tests runs and passes:\n%s", what, one, output)
+			}
 		}
 	}
 	return nil
+}
+
+var passing = regexp.MustCompile(`(?m)^\s*--- PASS: (\S+)`)
+
+// passes tells whether one of the tests passed that a pattern for -run names: names of
+// tests and subtests between slashes, and alternatives of them.
+func passes(output, pattern string) bool {
+	for _, name := range passing.FindAllStringSubmatch(output, -1) {
+		parts := strings.Split(name[1], "/")
+		for alternative := range strings.SplitSeq(pattern, "|") {
+			levels := strings.Split(alternative, "/")
+			found := len(levels) <= len(parts)
+			for i := 0; found && i < len(levels); i++ {
+				found = regexp.MustCompile(levels[i]).MatchString(parts[i])
+			}
+			if found {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// atOnce bounds the mutants that are looked at together: to build one is a while of one
+// processor, and their tests take memory.
+const atOnce = 4
+
+// end is how a mutant ends: which test dies of it, "" where none does, and an error
+// where the tests did not run.
+type end struct {
+	by   string
+	err  error
+	took time.Duration
+}
+
+// ends looks at the mutants, some at once, and yields how each ends, in their order.
+func (t *tester) ends(ctx context.Context, of []Mutant) iter.Seq2[Mutant, end] {
+	return func(yield func(Mutant, end) bool) {
+		ends, free := make([]chan end, len(of)), make(chan struct{}, min(atOnce, runtime.NumCPU()))
+		for i := range of {
+			ends[i] = make(chan end, 1)
+		}
+		go func() {
+			for i, m := range of {
+				free <- struct{}{}
+				go func() {
+					start := time.Now()
+					by, err := t.deathOf(ctx, m)
+					ends[i] <- end{by, err, time.Since(start)}
+					<-free
+				}()
+			}
+		}()
+		for i, m := range of {
+			if !yield(m, <-ends[i]) {
+				return
+			}
+		}
+	}
 }
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
