@@ -266,8 +266,8 @@ func TestLinterRefusesImports(t *testing.T) {
 	_, pinned, _ := strings.Cut(string(script), "\ngolangci_lint=")
 	linter, _, _ := strings.Cut(pinned, "\n")
 	dir := copyOfProgram(t)
-	arguments := []string{"run", linter, "run", "--enable-only", "depguard", "--max-issues-per-linter", "0",
-		"--max-same-issues", "0", "--output.json.path", "stdout", "--show-stats=false"}
+	arguments := []string{"run", linter, "run", "--allow-parallel-runners", "--enable-only", "depguard",
+		"--max-issues-per-linter", "0", "--max-same-issues", "0", "--output.json.path", "stdout", "--show-stats=false"}
 	for _, p := range plantedImports {
 		at := filepath.Join(dir, filepath.FromSlash(p.file))
 		if err := os.Mkdir(filepath.Dir(at), 0o777); err != nil {
