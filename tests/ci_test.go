@@ -147,8 +147,9 @@ func TestSteps(t *testing.T) {
 			says: []string{"--- ok: good", "--- ok: slow", "--- FAILED: wrong", "--- ok: last"},
 		},
 		{
-			name:   "tests that were skipped, again",
-			script: "step t tests -run 'TestPasses|TestSkips|TestOnlySkipped' .; MOON=1 step u again 'no moon yet'; step v again 'no sun'",
+			name: "tests that were skipped, again",
+			script: "step t tests -run 'TestPasses|TestSkips|TestOnlySkipped' .; MOON=1 step u again 'no moon yet'; " +
+				"step v again 'no sun'",
 			status: 1, end: "\n2 passed, 1 failed\n",
 			says: []string{"--- ok: u", "1 tests passed, 0 were skipped", "no test was skipped because no sun", "--- FAILED: v"},
 		},
@@ -196,9 +197,11 @@ func TestSteps(t *testing.T) {
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			cmd := exec.Command(bash, "-c", "set -uo pipefail\n. \"$LIB\" && cp \"$TALLY\" \"$CI_WORK\" || exit 2\n"+row.script+"\nfinish")
+			const begin = "set -uo pipefail\n. \"$LIB\" && cp \"$TALLY\" \"$CI_WORK\" || exit 2\n"
+			cmd := exec.Command(bash, "-c", begin+row.script+"\nfinish")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "LIB="+filepath.Join(program.Root(t), ".ci", "lib.sh"), "CI_WORK=", "CI_STRICT="+row.strict,
+			cmd.Env = append(os.Environ(), "LIB="+filepath.Join(program.Root(t), ".ci", "lib.sh"), "CI_WORK=",
+				"CI_STRICT="+row.strict,
 				"TALLY="+tally)
 			raw, err := cmd.CombinedOutput()
 			var exit *exec.ExitError

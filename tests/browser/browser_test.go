@@ -539,7 +539,8 @@ func TestLargeReportInBrowser(t *testing.T) {
 func quickstart(t *testing.T) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
-	cmd := program.Command(t, "sweep", filepath.Join(program.Root(t), "configs", "quickstart.yaml"), "--out", out, "--quiet")
+	file := filepath.Join(program.Root(t), "configs", "quickstart.yaml")
+	cmd := program.Command(t, "sweep", file, "--out", out, "--quiet")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

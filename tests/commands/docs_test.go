@@ -37,7 +37,8 @@ func pages(t *testing.T) []string {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	return append([]string{filepath.Join(program.Root(t), "README.md"), filepath.Join(program.Root(t), "CONTRIBUTING.md")}, docs...)
+	root := program.Root(t)
+	return append([]string{filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md")}, docs...)
 }
 
 // codeBlock is a fenced block of a page. Its note is the comment in the line before it,

@@ -234,8 +234,8 @@ func TestNoOpenFiles(t *testing.T) {
 	out, command := program.NewSweep(t)
 	cmd := program.Limited("ulimit -n 12", command("--jobs", "1", "--requeue", "0")) // a worker needs more
 	msg, err := cmd.CombinedOutput()
-	program.ExitsWith(t, err, msg, 3, "run: stopped after 3 trials in a row that this machine refused: the machine is short of open "+
-		"files of a process: a worker process cannot be started: ")
+	program.ExitsWith(t, err, msg, 3, "run: stopped after 3 trials in a row that this machine refused: the machine is "+
+		"short of open files of a process: a worker process cannot be started: ")
 	if n := program.Events(t, out, "given_up"); n != 3 {
 		t.Errorf("%d trials were given up\n%s", n, msg)
 	}

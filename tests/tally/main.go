@@ -21,7 +21,8 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: tally step [-run NAMES] FILE, tally unchecked FILE..., or tally again REASON FILE...")
+var errUsage = errors.New("usage: tally step [-run NAMES] FILE, tally unchecked FILE..., " +
+	"or tally again REASON FILE..., of events")
 
 func tally(args []string, out io.Writer) error {
 	if len(args) == 0 {
