@@ -35,7 +35,7 @@ func silent(t *testing.T) *app {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = null.Close() })
-	messages := progress.NewMessages(null)
+	messages := messagesTo(null)
 	t.Cleanup(messages.Flush) // before the file is closed
 	return &app{in: strings.NewReader(""), out: progress.NewResults(t.Context(), null, messages), err: messages}
 }

@@ -12,7 +12,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"privkern/runner/execute/progress"
 	"privkern/runner/execute/worker"
 )
 
@@ -21,10 +20,10 @@ func main() { os.Exit(Main()) }
 // Main runs the command line and returns the exit status. Under a limit on memory
 // the work is done in a child; workers have the runner for a parent.
 func Main() int {
-	// A reader who is gone ends what is written to him, not this program: a write fails then.
+	// Without a reader a write fails, and the program goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if worker.NeedsSupervision() && !isWorker() {
-		messages := progress.NewMessages(os.Stderr)
+		messages := messagesTo(os.Stderr)
 		defer messages.Flush()
 		status, err := worker.Supervise(messages)
 		if err != nil {

@@ -38,7 +38,7 @@ type app struct {
 // execute runs the command line and returns the exit status. Results go to out, messages
 // and progress to errOut.
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut *os.File) int {
-	messages := progress.NewMessages(errOut)
+	messages := messagesTo(errOut)
 	defer messages.Flush()
 	a := &app{in: in, out: progress.NewResults(ctx, out, messages), err: messages}
 	root := a.root(args)
@@ -103,7 +103,7 @@ Results go to stdout; messages and progress go to stderr.`,
 		if a.logFormat != "text" && a.logFormat != "json" {
 			return usagef("--log-format is %q; it takes text or json", a.logFormat)
 		}
-		if !isTerminal(a.err) { // what is drawn there is drawn again
+		if !isTerminal(a.err) { // where progress is drawn again
 			a.err.Missing(a.missing)
 		}
 		if cmd.Name() != workerName {
@@ -203,6 +203,21 @@ func (a *app) locator() dataset.Locator { return dataset.NewLocator(a.dataFolder
 // datasets finds data sets in the folder of --data and the places of the environment.
 func (a *app) datasets() *plan.Datasets { return plan.NewDatasets(a.locator()) }
 
+// Bytes of messages that wait for a reader who does not read: on a terminal no more than he would
+// look at when he does, for a program as many as it may be behind.
+const (
+	waitOnTerminal = 64 << 10
+	waitForProgram = 16 << 20
+)
+
+// messagesTo returns the writer of messages to a file.
+func messagesTo(file *os.File) *progress.Messages {
+	if isTerminal(file) {
+		return progress.NewMessages(file, waitOnTerminal)
+	}
+	return progress.NewMessages(file, waitForProgram)
+}
+
 // isTerminal reports whether w is a terminal that takes escape sequences.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
@@ -258,13 +273,13 @@ func (a *app) problem(text string) string {
 	return text
 }
 
-// missing says that messages were not read in time, and dropped.
+// missing is the message that n messages were not read in time, and dropped.
 func (a *app) missing(n int) string {
 	return a.problem(fmt.Sprintf("%s missing here: nobody read in time", areOf(n, "message")))
 }
 
-// barWidth is the width of a bar with that many columns beside it.
-func (a *app) barWidth(most, beside int) int { return max(1, min(most, columns(a.err)-beside)) }
+// barWidth is the width of a bar of at most that many columns, where others take some of the line.
+func (a *app) barWidth(most, others int) int { return max(1, min(most, columns(a.err)-others)) }
 
 // oneOf refuses values of a flag that are not valid.
 func oneOf(flag, value string, valid ...string) error {

@@ -62,8 +62,9 @@ no file and prints no record. It computes on the CPU, as run audit does:
 states that audits say nothing of that.
 
 A release books its epsilon and delta on the accounts of its data before noise is
-drawn, and is refused where they exceed what is left (run budget --help). One that
-fails later has spent. --no-budget books nothing, and the release says so. delta
+drawn, and is refused where they exceed what is left (run budget --help), or where
+the disk has no room for what it may take by its public shape. One that fails later
+has spent. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
@@ -329,7 +330,7 @@ func (a *app) checkNewFileOf(flag, path string, written experiment.Form) error {
 // checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name
 // asks for none of the forms.
 func checkNewFile(flag, path string, forms []experiment.Form) error {
-	err := store.CheckReleasePath(path, forms)
+	err := store.CheckReleasePath(path, forms, experiment.Size{})
 	var exists *store.ExistsError
 	var form *store.FormError
 	if errors.As(err, &exists) || errors.As(err, &form) {
@@ -448,8 +449,10 @@ func (a *app) release(
 	var refused error
 	options.Book = func(s experiment.Spending) error {
 		s.Experiment = e.Name
-		warning, refused = privacy.CheckDelta(s, o.allowLargeDelta)
-		if refused == nil && !options.Unbooked {
+		if warning, refused = privacy.CheckDelta(s, o.allowLargeDelta); refused != nil {
+			return refused
+		}
+		if refused = room(e, job.Params, o.release, s.Size); refused == nil && !options.Unbooked {
 			if refused = o.ledger.Book(s, o.budgetID); refused == nil {
 				spent = "; its budget is spent all the same (run budget list): another attempt spends another"
 			}
@@ -486,6 +489,18 @@ func (a *app) release(
 	a.say("%s released in %s; %s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
 		strings.TrimRight(o.release, "/"), store.DescriptionSuffix)
 	return rec, nil
+}
+
+// room refuses a release for which there is no room on the disk, before anything is spent.
+func room(e *experiment.Experiment, params experiment.Params, path string, size experiment.Size) error {
+	var forms []experiment.Form
+	if e.Forms != nil {
+		forms = e.Forms(params)
+	}
+	if err := store.CheckReleasePath(path, forms, size); err != nil {
+		return fmt.Errorf("nothing is released: %w", err)
+	}
+	return nil
 }
 
 // resolveArguments reads name=value arguments, and warns of those that do nothing.

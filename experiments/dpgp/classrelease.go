@@ -67,10 +67,21 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(c.rows.X, labels), Row: dataset.CanonicalRows(c.rows.X, labels), Rows: n,
 			Units:   experiment.UnitsOfARow(),
-			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
+			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(), Size: c.size(),
 		},
 		Publish: (&classRelease{c, sums}).publish,
 	}, nil
+}
+
+// size is that of the file of the models: inducing inputs, lengthscales, and a mean and a
+// covariance for each class.
+func (c *ownClassifier) size() experiment.Size {
+	m, d := c.rows.z.Dims()
+	classes := len(c.classes)
+	return experiment.Size{
+		Numbers: m*d + d + classes*(m+m*m), Lists: m + 1 + classes*(1+m),
+		Names: release.LengthOf(c.rows.Names) + release.LengthOf(c.classes) + len(c.settings.Output),
+	}
 }
 
 // classRelease is what a release needs besides the data.

@@ -144,9 +144,14 @@ func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64
 	}
 	trial := trialtest.New(t, trialtest.Options{Seed: uint64(n), Workers: 2})
 	trial.Params, trial.Seed, trial.Secure = p, n, true
-	trial.Book = func(experiment.Spending) error { return nil }
+	var size experiment.Size
+	trial.Book = func(s experiment.Spending) error { size = s.Size; return nil }
 	trial.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", n)))
-	return x.Release(t.Context(), trial)
+	r, err := x.Release(t.Context(), trial)
+	if err == nil {
+		trialtest.WantSize(t, size, r)
+	}
+	return r, err
 }
 
 // A released classifier predicts from what is in its file alone.

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -53,3 +54,11 @@ func (p *Plan) With(ctx context.Context, s *Source, private *mat.Dense) (*experi
 	out.Noise = s.Drawn()
 	return out, nil
 }
+
+// SizeOfTable is the size of a release of rows with those columns.
+func SizeOfTable(rows int, columns []string) experiment.Size {
+	return experiment.Size{Rows: rows, Columns: len(columns), Names: LengthOf(columns)}
+}
+
+// LengthOf is the length of all names, in bytes.
+func LengthOf(names []string) int { return len(strings.Join(names, "")) }

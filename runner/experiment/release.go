@@ -121,6 +121,19 @@ type Spending struct {
 	// Mu is the μ of its Gaussian differential privacy, where it has one; 0
 	// elsewhere.
 	Mu float64
+	// Size is that of the release, for which there must be room before anything is spent.
+	Size Size
+}
+
+// Size is how much a release writes at most. It is computed from public numbers alone, because
+// others may learn whether there was room for it.
+type Size struct {
+	// Rows and Columns are those of the table; Class is the longest name of a class that a row shows.
+	Rows, Columns, Class int
+	// Numbers are those in the lists of numbers of the model, and Lists is how many there are.
+	Numbers, Lists int
+	// Names is the length of the names of columns and classes together. Lengths are in bytes.
+	Names int
 }
 
 // Tuning says where the hyper-parameters of a release came from.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -30,8 +31,14 @@ func (e *ExistsError) Error() string {
 }
 
 // CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is
-// spent. Forms are those that the release can have, nil where it has one whatever its name.
-func CheckReleasePath(path string, forms []experiment.Form) error {
+// spent. Forms are those that the release can have, nil where it has one whatever its name;
+// the size is that of the release, zero as long as it is not known.
+func CheckReleasePath(path string, forms []experiment.Form, size experiment.Size) error {
+	return CheckReleasePathOn(disk.System, path, forms, size)
+}
+
+// CheckReleasePathOn is [CheckReleasePath] on a disk.
+func CheckReleasePathOn(d disk.Disk, path string, forms []experiment.Form, size experiment.Size) error {
 	form := experiment.FormOf(path)
 	if forms != nil && !slices.Contains(forms, form) {
 		return &FormError{path, forms}
@@ -39,7 +46,7 @@ func CheckReleasePath(path string, forms []experiment.Form) error {
 	if forms != nil && strings.TrimRight(path, "/") == "" {
 		return fmt.Errorf("%s: it names no folder of its own", path)
 	}
-	d := disk.System
+	room := roomForRelease(form, forms != nil, size)
 	for _, p := range releasePaths(path, forms != nil) {
 		if _, err := d.Lstat(p); err == nil {
 			return &ExistsError{p}
@@ -48,17 +55,34 @@ func CheckReleasePath(path string, forms []experiment.Form) error {
 	if form == experiment.FormPictures && forms != nil {
 		path = strings.TrimRight(path, "/")
 	}
-	probe, err := disk.CreateTemp(d, path)
-	if err != nil {
-		return fmt.Errorf("the release cannot be written: %w", err)
-	}
-	// Room for what is released, so that a full disk is found before a budget is
-	// spent.
-	_, err = probe.Write(make([]byte, roomForRelease))
-	if err = errors.Join(err, probe.Close(), d.Remove(probe.Name())); err != nil {
+	if err := probeRoom(d, path, room); err != nil {
 		return fmt.Errorf("the release cannot be written: %w", err)
 	}
 	return nil
+}
+
+// probeRoom writes that many bytes into the folder of a path, and removes them. They are random, since file
+// systems that compress take any number of zeros, and synced, since some count only then.
+func probeRoom(d disk.Disk, path string, room int64) error {
+	probe, err := disk.CreateTemp(d, path)
+	if err != nil {
+		return err
+	}
+	var seed [32]byte
+	random := rand.NewChaCha8(seed)
+	block := make([]byte, min(room, 1<<20))
+	for left := room; left > 0 && err == nil; left -= int64(len(block)) {
+		block = block[:min(left, int64(len(block)))]
+		_, _ = random.Read(block) // it never fails
+		_, err = probe.Write(block)
+	}
+	if err == nil {
+		err = probe.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("it may take %.1f MiB: %w", float64(room)/(1<<20), err)
+	}
+	return errors.Join(err, probe.Close(), d.Remove(probe.Name()))
 }
 
 // FormError says that the name of a release asks for no form that it has.
@@ -126,9 +150,6 @@ func releasePaths(path string, formed bool) []string {
 func ClassesPath(path string) string {
 	return strings.TrimSuffix(path, string(experiment.FormArrays)) + ".labels" + string(experiment.FormArrays)
 }
-
-// roomForRelease is more than most releases take.
-const roomForRelease = 1 << 20
 
 // WriteRelease writes the rows to path as comma-separated values with a header, or the
 // model as JSON, and the record without them to path.json. A release of several forms is

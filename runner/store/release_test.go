@@ -35,7 +35,7 @@ func namesIn(t *testing.T, dir string) string {
 
 func TestWriteRelease(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
-	if err := store.CheckReleasePath(path, nil); err != nil {
+	if err := store.CheckReleasePath(path, nil, experiment.Size{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, releasedRows); err != nil {
@@ -92,7 +92,7 @@ func TestReleaseReplacesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exists *store.ExistsError
-		if err := store.CheckReleasePath(path, nil); !errors.As(err, &exists) {
+		if err := store.CheckReleasePath(path, nil, experiment.Size{}); !errors.As(err, &exists) {
 			t.Errorf("%s is there: %v", there, err)
 		}
 		if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.As(err, &exists) {
@@ -106,7 +106,7 @@ func TestReleaseReplacesNothing(t *testing.T) {
 
 func TestCheckReleasePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "out.csv")
-	if err := store.CheckReleasePath(path, nil); !errors.Is(err, os.ErrNotExist) {
+	if err := store.CheckReleasePath(path, nil, experiment.Size{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.Is(err, os.ErrNotExist) ||

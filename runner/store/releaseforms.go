@@ -166,3 +166,36 @@ func createFolder(d disk.Disk, path string, files []releaseFile) (err error) {
 	}
 	return nil
 }
+
+// Bytes that things of a release take at most.
+const (
+	roomForRest    = 1 << 20 // texts, the description, numbers outside of lists
+	bytesOfBlock   = 4096    // files take whole ones
+	bytesOfName    = 32      // each byte of a name: it stands in several places, in escapes
+	bytesInTable   = 25      // a number: 24 digits and letters, and a separator
+	bytesInModel   = 32      // a number: 25 digits and letters, its comma, and its indentation
+	bytesOfList    = 16      // its brackets, with their indentation
+	bytesInArray   = 8       // a number
+	bytesOfLetter  = 4       // of the name of a class, in an array
+	bytesOfPicture = 1024    // besides two for each pixel, because a row of them has one of its own
+)
+
+// roomForRelease is how many bytes a release takes at most in a form, of several where formed.
+func roomForRelease(form experiment.Form, formed bool, s experiment.Size) int64 {
+	rows, columns, class := int64(s.Rows), int64(s.Columns), int64(s.Class)
+	table := rows * (bytesInTable*columns + 2*class + 4) // quotes may be doubled
+	model := bytesInModel*int64(s.Numbers) + bytesOfList*int64(s.Lists)
+	room := int64(roomForRest) + bytesOfName*int64(s.Names)
+	switch {
+	case !formed:
+		return room + table + model // one of them is none
+	case form == experiment.FormArrays:
+		return room + rows*(bytesInArray*columns+bytesOfLetter*max(1, class))
+	case form == experiment.FormModel:
+		return room + model
+	case form == experiment.FormPictures:
+		file := 2*columns + bytesOfPicture
+		return room + rows*((file+bytesOfBlock-1)/bytesOfBlock+1)*bytesOfBlock // with its entry in the folder
+	}
+	return room + table
+}

@@ -31,7 +31,7 @@ func written(t *testing.T, name string, rel *experiment.Release) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := dir + "/" + name
-	if err := store.CheckReleasePath(path, allForms); err != nil {
+	if err := store.CheckReleasePath(path, allForms, experiment.Size{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.WriteRelease(path, releaseRecord, rel); err != nil {
@@ -41,7 +41,7 @@ func written(t *testing.T, name string, rel *experiment.Release) string {
 	if err := store.WriteRelease(path, releaseRecord, rel); !errors.As(err, &exists) {
 		t.Errorf("a second release of that name: %v", err)
 	}
-	if err := store.CheckReleasePath(path, allForms); !errors.As(err, &exists) {
+	if err := store.CheckReleasePath(path, allForms, experiment.Size{}); !errors.As(err, &exists) {
 		t.Errorf("a second release of that name: %v", err)
 	}
 	return dir
@@ -149,7 +149,7 @@ func TestFormRefused(t *testing.T) {
 	dir := t.TempDir()
 	var form *store.FormError
 	for _, name := range []string{"x", "x.txt", "x.csv.gz", "out/"} {
-		err := store.CheckReleasePath(dir+"/"+name, allForms[:3])
+		err := store.CheckReleasePath(dir+"/"+name, allForms[:3], experiment.Size{})
 		if !errors.As(err, &form) || !strings.Contains(err.Error(), "use NAME.csv (a table), NAME.npy (NumPy arrays), "+
 			"NAME.json (a model for run predict)") {
 			t.Errorf("%s: %v", name, err)
@@ -159,11 +159,11 @@ func TestFormRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *store.ExistsError
-	if err := store.CheckReleasePath(dir+"/x.npy", allForms); !errors.As(err, &exists) {
+	if err := store.CheckReleasePath(dir+"/x.npy", allForms, experiment.Size{}); !errors.As(err, &exists) {
 		t.Errorf("labels that are there: %v", err)
 	}
 	// Another release of one form is written under any name.
-	if err := store.CheckReleasePath(dir+"/x.npy", nil); err != nil {
+	if err := store.CheckReleasePath(dir+"/x.npy", nil, experiment.Size{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -195,7 +195,8 @@ func TestPicturesThatDoNotLast(t *testing.T) {
 }
 
 func TestFolderWithoutAName(t *testing.T) {
-	if err := store.CheckReleasePath("/", allForms); err == nil || !strings.Contains(err.Error(), "no folder of its own") {
+	err := store.CheckReleasePath("/", allForms, experiment.Size{})
+	if err == nil || !strings.Contains(err.Error(), "no folder of its own") {
 		t.Errorf("error %v", err)
 	}
 }

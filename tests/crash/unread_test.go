@@ -96,7 +96,7 @@ func TestStoppedTerminal(t *testing.T) {
 	}
 	out, _ := program.NewSweep(t)
 	file := filepath.Join(filepath.Dir(out), "sweep.yaml")
-	// script reads no more of the terminal than it can hand on; yes fills what is left.
+	// script reads no more of the terminal than it can hand on; yes fills the rest of the buffer.
 	line := "yes >&2 & '" + program.Path(t) + "' sweep '" + file + "' --out '" + out + "' > /dev/null"
 	cmd := exec.Command(script, "-qec", line, "/dev/null")
 	_, write := fullPipe(t)

@@ -196,6 +196,10 @@ var privacyMutants = []Mutant{
 		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
 	{Name: "budget: lock", File: "runner/store/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
 		Old: `syscall.LOCK_EX|syscall.LOCK_NB`, New: `syscall.LOCK_SH | syscall.LOCK_NB`},
+	{Name: "budget: room for a table before it is spent", File: "runner/store/releaseforms.go", Package: store,
+		Tests: "Room", Old: `rows * (bytesInTable*columns + 2*class + 4)`, New: `rows * (bytesInTable + 2*class + 4)`},
+	{Name: "budget: room for a model before it is spent", File: "experiments/dpgp/regression/release.go",
+		Package: ownModel, Tests: "SizeOfModel", Old: `scales + m + m*m`, New: `scales + m`},
 	{Name: "budget: a rule stays", File: "experiments/budget/rule.go", Package: budget, Tests: "Mixture|Rule",
 		Old: `if rule == "" {
 		rule = Basic`, New: `if true {

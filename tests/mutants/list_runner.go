@@ -223,7 +223,7 @@ var runnerMutants = []Mutant{
 		Tests:   "Refused", Old: `r.refused = 0`, New: `r.refused += 0`},
 	{Name: "run: unread messages are dropped", File: "runner/execute/progress/streams.go",
 		Package: "./runner/execute/progress",
-		Tests:   "UnreadMessages", Old: `case m.bytes+len(message) > maxWaiting:`, New: `case m.bytes < 0:`},
+		Tests:   "UnreadMessages", Old: `m.bytes+len(message) > m.most:`, New: `m.bytes+len(message) < 0:`},
 	{Name: "run: printing ends without a reader, and nothing else", File: "runner/execute/progress/streams.go",
 		Package: "./runner/execute/progress",
 		Tests:   "WithoutAReader", Old: `if r.onGone == nil {`, New: `if r.gone {`},

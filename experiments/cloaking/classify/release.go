@@ -80,12 +80,14 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	}
 	d.warnings = append(slices.Clip(d.warnings), cloak.Extrapolations(s.Predict, points, d.inputs, d.names)...)
 	p := &publication{c, d, fit, points}
+	n, _ := points.Dims()
 	return &release.Plan{
 		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(d.table, d.account()), Units: []string{experiment.UnitOutput},
 			Rows: len(d.outputs), Epsilon: s.Epsilon, Delta: s.Delta,
-			Mu: math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
+			Mu:   math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
+			Size: release.SizeOfTable(n, p.columns()),
 		},
 		Publish: p.publish,
 	}, nil
@@ -99,6 +101,11 @@ type publication struct {
 	points *mat.Dense // P×d
 }
 
+// columns are those of the release.
+func (p *publication) columns() []string {
+	return append(slices.Clone(p.data.names), columnProbability, columnClass)
+}
+
 // publish releases the classifier's predictions from the labels (N×1, ±1).
 func (p *publication) publish(ctx context.Context, private *mat.Dense,
 	source *release.Source) (*experiment.Release, error) {
@@ -110,7 +117,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense,
 	}
 	n, _ := p.points.Dims()
 	out := &experiment.Release{
-		Columns:  append(slices.Clone(d.names), columnProbability, columnClass),
+		Columns:  p.columns(),
 		Rows:     make([][]float64, n),
 		Metrics:  experiment.MetricValues(c.fitMetrics(fit)),
 		Privacy:  c.releasePrivacy(d),

@@ -109,7 +109,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		Private: mat.NewDense(rows, 1, slices.Clone(r.data.Raw)),
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(r.data.Inputs, r.data.Raw), Units: []string{experiment.UnitOutput}, Rows: rows,
-			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor,
+			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
 		},
 		Publish: p.publish,
 	}, nil
@@ -126,6 +126,11 @@ type publication struct {
 	warnings     []string
 }
 
+// columns are those of the release.
+func (p *publication) columns() []string {
+	return append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD)
+}
+
 // publish releases the predictions from the outputs (N×1), which it clips.
 //
 // All predictions are computed from the noisy coordinates of the range: adding
@@ -139,7 +144,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense,
 	}
 	predictions := p.Directions.Predictions(w)
 	out := &experiment.Release{
-		Columns:  append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD),
+		Columns:  p.columns(),
 		Rows:     make([][]float64, len(p.noiseSD)),
 		Privacy:  p.releasePrivacy(),
 		Warnings: p.warnings,

@@ -456,6 +456,7 @@ func TestRegressionSpending(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := planFor(t, rowSettings(writeRows(t, c.rows)), c.change)
 			want := spendingOf(t, c.rows, c.inputs, c.epsilon, c.delta)
+			want.Size = plan.Spending.Size // see TestSizeOfModel
 			if !reflect.DeepEqual(plan.Spending, want) {
 				t.Errorf("%+v\nwant %+v", plan.Spending, want)
 			}
@@ -466,6 +467,27 @@ func TestRegressionSpending(t *testing.T) {
 	}
 	if spendingOf(t, rows, 1, 1, 1e-4).Data == spendingOf(t, other, 1, 1, 1e-4).Data {
 		t.Error("another output has the same account")
+	}
+}
+
+// There is to be room for a model before its budget is spent, of one lengthscale or several.
+func TestSizeOfModel(t *testing.T) {
+	rows := spendingRows()
+	for name, change := range map[string]func(*Settings){
+		"defaults":   func(*Settings) {},
+		"two inputs": func(s *Settings) { s.Inputs, s.Inducing = "a+b", "3" },
+		"several lengthscales": func(s *Settings) {
+			s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", experiment.Several{2, 3}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := planFor(t, rowSettings(writeRows(t, rows)), change)
+			r, err := plan.With(t.Context(), release.Unbooked(t.Context(), chacha(6)), plan.Private)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trialtest.WantSize(t, plan.Spending.Size, r)
+		})
 	}
 }
 

@@ -120,10 +120,21 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(r.x, r.outputs), Row: dataset.CanonicalRows(r.x, r.outputs), Rows: n,
 			Units:   experiment.UnitsOfARow(),
-			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(),
+			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / sums.Factor(), Size: r.size(),
 		},
 		Publish: (&modelRelease{r, sums}).publish,
 	}, nil
+}
+
+// size is that of the file of the model: inducing inputs, lengthscales where there are several,
+// mean and covariance.
+func (r *regressor) size() experiment.Size {
+	m, d := r.z.Dims()
+	scales := len(r.scaling)
+	return experiment.Size{
+		Numbers: m*d + scales + m + m*m, Lists: m + min(scales, 1) + 1 + m,
+		Names: release.LengthOf(r.inputs) + len(r.output.Name),
+	}
 }
 
 // modelRelease is what a release of a model needs besides the data.

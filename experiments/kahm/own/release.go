@@ -115,10 +115,22 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		Private: r.X,
 		Spending: experiment.Spending{
 			Data: dataset.Canonical(r.X, output), Units: []string{experiment.UnitInputs}, Rows: n,
-			Epsilon: RowEpsilon(&s.Budget, p),
+			Epsilon: RowEpsilon(&s.Budget, p), Size: r.size(),
 		},
 		Publish: (&publication{s, t, r, ranges, noise}).publish,
 	}, nil
+}
+
+// size is that of the rows, and of the model, which has the same samples and the ranges.
+func (r *Rows) size() experiment.Size {
+	n, p := r.X.Dims()
+	size := release.SizeOfTable(n, r.Names)
+	size.Numbers, size.Lists = n*p+2*p, n+2
+	size.Names += release.LengthOf(r.Classes) + len(r.Output)
+	for _, class := range r.Classes {
+		size.Class = max(size.Class, len(class))
+	}
+	return size
 }
 
 // dropEmptyClasses leaves out classes that are levels of the output, and that no row has.

@@ -72,6 +72,7 @@ func released(t *testing.T, rows string, seed byte, changes ...func(*Publishing)
 	if err != nil {
 		t.Fatal(err)
 	}
+	trialtest.WantSize(t, plan.Spending.Size, out)
 	return out, draws
 }
 

@@ -57,5 +57,5 @@ func PeakRSS() int64 {
 	return u.Maxrss * 1024
 }
 
-// BrokenPipe says that what was written to has no reader any more.
+// BrokenPipe reports whether an error is that of a write to a pipe without a reader.
 func BrokenPipe(err error) bool { return errors.Is(err, unix.EPIPE) }

@@ -89,7 +89,7 @@ func PeakRSS() int64 {
 	return int64(m.peakWorkingSet)
 }
 
-// BrokenPipe says that what was written to has no reader any more.
+// BrokenPipe reports whether an error is that of a write to a pipe without a reader.
 func BrokenPipe(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
 }

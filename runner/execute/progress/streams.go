@@ -12,17 +12,15 @@ import (
 	"privkern/runner/execute/machine"
 )
 
-// patience is how long a reader may take until what is written is not waited for any more.
+// patience is how long a reader may take for one message or result before he counts as absent.
 const patience = time.Second
-
-// maxWaiting is how many bytes of messages wait for their reader at most.
-const maxWaiting = 256 << 10
 
 // Messages writes to standard error, whose reader may be a terminal that is stopped, or a program
 // that does not read. A write never waits: messages are kept for the reader up to a limit, and
 // dropped beyond it. It is safe for concurrent use.
 type Messages struct {
-	to *os.File
+	to   *os.File
+	most int // bytes that wait; one message may be longer
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -37,9 +35,9 @@ type Messages struct {
 	onGone  func()
 }
 
-// NewMessages returns a writer to a file.
-func NewMessages(to *os.File) *Messages {
-	m := &Messages{to: to, stuck: -1}
+// NewMessages returns a writer to a file, for which most bytes wait.
+func NewMessages(to *os.File, most int) *Messages {
+	m := &Messages{to: to, most: most, stuck: -1}
 	m.changed = sync.NewCond(&m.mu)
 	go m.pass()
 	return m
@@ -48,7 +46,7 @@ func NewMessages(to *os.File) *Messages {
 // Fd is the file's, so that a terminal can be asked for its size.
 func (m *Messages) Fd() uintptr { return m.to.Fd() }
 
-// Missing has text say that n messages were dropped, behind those that were kept.
+// Missing sets the text of a note that n messages were dropped, which follows those that were kept.
 func (m *Messages) Missing(text func(n int) string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +67,7 @@ func (m *Messages) Write(message []byte) (int, error) {
 	defer m.mu.Unlock()
 	switch {
 	case m.gone:
-	case m.bytes+len(message) > maxWaiting:
+	case m.bytes > 0 && m.bytes+len(message) > m.most:
 		m.dropped++
 	default:
 		m.waiting = append(m.waiting, bytes.Clone(message))
@@ -101,7 +99,7 @@ func (m *Messages) Flush() {
 	}
 }
 
-// left says whether there is anything to be done.
+// left reports whether pass has anything to do.
 func (m *Messages) left() bool {
 	return m.writing || len(m.waiting) > 0 || m.dropped > 0 && m.missing != nil || m.gone && m.onGone != nil
 }
@@ -128,7 +126,7 @@ func (m *Messages) pass() {
 	}
 }
 
-// next takes off what comes next: a message, the note behind those that were kept, or the call
+// next takes off the next step: a message, the note behind those that were kept, or the call
 // where the reader is gone.
 func (m *Messages) next() func() error {
 	if m.gone {

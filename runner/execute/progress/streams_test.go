@@ -29,10 +29,10 @@ func pipe(t *testing.T) (read, write *os.File) {
 }
 
 // Messages that nobody reads are not waited for: those for which there is no room are dropped, and
-// their number is said behind those that were kept, in their order. What comes later is read again.
+// their number follows those that were kept, in their order. Later messages are read again.
 func TestUnreadMessages(t *testing.T) {
 	read, write := pipe(t)
-	m := progress.NewMessages(write)
+	m := progress.NewMessages(write, 256<<10)
 	m.Missing(func(n int) string { return fmt.Sprint("missing ", n) })
 	const sent = 4000
 	line := strings.Repeat("x", 500)
@@ -64,7 +64,7 @@ func TestUnreadMessages(t *testing.T) {
 // Where nobody is told how many are missing, they are just left out.
 func TestUnreadMessagesWithoutANote(t *testing.T) {
 	read, write := pipe(t)
-	m := progress.NewMessages(write)
+	m := progress.NewMessages(write, 256<<10)
 	for range 4000 {
 		_, _ = fmt.Fprintln(m, strings.Repeat("x", 500))
 	}
@@ -80,12 +80,25 @@ func TestUnreadMessagesWithoutANote(t *testing.T) {
 	}
 }
 
+// A message that is longer than all that may wait is no reason to drop it.
+func TestLongMessage(t *testing.T) {
+	read, write := pipe(t)
+	m := progress.NewMessages(write, 10)
+	const text = "a stack that is long\n"
+	_, _ = io.WriteString(m, text)
+	m.Flush()
+	_ = write.Close()
+	if got, err := io.ReadAll(read); err != nil || string(got) != text {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 // A reader who is gone costs nothing but the messages, which is told once.
 func TestMessagesWithoutAReader(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told late: %v", late), func(t *testing.T) {
 			read, write := pipe(t)
-			m := progress.NewMessages(write)
+			m := progress.NewMessages(write, 256<<10)
 			gone := 0
 			if !late {
 				m.OnGone(func() { gone++ })
@@ -111,7 +124,7 @@ func TestMessagesWithoutAReader(t *testing.T) {
 // Results stand behind the messages of before.
 func TestResultsFollowMessages(t *testing.T) {
 	read, write := pipe(t)
-	m := progress.NewMessages(write)
+	m := progress.NewMessages(write, 256<<10)
 	r := progress.NewResults(t.Context(), write, m)
 	want := ""
 	for i := range 20 {
@@ -135,7 +148,7 @@ func TestResultsWithoutAReader(t *testing.T) {
 	for _, goesOn := range []bool{false, true} {
 		t.Run(fmt.Sprintf("goes on: %v", goesOn), func(t *testing.T) {
 			read, write := pipe(t)
-			r := progress.NewResults(t.Context(), write, progress.NewMessages(write))
+			r := progress.NewResults(t.Context(), write, progress.NewMessages(write, 256<<10))
 			gone := 0
 			if goesOn {
 				r.OnGone(func() { gone++ })
@@ -155,7 +168,7 @@ func TestResultsWithoutAReader(t *testing.T) {
 func TestInterruptedResults(t *testing.T) {
 	read, write := pipe(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := progress.NewResults(ctx, write, progress.NewMessages(write))
+	r := progress.NewResults(ctx, write, progress.NewMessages(write, 256<<10))
 	large := strings.Repeat("x", 1<<20)
 	got := make(chan int)
 	go func() {

@@ -36,11 +36,11 @@ func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
 
 // Where the machine refuses one trial after another, the sweep stops after a few, with a sentence;
 // none has a record, and the same command goes on. One that comes to its end begins the count anew,
-// and what may be due to a trial does not count.
+// and trouble that may be due to a trial does not count.
 func TestRefusedTrialsStopTheRun(t *testing.T) {
 	const ok, refused, failed, died = 'o', 'r', 'f', 'd'
 	for _, c := range []struct {
-		name, trials string // what becomes of each
+		name, trials string // one letter for each
 		jobs         int
 		requeue      int
 		want         schedule.Summary

@@ -13,8 +13,8 @@ type Trouble struct {
 	// Machine says whose doing it was. What the machine did to a trial is no result:
 	// it is run again. What the trial did itself, as by a crash, is a failure.
 	Machine bool `json:"machine"`
-	// Refused says that the machine refuses any trial, because a process, a file or a device that all need
-	// cannot be had. Memory that runs out or a signal during the trial may be due to that trial alone.
+	// Refused is true where any trial would be in this trouble, because a process, a file or a device that
+	// all need cannot be had. Memory that runs out or a signal during a trial may be due to that trial alone.
 	Refused bool   `json:"refused,omitempty"`
 	Reason  string `json:"reason"`           // one sentence, without its full stop
 	Advice  string `json:"advice,omitempty"` // what to do where it goes on, in the form of Reason

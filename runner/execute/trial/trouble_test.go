@@ -77,7 +77,8 @@ func TestDeviceIsTheMachine(t *testing.T) {
 		open, run error
 		want      trial.Trouble
 	}{
-		{"it cannot be opened", errors.New("no\ndevice"), nil, trial.Trouble{Machine: true, Refused: true, Reason: "no; device"}},
+		{"it cannot be opened", errors.New("no\ndevice"), nil,
+			trial.Trouble{Machine: true, Refused: true, Reason: "no; device"}},
 		{"it is lost", nil, fmt.Errorf("solving: %w", deviceError{}),
 			trial.Trouble{Machine: true, Reason: "solving: the device is lost", Advice: "look after the device"}},
 	} {

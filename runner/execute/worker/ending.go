@@ -44,7 +44,7 @@ type ending struct {
 	silent bool   // it holds only where nothing was printed
 	what   string // what happened to the process
 	advice string
-	// refused says that any trial meets the same end; see [trial.Trouble].
+	// refused is true where any trial meets the same end; see [trial.Trouble].
 	refused bool
 }
 

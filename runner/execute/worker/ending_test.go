@@ -101,9 +101,10 @@ func TestEndings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := c.ending.trouble("it")
-			// Threads and files are short for every trial; memory, and what sends a signal, perhaps for one.
+			// Threads and files are short for every trial; memory is, and a signal comes, perhaps for one.
 			refused := strings.Contains(c.want, "could not start a thread") || strings.Contains(c.want, "could not open")
-			if got.Machine != c.machine || got.Refused != refused || got.Reason != "it "+c.want || got.Output != c.ending.Output {
+			if got.Machine != c.machine || got.Refused != refused || got.Reason != "it "+c.want ||
+				got.Output != c.ending.Output {
 				t.Errorf("%+v\nwant %v, %v, %q", got, c.machine, refused, c.want)
 			}
 		})

@@ -43,8 +43,8 @@ func NeedsSupervision() bool {
 }
 
 // Supervise runs this program again with the same arguments, and returns its exit
-// status, or as an error in a sentence how the machine ended it. What it printed when it
-// ended goes to messages. SIGINT and SIGTERM are passed on; a second one ends it at once.
+// status, or as an error in a sentence how the machine ended it. Its last words go to
+// messages. SIGINT and SIGTERM are passed on; a second one ends it at once.
 func Supervise(messages io.Writer) (status int, err error) {
 	limit, limited := machine.ProcessLimit()
 	if limited && limit.Flag == "-v" && limit.Bytes < MinAddressSpace {

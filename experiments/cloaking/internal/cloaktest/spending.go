@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -88,7 +89,7 @@ func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 	t.Helper()
 	want := experiment.Spending{
 		Data: rows.Account(inputs), Units: []string{experiment.UnitOutput}, Rows: len(rows),
-		Epsilon: s.Epsilon, Delta: s.Delta,
+		Epsilon: s.Epsilon, Delta: s.Delta, Size: p.Spending.Size, // see WantNoOrder
 	}
 	if s.Steps > 0 {
 		steps := float64(s.Steps)
@@ -113,6 +114,7 @@ func WantNoOrder(t *testing.T, rows Rows, planned func(t *testing.T, file string
 		if err != nil {
 			t.Fatal(err)
 		}
+		trialtest.WantSize(t, p.Spending.Size, r)
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
