@@ -395,3 +395,42 @@ func TestFigureNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The page of many trials stays small, whatever they have: beyond a number of bytes it points to their records.
+func TestSizeOfThePage(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		trials, metrics int
+		privacy         bool // a block of its own for each trial
+		shown           int  // trials in the page's data, at least
+	}{
+		{"few metrics", 10_000, 7, false, 9_500}, {"many metrics", 10_000, 100, false, 2_500},
+		{"privacy of each", 10_000, 7, true, 9_500}, {"many trials", 60_000, 1, false, 10_000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			trials := report.NewTrialTally(nil)
+			for i := range c.trials {
+				r := &record.Record{Key: fmt.Sprintf("%064x", i), Experiment: "demo/large", Status: record.OK,
+					Metrics: map[string]float64{}}
+				for k := range c.metrics {
+					r.Metrics[fmt.Sprint("m", k)] = -1.234567e-89 * float64(i+1)
+				}
+				if c.privacy {
+					r.Privacy = &experiment.Privacy{Unit: fmt.Sprint("the output of row ", i),
+						Notes: []string{strings.Repeat("so ", 200)}}
+				}
+				trials.Add("demo/large", experiment.Params{"x": float64(i)}, 0, r)
+			}
+			var html bytes.Buffer
+			if err := report.Write(&html, report.Content{Title: "Large", Trials: trials}); err != nil {
+				t.Fatal(err)
+			}
+			if n := html.Len(); n > 3_000_000 {
+				t.Errorf("the page has %d bytes", n)
+			}
+			if n := strings.Count(html.String(), `,"ok",[`); n < c.shown || n > c.trials {
+				t.Errorf("%d trials are in the page's data, want at least %d", n, c.shown)
+			}
+		})
+	}
+}

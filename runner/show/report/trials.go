@@ -28,6 +28,7 @@ type TrialTally struct {
 	sources []source
 
 	recordsOnly bool // the page has no table of trials
+	detailBytes int  // of the details of all trials that were added, by estimate
 
 	experiments []*settings
 	byName      map[string]*settings
@@ -206,7 +207,10 @@ type PrivacyGroup struct {
 	Trials      int
 }
 
-// addPrivacy returns the position of the block, -1 for one that is not kept.
+// inRecord is the position of a privacy block that is not kept; -1 stands for no block.
+const inRecord = -2
+
+// addPrivacy returns the position of the block, or inRecord.
 func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 	said := sha256.New()
 	// a hash takes everything
@@ -214,7 +218,7 @@ func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 	id := [sha256.Size]byte(said.Sum(nil))
 	at, known := t.privacyOf[id]
 	if !known {
-		at = -1
+		at = inRecord
 		if len(t.privacy) < keptPrivacy {
 			at = len(t.privacy)
 			t.privacy = append(t.privacy, &PrivacyGroup{Privacy: *p})
@@ -235,7 +239,7 @@ func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 // many the panels of trials have theirs.
 const (
 	maxPrivacy  = 40
-	keptPrivacy = 2000
+	keptPrivacy = 500
 )
 
 // Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
