@@ -43,7 +43,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	onTerminal := func(term string) string {
 		t.Helper()
 		cmd := exec.Command(script, "-qec", "stty cols 100; '"+program.Path(t)+
-			"' audit entry-noise hall --draws 40000 > /dev/null",
+			"' audit entry-noise hall --draws 100000 > /dev/null",
 			"/dev/null")
 		cmd.Env = append(os.Environ(), "TERM="+term, "NO_COLOR=")
 		text, err := cmd.Output()

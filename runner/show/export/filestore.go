@@ -84,6 +84,23 @@ type fileStore struct {
 	opts        Options
 	experiments map[string]string // name to MLflow's id
 	parents     map[parentID]*parent
+	runs        int // that are planned
+}
+
+// block is the disk that a small file takes on most file systems, in bytes.
+const block = 4096
+
+// foresee reports the size of the store from the first run's: it has a file for each metric, parameter and tag.
+func (m *fileStore) foresee(first files) {
+	if m.opts.Foresee == nil {
+		return
+	}
+	var bytes int64
+	for _, content := range first {
+		bytes += (int64(len(content)) + block - 1) / block * block
+	}
+	m.opts.Foresee(len(first)*m.runs, bytes*int64(m.runs))
+	m.opts.Foresee = nil
 }
 
 // removeLeftovers removes what a killed export left.

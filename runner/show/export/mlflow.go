@@ -100,6 +100,7 @@ func (m *fileStore) export(ctx context.Context, sweeps []*RunGroup) (counts Coun
 	var sources []*Folder
 	for _, s := range sweeps {
 		sources = append(sources, s.Folder)
+		m.runs += len(s.Plan.Trials)
 	}
 	r := newReader(ctx, sources, m.opts, 1)
 	err = r.each(func(t *trial) error {
@@ -239,6 +240,7 @@ func (m *fileStore) writeTrial(t *trial) error {
 		return err
 	}
 	files["artifacts/record.json"] = raw
+	m.foresee(files)
 	return m.place(files, id, run)
 }
 

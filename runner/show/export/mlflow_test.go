@@ -223,3 +223,19 @@ func TestMLflowNamesStayInTheRun(t *testing.T) {
 		t.Errorf("beside the store there is %v (%v)", entries, err)
 	}
 }
+
+// The size of the store is known from the first run.
+func TestMLflowForeseesItsSize(t *testing.T) {
+	from, p := output(t)
+	dir := filepath.Join(t.TempDir(), "mlruns")
+	calls, foreseen, bytes := 0, 0, int64(0)
+	opts := opts
+	opts.Foresee = func(n int, b int64) { calls, foreseen, bytes = calls+1, n, b }
+	if _, err := export.MLflow(t.Context(), dir, []*export.RunGroup{{Folder: open(t, from)[0]}}, opts); err != nil {
+		t.Fatal(err)
+	}
+	first := tree(t, filepath.Join(dir, experimentID(t, dir, "demo/fit"), p.Trials[0].Key[:32]))
+	if want := len(first) * len(p.Trials); calls != 1 || foreseen != want || bytes < 4096*int64(want) {
+		t.Errorf("%d calls: %d files of %d bytes, want %d", calls, foreseen, bytes, want)
+	}
+}

@@ -44,6 +44,9 @@ type Options struct {
 	// Progress receives how many trials are done; it may be nil. With Parquet and
 	// CSV every trial is read twice, and total is twice their number.
 	Progress func(done, total int)
+	// Foresee, if not nil, is called once by MLflow, before the second run is written, with the number of files
+	// and the bytes of disk that all runs take at most if they are like the first.
+	Foresee func(files int, bytes int64)
 	// KeepFormulas leaves texts of a CSV file as they are that a spreadsheet would run.
 	KeepFormulas bool
 }
