@@ -29,9 +29,6 @@ func TestBitsDoNotDependOnTheOrder(t *testing.T) {
 		t.Run(dtype, func(t *testing.T) {
 			_, device := engines(t, dtype)
 			for _, c := range op.BuiltinCases() {
-				if c.Single && dtype != "float32" {
-					continue
-				}
 				out, err := device.Run(context.Background(), program(c), inputs(device, c))
 				if err != nil {
 					t.Fatal(err)

@@ -29,7 +29,7 @@ import (
 func TestConcurrentRuns(t *testing.T) {
 	_, e := engines(t, "float64")
 	// Kernels have too many cases for this.
-	cases := slices.DeleteFunc(cases(), func(c op.Case) bool { return c.Single || strings.Contains(c.Name, "Kernel") })
+	cases := slices.DeleteFunc(cases(), func(c op.Case) bool { return strings.Contains(c.Name, "Kernel") })
 	want := make([]engine.Values, len(cases))
 	for i, c := range cases {
 		var err error

@@ -57,7 +57,7 @@ func chainsOf(t *testing.T, dtype tensor.Dtype) map[string]*kernels.Chain {
 		x.Close()
 	}
 	for _, g := range corpus.All() {
-		if g.Fault(dtype).Stage != corpus.Building {
+		if g.Fault().Stage != corpus.Building {
 			plan(g.Program())
 		}
 	}

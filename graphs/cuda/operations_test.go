@@ -96,9 +96,6 @@ func TestOperationsLikeTheHost(t *testing.T) {
 		t.Run(precision.dtype, func(t *testing.T) {
 			host, device := engines(t, precision.dtype)
 			for _, c := range cases() {
-				if c.Single && precision.dtype != "float32" {
-					continue
-				}
 				t.Run(c.Name, func(t *testing.T) {
 					want, err := host.Run(context.Background(), program(c), inputs(host, c))
 					if err != nil {

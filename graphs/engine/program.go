@@ -69,6 +69,9 @@ func Build(p Program, dtype tensor.Dtype) (*Graph, error) {
 	b := newBuilder(p.Name, dtype)
 	b.graph.draws = p.Draws
 	b.Fail(protect(func() error { p.Build(b); return nil }))
+	if err := b.graph.checkOperations(); err != nil {
+		b.err = err // gorgonia's own of the derivative may have come first
+	}
 	if b.err == nil {
 		b.Fail(protect(b.graph.finish))
 	}
@@ -198,6 +201,19 @@ func (g *Graph) finish() error {
 		// alike.
 		if !n.Shape().IsScalar() && !op.Random(n.Op()) {
 			return fmt.Errorf("the node %q is a tensor constant; make it an input", n.Name())
+		}
+	}
+	return nil
+}
+
+// checkOperations refuses operations that no backend computes.
+func (g *Graph) checkOperations() error {
+	for _, n := range g.Expr.AllNodes() {
+		if n.Op() == nil {
+			continue
+		}
+		if why := op.Refused(n.Op()); why != "" {
+			return fmt.Errorf("%v is refused: %s", n.Op(), why)
 		}
 	}
 	return nil

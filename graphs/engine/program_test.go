@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -93,6 +94,49 @@ func TestBuildRefusesTensorConstant(t *testing.T) {
 	}}, tensor.Float64)
 	if err == nil || !strings.Contains(err.Error(), "tensor constant") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Operations of gorgonia with wrong derivatives are refused by name, with or without a derivative.
+func TestBuildRefusesLosses(t *testing.T) {
+	integers := func(b *Builder, name string, shape ...int) *gorgonia.Node {
+		return gorgonia.Must(gorgonia.ConvType(b.Tensor(name, shape...), b.DType(), tensor.Int))
+	}
+	temporal := func(b *Builder, x *gorgonia.Node) *gorgonia.Node {
+		return gorgonia.Must(gorgonia.CTCLoss(x, integers(b, "labels", 3, 4), integers(b, "lengths", 3),
+			integers(b, "counts", 3), gorgonia.ReductionMean))
+	}
+	boxes := func(x *gorgonia.Node, targets ...*gorgonia.Node) *gorgonia.Node {
+		return gorgonia.Must(gorgonia.YOLOv3(x, []float32{10, 13, 16, 30}, []int{0, 1}, 64, 2, 0.5, targets...))
+	}
+	for _, c := range []struct {
+		name  string
+		shape []int
+		out   func(b *Builder, x *gorgonia.Node) *gorgonia.Node
+		want  string
+	}{
+		{"temporal classification", []int{6, 3, 5}, temporal, "CTCLoss{}() is refused: gorgonia's derivative is right for "},
+		{"boxes", []int{1, 14, 4, 4}, func(_ *Builder, x *gorgonia.Node) *gorgonia.Node { return boxes(x) },
+			"YOLO{}(anchors: ([10 13 16 30])) is refused: gorgonia takes the first anchors "},
+		{"boxes with targets", []int{1, 14, 4, 4}, func(b *Builder, x *gorgonia.Node) *gorgonia.Node {
+			return boxes(x, b.Tensor("targets", 1, 1, 4, 4))
+		}, "YOLO{}(anchors: ([10 13 16 30])) is refused: gorgonia takes the first anchors "},
+	} {
+		for _, derivative := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, "/", derivative), func(t *testing.T) {
+				_, err := Build(Program{Name: "test", Build: func(b *Builder) {
+					x := b.Tensor("x", c.shape...)
+					out := c.out(b, x)
+					if derivative {
+						out = b.Gradient(b.Sum(out), x)[0]
+					}
+					b.Output("o", out)
+				}}, tensor.Float32)
+				if err == nil || !strings.HasPrefix(err.Error(), "building the graph of test: "+c.want) {
+					t.Errorf("got %v\nwant %q", err, c.want)
+				}
+			})
+		}
 	}
 }
 

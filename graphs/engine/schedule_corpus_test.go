@@ -24,7 +24,7 @@ func TestStepsAtTheSameTimeGiveTheSameBits(t *testing.T) {
 			engines[workers] = engine.OpenEager(t, dtype, workers)
 		}
 		for _, g := range corpus.All() {
-			if fault := g.Fault(dtype).Stage; fault == corpus.Building || draws(g) {
+			if fault := g.Fault().Stage; fault == corpus.Building || draws(g) {
 				continue
 			}
 			in := g.Values(dtype, g.Elements())

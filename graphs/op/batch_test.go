@@ -101,7 +101,7 @@ func TestMembersHaveTheBitsOfOne(t *testing.T) {
 	for _, c := range direct() {
 		t.Run(c.Name, func(t *testing.T) {
 			dtype := tensor.Float64
-			if strings.Contains(c.Name, "derivative") || c.Single {
+			if strings.Contains(c.Name, "derivative") {
 				dtype = tensor.Float32
 			}
 			for shared := -1; shared < len(c.In) && (shared < 0 || len(c.In) > 1); shared++ {

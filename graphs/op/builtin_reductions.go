@@ -105,17 +105,9 @@ func sumLinesOn(t Stream, in kernels.Matrix, l kernels.Lines, out kernels.Matrix
 }
 
 // Do computes one of gorgonia's operations on the host, as its own Do, but right: package
-// tensor reduces the wrong elements along an axis between others of four or more, a loss
-// of temporal classification ends the process for operands that are wrong, and boxes are
-// written over their operand.
+// tensor reduces the wrong elements along an axis between others of four or more.
 func Do(o gorgonia.Op, in ...gorgonia.Value) (gorgonia.Value, error) {
 	p := parametersOf(o)
-	switch p.kind {
-	case "ctcLossOp", "ctcLossDiffOp":
-		return temporalDo(p, in)
-	case "yoloOp":
-		return boxesDo(o, in)
-	}
 	if p.kind != "sumOp" && p.kind != "maxOp" || len(in) != 1 || len(in[0].Shape()) < 4 {
 		return o.Do(in...)
 	}

@@ -97,6 +97,20 @@ func launchBuiltin(o gorgonia.Op, types []tensor.Dtype) func(Stream) {
 	return nil
 }
 
+// refused are the types of gorgonia's operations that no backend computes, and why.
+var refused = map[string]string{
+	"ctcLossOp":     temporalClassification,
+	"ctcLossDiffOp": temporalClassification,
+	"yoloOp": "gorgonia takes the first anchors for those of the mask, and has no derivative; compute the boxes from " +
+		"the graph's outputs",
+}
+
+const temporalClassification = "gorgonia's derivative is right for the sum over sequences of full length behind a " +
+	"log-softmax alone, and labels that are no classes end the process; compute the loss from the graph's outputs"
+
+// Refused returns why a graph with this operation is refused, or nothing where it is not.
+func Refused(o gorgonia.Op) string { return refused[parametersOf(o).kind] }
+
 // takes says whether the kernels are for operands and a result of these types.
 func (b Builtin) takes(types []tensor.Dtype) bool {
 	element := b.of
@@ -121,8 +135,7 @@ func (b Builtin) takes(types []tensor.Dtype) bool {
 // Builtins lists gorgonia's operations that have a launch, by families.
 func Builtins() []Builtin {
 	return slices.Concat(functions(), pairFunctions(), comparisons(), reductions(), softmaxes(), products(), movements(),
-		moves(), convolutions(), normalisations(), indices(), randoms(), temporal(),
-		[]Builtin{boxes()})
+		moves(), convolutions(), normalisations(), indices(), randoms())
 }
 
 // BuiltinCases are the cases of all operations of gorgonia that have a launch, each

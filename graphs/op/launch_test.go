@@ -250,10 +250,6 @@ func (r *recorder) Fail(err error) { r.err = errors.Join(r.err, err) }
 // graphOf builds a case's graph.
 func graphOf(t *testing.T, c op.Case) *engine.Graph {
 	t.Helper()
-	dtype := tensor.Float64
-	if c.Single {
-		dtype = tensor.Float32
-	}
 	g, err := engine.Build(engine.Program{Name: c.Name, Draws: true, Build: func(b *engine.Builder) {
 		in := make(gorgonia.Nodes, len(c.In))
 		for i, o := range c.In {
@@ -264,7 +260,7 @@ func graphOf(t *testing.T, c op.Case) *engine.Graph {
 			}
 		}
 		b.Output("out", c.Node(in))
-	}}, dtype)
+	}}, tensor.Float64)
 	if err != nil {
 		t.Fatal(err)
 	}

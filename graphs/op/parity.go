@@ -46,9 +46,8 @@ type Case struct {
 	Condition float64
 	// Exact says that results of the device are the host's to the last bit.
 	Exact bool
-	// Double says that float32 does not resolve the case, and Single that the operation is
-	// one of float32 alone.
-	Double, Single bool
+	// Double says that float32 does not resolve the case.
+	Double bool
 }
 
 // Operand is an input of a case.

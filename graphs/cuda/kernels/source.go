@@ -38,8 +38,7 @@ func UnitOf(k Kernel) Unit {
 // files of a unit are compiled as one, the common part first.
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
-		"norm", "convolution", "index", "random", "ctc", "yolo", "padding",
-		"members", "eigen", "singular", "cholesky", "clusters"},
+		"norm", "convolution", "index", "random", "padding", "members", "eigen", "singular", "cholesky", "clusters"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -122,7 +121,7 @@ func All() []Kernel {
 		LogarithmOfOnePlus{}, ExponentialMinusOne{}, SquareRoot{}, Reciprocal{}, ReciprocalRoot{}, Cube{},
 		HyperbolicTangent{}, Sigmoid{}, Softplus{}, RaiseTo{}, Quotient{}, Larger{}, Smaller{}, Compare{}, CompareTruth{},
 		MatchTruth{},
-		DropoutGradient{}, Drop{}, CtcPathsTo{}, CtcPathsFrom{}, CtcGradient{}, Boxes{},
+		DropoutGradient{}, Drop{},
 		Gather{}, Scatter{}, GatherIntegers{}, ScatterIntegers{}, GatherTruth{}, ScatterTruth{},
 		SumLines{}, SumChunks{}, MaxLines{}, MaxChunks{}, Softmax{}, SoftmaxGradient{}, Sparsemax{},
 		SparsemaxGradient{},

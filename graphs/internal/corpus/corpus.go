@@ -33,8 +33,6 @@ type Graph struct {
 	// Condition bounds how much the graph enlarges relative errors; tolerances
 	// between backends are multiplied by it. Zero stands for 1.
 	Condition float64
-	// Single: gorgonia has it in float32 alone.
-	Single bool
 }
 
 // Input is an input of a graph; its elements are independent draws.
@@ -125,7 +123,7 @@ func value(dtype tensor.Dtype, shape []int, elements []float64) gorgonia.Value {
 // All are the graphs of the corpus, each with a name of its own.
 func All() []Graph {
 	return slices.Concat(unaries(), binaries(), comparisons(), broadcasts(), reductions(), norms(), arrangements(),
-		arrangedIndices(), slicings(), products(), layers(), losses(), models())
+		arrangedIndices(), slicings(), products(), layers(), models())
 }
 
 // Inputs. Where the graph has a kink or a tie at zero, draws do not meet it; digits meet

@@ -1,7 +1,5 @@
 package corpus
 
-import "gorgonia.org/tensor"
-
 // Stage says where gorgonia fails with a graph.
 type Stage int
 
@@ -23,14 +21,8 @@ type Fault struct {
 	Says  string
 }
 
-// Fault is what gorgonia does wrong with the graph in an element type; the zero Fault where
-// it is right.
-func (g Graph) Fault(dtype tensor.Dtype) Fault {
-	if g.Single && dtype == tensor.Float64 && faults[g.Name] == (Fault{}) {
-		return Fault{Running, "Float32 is required"}
-	}
-	return faults[g.Name]
-}
+// Fault is what gorgonia does wrong with the graph; the zero Fault where it is right.
+func (g Graph) Fault() Fault { return faults[g.Name] }
 
 // Faults are the names of the graphs with a fault.
 func Faults() (names []string) {
@@ -60,19 +52,6 @@ var faults = map[string]Fault{
 	"sparsemax of a matrix along axes 0":     {Differentiating, "it is that along the other axis"},
 	"dropout of nothing":                     {Differentiating, "it is zero"},
 	"average pooling":                        {Differentiating, "the shares of an average go to the wrong elements"},
-
-	// The derivative of temporal classification is that of the sum behind a log-softmax, and
-	// −∞ behind the last step of a sequence. The loss of a sequence without labels has the
-	// other sign.
-	"temporal classification, mean": {Differentiating, "it is that of the sum"},
-	"temporal classification, sum, sequences of different lengths": {Differentiating,
-		"it is not a number behind the last step"},
-	"temporal classification, sum, no labels":  {Differentiating, "the value has the other sign"},
-	"temporal classification, sum, no softmax": {Differentiating, "it is that behind a softmax"},
-
-	// There is no derivative, also none of the loss that targets are for.
-	"boxes":              {Building, "index out of range [0]"},
-	"boxes with targets": {Building, "index out of range [0]"},
 
 	// Package tensor reduces other elements along the third of four axes.
 	"sum of a rank-4 tensor along axes 2":       {Answering, "the value is that of other elements"},
