@@ -75,6 +75,21 @@ type Trial struct {
 	experiment.Identity
 }
 
+// Describe names a trial for people by the settings that are not defaults, and its seed unless
+// that is 0.
+func (t Trial) Describe(experiments *experiment.Registry) string {
+	s := t.Experiment
+	if e, err := experiments.Lookup(t.Experiment); err == nil {
+		if d := e.Describe(t.Params); d != "" {
+			s += " " + d
+		}
+	}
+	if t.Seed != 0 {
+		s += fmt.Sprintf(" --seed %d", t.Seed)
+	}
+	return s
+}
+
 // trialMember is a trial as plan.json has it.
 type trialMember struct {
 	Key        string          `json:"key"`

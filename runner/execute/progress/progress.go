@@ -80,7 +80,7 @@ type Reporter struct {
 	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
 	givenUp  []string       // trials without a result, as they are shown at the end
-	running  map[string]string
+	running  map[string]current
 	queue    string // the state of a cluster's queue
 	lines    pace
 	stop     func() // of the clock that shows time pass
@@ -92,13 +92,30 @@ type Reporter struct {
 	pause    time.Duration
 }
 
+// current is a trial that runs, with how much of it is done.
+type current struct {
+	trial plan.Trial
+	part  string
+}
+
+// Running returns the trials that run at present.
+func (r *Reporter) Running() []plan.Trial {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	trials := make([]plan.Trial, 0, len(r.running))
+	for _, c := range r.running {
+		trials = append(trials, c.trial)
+	}
+	return trials
+}
+
 // New returns a reporter; log, which may be nil, gets every event as JSON. The
 // experiments serve to show parameters that differ from their defaults.
 func New(opts Options, experiments *experiment.Registry, log io.Writer) *Reporter {
 	opts = opts.withDefaults()
 	now := opts.Now()
 	return &Reporter{
-		opts: opts, experiments: experiments, log: log, start: now, skipped: map[string]int{}, running: map[string]string{},
+		opts: opts, experiments: experiments, log: log, start: now, skipped: map[string]int{}, running: map[string]current{},
 		lines: pace{interval: opts.Interval, last: now}, stop: func() {},
 	}
 }
@@ -242,7 +259,7 @@ func (r *Reporter) FailedBefore(t plan.Trial, reason string) {
 	defer r.mu.Unlock()
 	r.event(event{Event: "failed_before", Key: t.Key, Experiment: t.Experiment, Error: reason}, true)
 	if r.before++; r.before <= maxBefore {
-		r.line("%s %s: %s", r.color("31", "failed before"), r.describe(t), reason)
+		r.line("%s %s: %s", r.color("31", "failed before"), t.Describe(r.experiments), reason)
 	}
 }
 
@@ -253,7 +270,7 @@ func (r *Reporter) Started(t plan.Trial) {
 	if r.forecast != nil {
 		r.forecast.Started(t, r.opts.Now())
 	}
-	r.running[t.Key] = t.Experiment
+	r.running[t.Key] = current{trial: t}
 	r.event(event{Event: "started", Key: t.Key, Experiment: t.Experiment}, false)
 	r.show()
 }
@@ -265,7 +282,7 @@ func (r *Reporter) Inner(t plan.Trial, done, total int, what string) {
 	if r.forecast != nil {
 		r.forecast.Inner(t, done, total, what, r.opts.Now())
 	}
-	r.running[t.Key] = fmt.Sprintf("%s %s %d/%d", t.Experiment, what, done, total)
+	r.running[t.Key] = current{t, fmt.Sprintf(" %s %d/%d", what, done, total)}
 	r.show()
 }
 
@@ -290,7 +307,7 @@ func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 	r.event(e, !r.opts.Quiet || rec.Status == record.Failed)
 	switch rec.Status {
 	case record.Failed:
-		r.line("%s %s: %s", r.color("31", "failed"), r.describe(t), e.Error)
+		r.line("%s %s: %s", r.color("31", "failed"), t.Describe(r.experiments), e.Error)
 	case record.Skipped:
 		if r.skipped[e.Error]++; r.skipped[e.Error] == 1 {
 			r.line("%s %s: %s", r.color("33", "skipped"), t.Experiment, e.Error)
@@ -310,7 +327,7 @@ func (r *Reporter) Again(t plan.Trial, why *trial.Trouble, try, tries int, pause
 	r.event(event{Event: "again", Key: t.Key, Experiment: t.Experiment, Error: why.Reason, Done: try, Total: tries},
 		!r.opts.Quiet)
 	if !r.opts.Quiet {
-		r.line("%s %s: %s; run %d of %d begins in %v", r.color("33", "no result yet of"), r.describe(t),
+		r.line("%s %s: %s; run %d of %d begins in %v", r.color("33", "no result yet of"), t.Describe(r.experiments),
 			why.Reason, try+1, tries, pause)
 	}
 	r.show()
@@ -326,7 +343,7 @@ func (r *Reporter) GivenUp(t plan.Trial, why *trial.Trouble, tries int) {
 	delete(r.running, t.Key)
 	r.event(event{Event: "given_up", Key: t.Key, Experiment: t.Experiment, Error: why.Reason,
 		Message: why.Advice, Done: tries}, true)
-	sentence := r.describe(t) + ": " + why.Reason
+	sentence := t.Describe(r.experiments) + ": " + why.Reason
 	if tries > 0 {
 		sentence += fmt.Sprintf(" (tried %s)", text.Times(tries))
 	}
@@ -408,8 +425,8 @@ func (r *Reporter) show() {
 	}
 	now := r.opts.Now()
 	what := r.queue
-	for _, v := range r.running {
-		if what == "" || v < what { // any one, but not a flickering one
+	for _, c := range r.running {
+		if v := c.trial.Experiment + c.part; what == "" || v < what { // any one, but not a flickering one
 			what = v
 		}
 	}
@@ -510,18 +527,4 @@ func (r *Reporter) color(code, s string) string {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
-}
-
-// describe names a trial by what is not a default of it.
-func (r *Reporter) describe(t plan.Trial) string {
-	s := t.Experiment
-	if e, err := r.experiments.Lookup(t.Experiment); err == nil {
-		if d := e.Describe(t.Params); d != "" {
-			s += " " + d
-		}
-	}
-	if t.Seed != 0 {
-		s += fmt.Sprintf(" --seed %d", t.Seed)
-	}
-	return s
 }
