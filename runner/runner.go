@@ -27,7 +27,6 @@
 //	show/report        all of it as one HTML file
 //	show/export        all of it for other programs: Parquet, CSV, LaTeX, MLflow
 //	show               the records of a folder to tables, figures and report
-//	show/live          a view of a sweep while it runs
 //
 // The runner knows an experiment only through package experiment.
 package runner
@@ -73,6 +72,8 @@ type SweepRun struct {
 	Plan     *plan.Plan
 	Replan   bool // replace another plan that the folder has
 	Executor Executor
+	// Rewriting keeps the report up to date meanwhile; nil leaves it as it is.
+	Rewriting *Rewriting
 }
 
 // Freeze writes the plan into the output folder and runs nothing.
@@ -95,7 +96,9 @@ func (c *Catalogue) Run(ctx context.Context, req SweepRun) (schedule.Summary, er
 	if err := s.FreezePlan(req.Plan, c.Experiments, req.Replan); err != nil {
 		return schedule.Summary{}, err
 	}
+	stop := c.rewrite(ctx, s, req)
 	sum, err := req.Executor.Execute(ctx, s, req.Plan)
+	stop()
 	if err == nil {
 		err = s.Settle() // some records may be of runners that were killed
 	}

@@ -1,28 +1,22 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"privkern/runner/plan"
 	"privkern/runner/show"
-	"privkern/runner/show/live"
 	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
 )
 
 func (a *app) reportCommand() *cobra.Command {
 	var (
-		output  string
-		check   bool
-		serve   bool
-		address string
+		output string
+		check  bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
@@ -30,31 +24,15 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `Write the tables and report.html of an output folder from the records in it,
 complete or not, and print the tables. No trial is run.
 
-With --serve, nothing is written: a page shows the progress of the sweep in the
-folder and its tables as they fill, until Ctrl-C, which ends the server with
-status 0 and does not affect the sweep. The folder need not contain a sweep yet.
-The address of the page is printed to stdout. The page has no login, so it is
-served on the loopback interface of this machine only; other users of the machine
-can open it.`,
+While trials run, run sweep and run work rewrite report.html every ten seconds, or
+less often where that would take more than 3% of the time. The page then shows how
+far the sweep was and which trials ran, and reloads itself in a browser.`,
 		Example: `  run report results/runs/quickstart
-  run report results/runs/quickstart --output markdown
-  run report results/runs/quickstart --serve
-  run report /shared/mine --serve --addr 127.0.0.1:8080`,
+  run report results/runs/quickstart --output markdown`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == "" {
 				return usagef("an empty name; name the output folder")
-			}
-			if serve {
-				for _, other := range []string{"output", "check"} {
-					if cmd.Flags().Changed(other) {
-						return usagef("--serve shows a page and prints no tables; leave out --%s", other)
-					}
-				}
-				return a.serve(cmd.Context(), args[0], address)
-			}
-			if cmd.Flags().Changed("addr") {
-				return usagef("--addr is where --serve listens; give --serve too")
 			}
 			format, err := tables.ParseFormat(output)
 			if err != nil {
@@ -66,33 +44,7 @@ can open it.`,
 	cmd.Flags().
 		StringVar(&output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is outside its reference band or missing")
-	cmd.Flags().BoolVar(&serve, "serve", false, "serve a live view of the sweep in the folder, until Ctrl-C")
-	cmd.Flags().
-		StringVar(&address, "addr", "127.0.0.1:0", "loopback address that --serve listens on; port 0 for any free port")
 	return cmd
-}
-
-// serve answers until it is interrupted, which is how a server ends.
-func (a *app) serve(ctx context.Context, dir, address string) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file, not the output folder of a sweep", dir)
-	}
-	l, err := live.Listen(ctx, address)
-	var refused *live.AddressError
-	switch {
-	case errors.As(err, &refused):
-		return usagef("--addr: %w", err)
-	case err != nil:
-		return err
-	}
-	if _, err := fmt.Fprintf(a.out, "http://%s/\n", l.Addr()); err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, "plan.json")); errors.Is(err, os.ErrNotExist) {
-		a.say("%s has no plan yet; the page fills once `run sweep` has made one there", dir)
-	}
-	a.say("Ctrl-C ends the server")
-	return live.New(dir, a.Book, version).Serve(ctx, l)
 }
 
 // checkable refuses --check for tables of which none has a reference value.

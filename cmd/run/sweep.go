@@ -253,6 +253,9 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return err
 	}
 	if shard.Count > 1 {
+		if err := a.SettleReport(dir, version); err != nil {
+			return err
+		}
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
 		return a.outcome(sum, p, data)
 	}
@@ -306,6 +309,8 @@ func (a *app) run(
 	if req.Executor, err = newExecutor(reporter); err != nil {
 		return schedule.Summary{}, err
 	}
+	req.Rewriting = &runner.Rewriting{Version: version, Running: reporter.Running,
+		Notice: func(text string) { reporter.Notice(text, false) }}
 	sum, err := a.Run(ctx, req)
 	reporter.Close()
 	if err != nil {

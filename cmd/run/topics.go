@@ -27,8 +27,7 @@ func exitCodesTopic() *cobra.Command {
        verdict or cannot be compared, or nothing that counts was compared;
        run audit: a mechanism spends more privacy than it claims;
        run bench --compare: a row is slower than before by more than --tolerance
-  130  interrupted (SIGINT or SIGTERM); the same command resumes the work. The
-       server of run report --serve, which runs until then, ends with 0
+  130  interrupted (SIGINT or SIGTERM); the same command resumes the work
   141  nobody reads standard output any more, as with | head: the command ends, as
        by SIGPIPE. run sweep and run table NAME only stop printing: the trials, the
        files of the tables and the report are made, and the exit status is theirs`,

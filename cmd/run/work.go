@@ -18,7 +18,8 @@ func (a *app) workCommand() *cobra.Command {
 		Long: `Run those trials of the plan in an output folder that have no result yet, or a
 part of them, on the backend of the plan. The folder is one that run sweep made;
 the sweep file is not needed. The tasks of a cluster run this command. It makes no
-tables; run report FOLDER makes them when all parts have run.
+tables; run report FOLDER makes them when all parts have run. While trials run, it
+rewrites report.html as run sweep does.
 
 Part i/n consists of the trials i, i+n, i+2n, ... of the plan, or with --only of
 its timed or untimed trials, so that timed trials can have whole nodes. The logs
@@ -57,6 +58,9 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 			}
 			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, o.describeDevices(), log,
 				a.local(o, shard, data))
+			if err == nil {
+				err = a.SettleReport(args[0], version)
+			}
 			if err != nil {
 				return err
 			}

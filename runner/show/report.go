@@ -13,17 +13,31 @@ import (
 // WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
 // latter.
 func (r *Results) WriteReport(version string) (string, error) {
-	data := r.Report(version)
-	data.Figures = r.Figures()
-	if err := r.writePlots(data.Figures); err != nil {
+	figures := r.Figures()
+	if err := r.writePlots(figures); err != nil {
 		return "", err
 	}
-	path := filepath.Join(r.Store.Dir(), "report.html")
-	return path, disk.WriteFileWith(r.Store.Disk(), path, func(w io.Writer) error { return report.Write(w, data) })
+	return ReportPath(r.Store.Dir()), r.writePage(version, figures, nil)
 }
 
-// Report is what the report says, without figures: see Results.Figures.
-func (r *Results) Report(version string) report.Content {
+// WritePage writes OUT/report.html alone; progress is nil unless trials run.
+func (r *Results) WritePage(version string, progress *report.Progress) error {
+	return r.writePage(version, r.Figures(), progress)
+}
+
+func (r *Results) writePage(version string, figures []report.Plot, progress *report.Progress) error {
+	data := r.report(version)
+	data.Figures, data.Progress = figures, progress
+	return disk.WriteFileWith(r.Store.Disk(), ReportPath(r.Store.Dir()), func(w io.Writer) error {
+		return report.Write(w, data)
+	})
+}
+
+// ReportPath is where the report of an output folder is.
+func ReportPath(dir string) string { return filepath.Join(dir, "report.html") }
+
+// report is the report without figures and progress.
+func (r *Results) report(version string) report.Content {
 	data := report.Content{
 		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,
 		Plan: report.PlanSummary{

@@ -1,4 +1,4 @@
-// Package browser tests the report, and the view of a sweep while it runs, in a browser.
+// Package browser tests the report, of a sweep that runs and of one that has ended, in a browser.
 package browser
 
 import (

@@ -90,7 +90,7 @@ func (t *TrialTally) Finished() int { return t.Total() - t.notRun }
 // listed says whether the page's table of trials has the trial.
 func (t *TrialTally) listed(key string) bool {
 	i, ok := t.byKey[key]
-	return ok && i < maxListed && !t.recordsOnly
+	return ok && i < maxListed
 }
 
 // link is where the page says more of a trial: its line in the table of trials,

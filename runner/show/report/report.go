@@ -8,6 +8,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -39,6 +40,29 @@ type Content struct {
 	Metrics []*summary.MetricTable
 	Trials  *TrialTally
 	Papers  []PaperNotes
+	// Progress is nil unless trials run while the report is written.
+	Progress *Progress
+}
+
+// Progress makes a report one of a sweep that runs: it states so, with the trials that
+// have a record, and reloads itself.
+type Progress struct {
+	Running []string      // trials that run
+	Reload  time.Duration // until the page reloads itself; whole seconds
+}
+
+// Seconds is Reload for the page.
+func (p *Progress) Seconds() int { return int(p.Reload.Seconds()) }
+
+const reload = `<meta http-equiv="refresh"`
+
+// headSize is an upper bound on the size of a page up to the element that reloads it.
+const headSize = 1 << 10
+
+// Reloads reads the beginning of a report, and reports whether it was written while a sweep ran.
+func Reloads(page io.Reader) (bool, error) {
+	head, err := io.ReadAll(io.LimitReader(page, headSize))
+	return bytes.Contains(head, []byte(reload)), err
 }
 
 // PlanSummary describes the frozen plan.
@@ -72,7 +96,7 @@ type Plot struct {
 	Error                string
 }
 
-//go:embed *.tmpl style.css report.js live.js
+//go:embed *.tmpl style.css report.js
 var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
@@ -100,8 +124,7 @@ func Write(w io.Writer, d Content) error {
 	if err != nil {
 		return err
 	}
-	v.Frame, err = newFrame(d.Title, "", "report.js")
-	if err != nil {
+	if v.Frame, err = newFrame(d.Title); err != nil {
 		return err
 	}
 	if err := pages.ExecuteTemplate(w, "report.html.tmpl", v); err != nil {
@@ -110,39 +133,31 @@ func Write(w io.Writer, d Content) error {
 	return nil
 }
 
-// Frame is what pages have in common: title, style, scripts, and the policy
-// that allows nothing but them.
+// Frame is the page around its content: title, style, script, and the policy that allows
+// nothing but them.
 type Frame struct {
-	Title   string
-	Style   template.CSS
-	Scripts []template.JS
-	Policy  string
+	Title  string
+	Style  template.CSS
+	Script template.JS
+	Policy string
 }
 
-// newFrame returns the frame of a page with the scripts; connect is where they
-// may fetch from, empty for nowhere.
-func newFrame(title, connect string, scripts ...string) (Frame, error) {
+// newFrame returns the frame of the page.
+func newFrame(title string) (Frame, error) {
 	style, err := files.ReadFile("style.css")
 	if err != nil {
 		return Frame{}, err
 	}
-	f := Frame{Title: title, Style: template.CSS(style)}
-	hashes := ""
-	for _, name := range scripts {
-		script, err := files.ReadFile(name)
-		if err != nil {
-			return Frame{}, err
-		}
-		f.Scripts = append(f.Scripts, template.JS(script)) //nolint:gosec // a file of this package
-		sum := sha256.Sum256(script)
-		hashes += " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	script, err := files.ReadFile("report.js")
+	if err != nil {
+		return Frame{}, err
 	}
-	f.Policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
-		"script-src" + hashes
-	if connect != "" {
-		f.Policy += "; connect-src " + connect
-	}
-	return f, nil
+	sum := sha256.Sum256(script)
+	return Frame{
+		Title: title, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
+		Policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
+			"script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
+	}, nil
 }
 
 // view is Data arranged for the templates.

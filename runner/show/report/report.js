@@ -2,7 +2,7 @@
 // the trials of a value in a panel. Everything that it shows without a script
 // stays where it is.
 "use strict";
-const privkern = (() => {
+(() => {
   const $ = (id) => document.getElementById(id);
 
   // element makes an element: attributes, then children, texts as texts.
@@ -331,27 +331,19 @@ const privkern = (() => {
     target?.scrollIntoView();
   }
 
-  // enhance makes the tables inside root sortable; the page calls it once, a live
-  // page whenever tables are new.
-  function enhance(root) {
-    block = null;
-    for (const t of root.querySelectorAll("table.data")) sortable(t);
-    verdicts();
-    more();
-    if (document.querySelector("table.data")) document.querySelector(".tools").hidden = false;
-    filter();
-  }
-
   function start() {
     theme();
     panel();
     let soon = 0;
     $("filter").addEventListener("input", () => { clearTimeout(soon); soon = setTimeout(filter, 120); });
     addEventListener("hashchange", reveal);
-    enhance(document);
+    for (const t of document.querySelectorAll("table.data")) sortable(t);
+    verdicts();
+    more();
+    if (document.querySelector("table.data")) document.querySelector(".tools").hidden = false;
+    filter();
     if (location.hash) reveal();
   }
 
   start();
-  return { enhance };
 })();

@@ -27,8 +27,7 @@ type TrialTally struct {
 	origins *values        // of provenance; see origin
 	sources []source
 
-	recordsOnly bool // the page has no table of trials
-	detailBytes int  // of the details of all trials that were added, by estimate
+	detailBytes int // of the details of all trials that were added, by estimate
 
 	experiments []*settings
 	byName      map[string]*settings
