@@ -21,9 +21,9 @@ const (
 	// maxListed trials stand in the page's table of trials, to be read without
 	// scripts.
 	maxListed = 300
-	// maxDetails bytes, by estimate, of the page's data are settings, metrics and provenance of trials,
-	// from which the script fills panels: some 10,000 trials of seven metrics.
-	maxDetails = 2_100_000
+	// maxDetails trials have their settings, metrics and provenance in the page's
+	// data, from which the script fills panels: some 200 bytes a trial.
+	maxDetails = 20_000
 	// maxMetrics of an experiment are in the page's data.
 	maxMetrics = 60
 	// maxLinks trials of a value are linked one by one.
@@ -53,9 +53,7 @@ type source struct {
 }
 
 func (t *TrialTally) addDetail(s *settings, params map[string]int, r *record.Record, privacy, machine int) {
-	// A trial has its key, times, positions, and numbers of at most seven digits.
-	t.detailBytes += 130 + 3*len(params) + 10*min(len(r.Metrics), maxMetrics)
-	if t.detailBytes > maxDetails {
+	if len(t.details) == maxDetails {
 		return
 	}
 	d := detail{settings: s, params: params, metrics: make(map[int]float64, len(r.Metrics)), key: r.Key,

@@ -144,9 +144,6 @@
     return e.params.map((p, k) => ({ p, at: t.params[k] })).filter(({ p, at }) => at >= 0 && !(others && at === p.default));
   }
 
-  // A position of -1 stands for no privacy block, -2 for one that only the record has.
-  const guarantee = (t) => (t.privacy < 0 ? ["", "see its record"][-1 - t.privacy] : data().privacy[t.privacy].guarantee);
-
   function line(t) {
     const d = data(), e = d.experiments[t.experiment];
     const remarks = [t.reason, ...t.warnings].filter((i) => i >= 0).map((i) => d.texts[i]).join("; ");
@@ -154,7 +151,7 @@
     const cell = (content, look = "") => element("td", look ? { class: look } : {}, content);
     return element("tr", {}, element("th", { scope: "row" }, record(t)), cell(e.name), cell(element("code", {}, text), "sentence"),
       cell(String(t.seed), "right"), cell(badge(t.status)), cell(t.wall.toFixed(3), "right"),
-      cell(`machine ${d.sources[t.source].machine + 1}`, "whole"), cell(guarantee(t)), cell(remarks));
+      cell(`machine ${d.sources[t.source].machine + 1}`, "whole"), cell(t.privacy < 0 ? "" : d.privacy[t.privacy].guarantee), cell(remarks));
   }
 
   // The table of trials grows from the data: by 300 at a time, or by what a

@@ -27,8 +27,6 @@ type TrialTally struct {
 	origins *values        // of provenance; see origin
 	sources []source
 
-	detailBytes int // of the details of all trials that were added, by estimate
-
 	experiments []*settings
 	byName      map[string]*settings
 	problems    map[problemID]*Incident
@@ -206,10 +204,7 @@ type PrivacyGroup struct {
 	Trials      int
 }
 
-// inRecord is the position of a privacy block that is not kept; -1 stands for no block.
-const inRecord = -2
-
-// addPrivacy returns the position of the block, or inRecord.
+// addPrivacy returns the position of the block, -1 for one that is not kept.
 func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 	said := sha256.New()
 	// a hash takes everything
@@ -217,7 +212,7 @@ func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 	id := [sha256.Size]byte(said.Sum(nil))
 	at, known := t.privacyOf[id]
 	if !known {
-		at = inRecord
+		at = -1
 		if len(t.privacy) < keptPrivacy {
 			at = len(t.privacy)
 			t.privacy = append(t.privacy, &PrivacyGroup{Privacy: *p})
@@ -238,7 +233,7 @@ func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 // many the panels of trials have theirs.
 const (
 	maxPrivacy  = 40
-	keptPrivacy = 500
+	keptPrivacy = 2000
 )
 
 // Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
