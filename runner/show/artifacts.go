@@ -29,7 +29,7 @@ func (r *Results) Artifacts() ([]export.Artifact, error) {
 	out = append(out, export.Artifact{Path: path.Join(TablesDir, "summary.csv"), Data: []byte(metrics.String())})
 	for _, f := range r.Figures() {
 		if f.SVG != nil {
-			out = append(out, export.Artifact{Path: path.Join(PlotsDir, figureID(f.Name)+".svg"),
+			out = append(out, export.Artifact{Path: path.Join(PlotsDir, plotFile(f.Name)),
 				Paper: paper(f.Name), Data: f.SVG})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -72,7 +73,8 @@ func (r *Results) Figures() []report.Plot {
 		if f.count == 0 {
 			continue
 		}
-		shown := report.Plot{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption}
+		shown := report.Plot{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption,
+			File: path.Join(PlotsDir, plotFile(f.figure.Name))}
 		if f.count > maxDrawn {
 			shown.Error = fmt.Sprintf("%d trials belong to it; a figure is drawn of at most %d", f.count, maxDrawn)
 			out = append(out, shown)
@@ -102,7 +104,7 @@ func eachPlot(figures []report.Plot, visit Visitor) error {
 			continue
 		}
 		write := func(w io.Writer) error { _, err := w.Write(f.SVG); return err }
-		if err := visit(figureID(f.Name)+".svg", write); err != nil {
+		if err := visit(plotFile(f.Name), write); err != nil {
 			return err
 		}
 	}
@@ -119,6 +121,9 @@ func (r *Results) writePlots(figures []report.Plot) error {
 		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
 	})
 }
+
+// plotFile is the name of a figure's file in OUT/plots.
+func plotFile(name string) string { return figureID(name) + ".svg" }
 
 // figureID is a figure's name as a file and a page can have it.
 func figureID(name string) string { return strings.ReplaceAll(name, "/", "-") }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"html/template"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,8 +19,8 @@ const (
 	// maxListed trials stand in the page's table of trials, to be read without
 	// scripts.
 	maxListed = 300
-	// maxDetails trials have their settings, metrics and provenance in the page's
-	// data, from which the script fills panels: some 200 bytes a trial.
+	// maxDetails trials are candidates for the page's data, from which the script fills panels
+	// with their settings, metrics and provenance: some 200 bytes a trial; see room.
 	maxDetails = 20_000
 	// maxMetrics of an experiment are in the page's data.
 	maxMetrics = 60
@@ -100,17 +98,6 @@ func (t *TrialTally) link(key string) string {
 	return recordPath(key)
 }
 
-// numbers returns the positions of those of the trials that the data block has.
-func (t *TrialTally) numbers(keys []string) []int {
-	out := make([]int, 0, len(keys))
-	for _, key := range keys {
-		if i, ok := t.byKey[key]; ok {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 // seedText is the seed of a trial, or the beginning of its key where it is not
 // known.
 func (t *TrialTally) seedText(key string) string {
@@ -164,6 +151,9 @@ func (t *TrialTally) Lines() []TrialLine {
 // Omitted is how many finished trials are not listed.
 func (t *TrialTally) Omitted() int { return max(t.Finished()-maxListed, 0) }
 
+// Withheld is how many finished trials the page has nothing of, listed or in its data.
+func (t *TrialTally) Withheld() int { return max(t.Finished()-max(t.shown, maxListed), 0) }
+
 // text names the settings that are not defaults.
 func (d *detail) text() string {
 	var words []string
@@ -178,113 +168,6 @@ func (d *detail) text() string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// The data block of the page: what the script shows of single trials.
-type (
-	block struct {
-		Experiments []blockExperiment `json:"experiments"`
-		Texts       []string          `json:"texts"`
-		Privacy     []blockPrivacy    `json:"privacy"`
-		Machines    []string          `json:"machines"`
-		Sources     []blockSource     `json:"sources"`
-		Trials      []blockTrial      `json:"trials"`
-		// Cells maps the identifier of a value to the trials that it is made of.
-		Cells map[string][]int `json:"cells"`
-		// Listed is how many of the trials stand in the table of trials.
-		Listed int `json:"listed"`
-	}
-	blockExperiment struct {
-		Name     string       `json:"name"`
-		Params   []blockParam `json:"params"`
-		Metrics  []string     `json:"metrics"`
-		Withheld int          `json:"withheld"` // metrics that are in the records only
-	}
-	blockParam struct {
-		Name    string   `json:"name"`
-		Unit    string   `json:"unit"`
-		Doc     string   `json:"doc"`
-		Values  []string `json:"values"`
-		Default int      `json:"default"` // position in Values; -1: none of them
-	}
-	blockPrivacy struct {
-		Guarantee string   `json:"guarantee"`
-		Unit      string   `json:"unit"`
-		Mechanism string   `json:"mechanism"`
-		RNG       string   `json:"rng"`
-		Notes     []string `json:"notes"`
-	}
-	blockSource struct {
-		Machine  int    `json:"machine"`
-		Datasets string `json:"datasets"`
-	}
-	// blockTrial is an array: experiment, key, seed, status, positions of the
-	// parameters' values (-1: none), metrics, reason, warnings, privacy, source,
-	// wall time in s, processor time in s, memory in bytes. Members' names would
-	// make the page several times as long.
-	blockTrial [13]any
-)
-
-// data returns the block, in pieces, as JSON that can stand in a page: <, > and & are
-// escaped.
-func (t *TrialTally) data(cells map[string][]int) (iter.Seq[template.JS], error) {
-	b := block{Texts: list(t.texts.texts), Cells: cells, Listed: min(len(t.details), maxListed), Trials: []blockTrial{},
-		Experiments: []blockExperiment{}, Privacy: []blockPrivacy{}, Machines: []string{}, Sources: []blockSource{}}
-	names := make(map[*settings][]string)
-	number := make(map[*settings]int)
-	for i, s := range t.experiments {
-		number[s] = i
-		names[s] = s.names()
-		shown := min(len(s.metrics.texts), maxMetrics)
-		e := blockExperiment{Name: s.name, Metrics: list(s.metrics.texts[:shown]), Withheld: len(s.metrics.texts) -
-			shown, Params: []blockParam{}}
-		for _, name := range names[s] {
-			p := blockParam{Name: name, Values: s.values[name].texts, Default: -1}
-			p.Unit, p.Doc = s.doc(name)
-			if def, ok := s.defaults[name]; ok {
-				p.Default = slices.Index(p.Values, def)
-			}
-			e.Params = append(e.Params, p)
-		}
-		b.Experiments = append(b.Experiments, e)
-	}
-	for _, p := range t.privacy {
-		b.Privacy = append(b.Privacy, blockPrivacy{p.Statement(), p.Unit, p.Mechanism, p.RNG, list(p.Notes)})
-	}
-	for _, m := range t.Machines() {
-		b.Machines = append(b.Machines, m.text())
-	}
-	for _, s := range t.sources {
-		b.Sources = append(b.Sources, blockSource{s.machine, s.datasets})
-	}
-	for i := range t.details {
-		d := &t.details[i]
-		params := make([]int, len(names[d.settings]))
-		for k, name := range names[d.settings] {
-			params[k] = -1
-			if at, ok := d.params[name]; ok {
-				params[k] = at
-			}
-		}
-		metrics := make([]json.RawMessage, min(len(d.settings.metrics.texts), maxMetrics))
-		for k := range metrics {
-			metrics[k] = json.RawMessage("null")
-			if v, ok := d.metrics[k]; ok {
-				metrics[k] = strconv.AppendFloat(nil, v, 'g', 7, 64)
-			}
-		}
-		b.Trials = append(b.Trials, blockTrial{number[d.settings], d.key, d.seed, d.status, params, metrics,
-			d.reason, list(d.warnings),
-			d.privacy, d.source, round(d.timing.WallS), round(d.timing.CPUS), d.timing.PeakRSSBytes})
-	}
-	raw, err := json.Marshal(b)
-	return func(yield func(template.JS) bool) {
-		for piece := range slices.Chunk(raw, 64<<10) {
-			if !yield(template.JS(piece)) { //nolint:gosec // JSON with <, > and & escaped
-				return
-			}
-		}
-	}, err
 }
 
 // round keeps milliseconds.

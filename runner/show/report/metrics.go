@@ -7,9 +7,13 @@ import (
 	"privkern/runner/show/summary"
 )
 
-// maxRows is how many settings of an experiment the page lists; the rest is in
-// the tables beside it.
-const maxRows = 200
+// The page lists at most maxRows settings of an experiment, and of all experiments about
+// maxFields fields; the rest is in the tables beside it.
+const (
+	maxRows   = 200
+	fewRows   = 3
+	maxFields = 6_000
+)
 
 // paperColumns is how many columns of metrics an upright page of paper has room
 // for.
@@ -33,21 +37,24 @@ type setting struct {
 	Target string
 }
 
-// arrange enters the rows with their trials into cells too.
-func arrange(t *summary.MetricTable, id string, trials *TrialTally, cells map[string][]int) metrics {
-	m := metrics{MetricTable: t, ID: id, Omitted: max(len(t.Rows)-maxRows, 0)}
-	for i, r := range t.Rows[:len(t.Rows)-m.Omitted] {
+// arrange enters the rows with their trials into the data too. The table has about as many
+// fields as are left, and returns how many are left after it.
+func arrange(t *summary.MetricTable, id string, trials *TrialTally, b *block, left int) (metrics, int) {
+	columns := len(t.Varying) + 1 + len(t.Metrics)
+	rows := min(len(t.Rows), maxRows, max(left/columns, fewRows))
+	m := metrics{MetricTable: t, ID: id, Omitted: len(t.Rows) - rows}
+	for i, r := range t.Rows[:rows] {
 		s := setting{Row: r}
 		if known := trials.numbers(r.Keys()); len(known) > 0 {
 			s.ID = fmt.Sprintf("%s-setting-%d", id, i+1)
 			s.Target = trials.link(trials.details[known[0]].key)
-			cells[s.ID] = known
+			b.enter(s.ID, known, r.Trials+r.Failed+r.Skipped)
 		}
 		m.Listed = append(m.Listed, s)
 	}
 	m.Transposed = len(t.Rows) <= 4 && len(t.Metrics) > 6
-	m.Wide = !m.Transposed && len(t.Varying)+1+len(t.Metrics) > paperColumns
-	return m
+	m.Wide = !m.Transposed && columns > paperColumns
+	return m, left - rows*columns
 }
 
 // estimate writes a metric of a setting; nothing where no trial reports it.

@@ -92,6 +92,7 @@ func PaperNotesOf(l *ledger.Ledger) PaperNotes {
 type Plot struct {
 	Name, Title, Caption string
 	SVG                  []byte
+	File                 string             // beside the page, for a drawing that is too large for it
 	Panels               []experiment.Panel // what SVG draws, for the table of its numbers
 	Error                string
 }
@@ -187,9 +188,12 @@ type verdictCount struct {
 
 type figure struct {
 	Plot
-	Drawing template.HTML
+	Drawing template.HTML // empty where the drawing is only in its file
 	Numbers []dataTable
 }
+
+// Size is that of the drawing, for people.
+func (f figure) Size() string { return fmt.Sprintf("%.1f MB", float64(len(f.SVG))/1e6) }
 
 // table is an evaluated table with its figure.
 type table struct {
@@ -259,39 +263,45 @@ func newView(d Content) (*view, error) {
 	}
 	total := map[judge.Verdict]int{}
 	used := map[string]bool{}
-	cells := map[string][]int{}
+	drawn, drawings := draw(v.Figures)
+	b, err := v.Trials.encode(max(room-drawings, leastData))
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range v.Tables {
-		t := v.arrange(e, cells)
+		t := v.arrange(e, b)
 		for verdict, n := range e.Headlines() {
 			total[verdict] += n
 			v.Values += n
 		}
 		for i := range v.Figures {
 			if v.Figures[i].Name == e.Figure && e.Figure != "" && !used[e.Figure] {
-				t.Figure = draw(v.Figures[i])
+				t.Figure = &drawn[i]
 				used[e.Figure] = true
 			}
 		}
 		v.Published = append(v.Published, t)
 		v.Violations = append(v.Violations, judge.Check(e)...)
 	}
-	for _, f := range v.Figures {
+	for _, f := range drawn {
 		if !used[f.Name] {
-			v.Loose = append(v.Loose, *draw(f))
+			v.Loose = append(v.Loose, f)
 		}
 	}
 	v.Verdicts, v.Scores = counts(total), scores(v.Tables)
+	left := maxFields
 	for i, s := range v.Metrics {
-		v.Summaries = append(v.Summaries, arrange(s, fmt.Sprintf("metrics-%d", i+1), v.Trials, cells))
+		var m metrics
+		m, left = arrange(s, fmt.Sprintf("metrics-%d", i+1), v.Trials, b, left)
+		v.Summaries = append(v.Summaries, m)
 	}
 	v.HasErrata = slices.ContainsFunc(v.Papers, func(p PaperNotes) bool { return len(p.Errata) > 0 })
-	var err error
-	v.Block, err = v.Trials.data(cells)
+	v.Block, err = b.pieces()
 	return v, err
 }
 
-// arrange lays a table out, and enters its values with their trials into cells.
-func (v *view) arrange(e *judge.Evaluation, cells map[string][]int) table {
+// arrange lays a table out, and enters its values with their trials into the data.
+func (v *view) arrange(e *judge.Evaluation, b *block) table {
 	t := table{Evaluation: e, Grid: tables.Layout(e), Counts: counts(e.Headlines())}
 	verdictFirst(t.Grid)
 	alignPublished(t.Grid)
@@ -308,7 +318,7 @@ func (v *view) arrange(e *judge.Evaluation, cells map[string][]int) table {
 			}
 			f.ID = fmt.Sprintf("%s-value-%d", id, len(t.Values)+1)
 			t.Values = append(t.Values, v.value(f.ID, t.Grid, i, c))
-			cells[f.ID] = v.Trials.numbers(f.Result.TrialKeys)
+			b.enter(f.ID, v.Trials.numbers(f.Result.TrialKeys), len(f.Result.TrialKeys))
 		}
 	}
 	for i, l := range lines {
@@ -413,9 +423,17 @@ func alignPublished(g *tables.Grid) {
 	g.Columns[c].Right = true
 }
 
-func draw(f Plot) *figure {
-	return &figure{Plot: f, Drawing: template.HTML(f.SVG),
-		Numbers: numbersOf(f.Panels)} //nolint:gosec // written by package plot, which escapes
+// draw puts the drawings into the page, as long as there is room, and returns their bytes.
+func draw(plots []Plot) (out []figure, bytes int) {
+	for _, f := range plots {
+		drawn := figure{Plot: f, Numbers: numbersOf(f.Panels)}
+		if n := len(f.SVG); bytes+n <= maxDrawings || f.File == "" {
+			bytes += n
+			drawn.Drawing = template.HTML(f.SVG) //nolint:gosec // written by package plot, which escapes
+		}
+		out = append(out, drawn)
+	}
+	return out, bytes
 }
 
 func counts(n map[judge.Verdict]int) []verdictCount {

@@ -131,8 +131,12 @@
     return block;
   }
 
+  // Parameters that all trials share stand once, with the experiment.
   function trial(i) {
-    return Object.fromEntries(data().trials[i].map((v, k) => [names[k], v]));
+    const t = Object.fromEntries(data().trials[i].map((v, k) => [names[k], v]));
+    let own = 0;
+    const positions = data().experiments[t.experiment].params.map((p) => p.every ?? t.params[own++]);
+    return { ...t, params: positions };
   }
 
   const record = (t) => element("a", { class: "trial", href: `trials/${t.key}.json` }, element("code", {}, t.key.slice(0, 12)));
@@ -218,11 +222,12 @@
   const short = (v) => (v === null ? "" : String(v));
   const same = (list) => list.every((x) => x === list[0]);
 
-  function show(content, title, trials, metric) {
+  function show(content, title, trials, metric, further) {
     const d = data(), body = $("panel-body");
     $("panel-title").textContent = title;
     body.replaceChildren();
     if (content) body.append(content);
+    if (further) body.append(element("p", { class: "small soft" }, `The first ${trials.length} trials; ${further} more are in their records only.`));
     for (const at of new Set(trials.map((t) => t.experiment))) {
       const e = d.experiments[at], here = trials.filter((t) => t.experiment === at);
       const varying = e.params.map((_, k) => k).filter((k) => !same(here.map((t) => t.params[k])));
@@ -288,7 +293,7 @@
         ...(behind.dataset.difference ? [["Difference", behind.dataset.difference]] : []), ["Verdict", badge(behind.dataset.verdict)],
         ["Measure", element("code", {}, measure)], ...(guarantee ? [["Guarantee", guarantee]] : []), ...(remarks ? [["Remarks", remarks]] : [])]));
     }
-    show(content, title, list.map(trial), metric);
+    show(content, title, list.map(trial), metric, data().more[id] ?? 0);
     opened = link;
     const panel = $("panel");
     if (!panel.open) panel.showModal();

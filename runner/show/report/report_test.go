@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"privkern/runner/experiment"
+	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/show/report"
 	"privkern/runner/show/summary"
@@ -393,5 +394,141 @@ func TestFigureNumbers(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+}
+
+// What a page has of single trials is bounded in bytes, whatever they report, and it states what
+// it leaves out. What it has refers to nothing that it has not.
+func TestDataOfTrialsIsBounded(t *testing.T) {
+	reg := registry()
+	e, err := reg.Lookup("cloaking/regression")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := report.NewTrialTally(reg)
+	tabulator := summary.NewTabulator(reg)
+	const n = 10_000
+	for i := range n {
+		params, err := e.Resolve(map[string]any{"lengthscale": 1 + float64(i)/7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := privacy
+		p.Notes = []string{fmt.Sprintf("note %d: %s", i, strings.Repeat("x", 100))}
+		r := &record.Record{Key: fmt.Sprintf("%064x", i), Experiment: e.Name, Status: record.OK, Privacy: &p,
+			Metrics: map[string]float64{"rmse_cm": 1}, Params: params, Provenance: record.Provenance{Version: "1"},
+			Warnings: []string{fmt.Sprintf("warning %d: %s", i, strings.Repeat("y", 200))}}
+		for m := range 20 {
+			r.Metrics[fmt.Sprintf("of_%d", m)] = float64(i) / float64(m+3)
+		}
+		trials.Add(e.Name, params, 0, r)
+		if err := tabulator.Add(plan.Trial{Key: r.Key, Identity: experiment.Identity{Experiment: e.Name, Params: params}},
+			r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := render(t, report.Content{Title: "Large", Trials: trials, Metrics: tabulator.Tables()})
+	if len(page) > 3_000_000 {
+		t.Errorf("the page has %d bytes", len(page))
+	}
+	var block struct {
+		Experiments []struct {
+			Params []struct {
+				Name   string
+				Values []string
+				Every  *int
+			}
+		}
+		Texts   []string
+		Privacy []struct{ Guarantee string }
+		Trials  [][]any
+		Cells   map[string][]int
+	}
+	if err := json.Unmarshal([]byte(dataBlock(t, page)), &block); err != nil {
+		t.Fatal(err)
+	}
+	shown := len(block.Trials)
+	if want := fmt.Sprintf("of %d trials the page has no settings and metrics", n-shown); shown < 1000 || shown == n ||
+		!strings.Contains(page, want) {
+		t.Errorf("%d trials are in the data; the page lacks %q", shown, want)
+	}
+	// The first trial that does not fit may leave a text and a value.
+	if n := len(block.Texts); n < shown || n > shown+1 || len(block.Privacy) > shown+1 {
+		t.Errorf("%d texts and %d statements of privacy of %d trials", len(block.Texts), len(block.Privacy), shown)
+	}
+	own := 0
+	for _, p := range block.Experiments[0].Params {
+		if p.Every == nil {
+			own++
+			if n := len(p.Values); p.Name != "lengthscale" || n < shown || n > shown+1 {
+				t.Errorf("%d values of %s", len(p.Values), p.Name)
+			}
+		} else if len(p.Values) != 1 || *p.Every != 0 {
+			t.Errorf("all have value %d of %d of %s", *p.Every, len(p.Values), p.Name)
+		}
+	}
+	for i, tr := range block.Trials {
+		positions := tr[4].([]any)
+		if own != 1 || len(positions) != 1 || positions[0] != float64(i) {
+			t.Fatalf("trial %d has %v", i, tr)
+		}
+	}
+	for id, members := range block.Cells {
+		for _, at := range members {
+			if at >= shown {
+				t.Errorf("%s has trial %d of %d", id, at, shown)
+			}
+		}
+	}
+}
+
+// Values of very many trials have the first ones in the data, and the number of the others.
+func TestMembersAreBounded(t *testing.T) {
+	reg := registry()
+	e, err := reg.Lookup("cloaking/regression")
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := e.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials, tabulator := report.NewTrialTally(reg), summary.NewTabulator(reg)
+	for seed := range int64(1000) {
+		r := &record.Record{Key: fmt.Sprintf("%064x", seed), Experiment: e.Name, Status: record.OK, Seed: seed,
+			Metrics: map[string]float64{"rmse_cm": 1}, Params: params}
+		trials.Add(e.Name, params, seed, r)
+		if err := tabulator.Add(plan.Trial{Key: r.Key,
+			Identity: experiment.Identity{Experiment: e.Name, Params: params, Seed: seed}}, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var block struct {
+		Cells map[string][]int
+		More  map[string]int
+	}
+	page := render(t, report.Content{Title: "Seeds", Trials: trials, Metrics: tabulator.Tables()})
+	if err := json.Unmarshal([]byte(dataBlock(t, page)), &block); err != nil {
+		t.Fatal(err)
+	}
+	if id := "metrics-1-setting-1"; len(block.Cells[id]) != 300 || block.More[id] != 700 {
+		t.Errorf("%d members and %d more", len(block.Cells[id]), block.More[id])
+	}
+}
+
+// Drawings that would make the page too large are files beside it; the numbers stay.
+func TestLargeDrawingsAreLinked(t *testing.T) {
+	large := []byte("<svg role=\"img\">" + strings.Repeat("<path/>", 300_000) + "</svg>")
+	small := []byte("<svg role=\"img\"><circle/></svg>")
+	plots := []report.Plot{{Name: "demo/a", Title: "A", SVG: large, File: "plots/demo-a.svg"},
+		{Name: "demo/b", Title: "B", SVG: large, File: "plots/demo-b.svg"},
+		{Name: "demo/c", Title: "C", SVG: small, File: "plots/demo-c.svg"}}
+	page := render(t, report.Content{Title: "Drawings", Figures: plots})
+	if n := strings.Count(page, "<path/>"); n != 300_000 {
+		t.Errorf("%d paths are drawn", n)
+	}
+	if !strings.Contains(page, `<a href="plots/demo-b.svg">The drawing</a> takes 2.1 MB`) ||
+		strings.Contains(page, `href="plots/demo-a.svg"`) || !strings.Contains(page, "<circle/>") {
+		t.Error("the second drawing is to be linked, the others to be drawn")
 	}
 }

@@ -27,6 +27,8 @@ type TrialTally struct {
 	origins *values        // of provenance; see origin
 	sources []source
 
+	shown int // details that the page's data has, see encode
+
 	experiments []*settings
 	byName      map[string]*settings
 	problems    map[problemID]*Incident
