@@ -84,7 +84,7 @@ again() {
   local chosen
   chosen=$(tally again "$1" "$CI_WORK"/events/*) || return 1
   set -f # below are a regular expression without spaces, and packages
-  tests -timeout 20m -run $chosen
+  tests -count=1 -timeout 20m -run $chosen
 }
 
 # install COMMAND PACKAGE...: Debian's packages, where the command is missing.

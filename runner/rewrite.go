@@ -79,17 +79,32 @@ func (c *Catalogue) rewriteOnce(ctx context.Context, s *store.Store, req SweepRu
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	disturbs := func() error { // because a trial that measures time may have begun meanwhile
+		if slices.ContainsFunc(req.Rewriting.Running(), c.timed) {
+			return errTimed
+		}
+		return ctx.Err()
+	}
 	r, err := show.Evaluate(c.Book, s, req.Plan, func(key string) (*record.Record, bool, error) {
-		if err := ctx.Err(); err != nil {
+		if err := disturbs(); err != nil {
 			return nil, false, err
 		}
 		return s.Get(key)
 	})
+	if err == nil {
+		err = disturbs()
+	}
+	if errors.Is(err, errTimed) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	return r.WritePage(req.Rewriting.Version, &report.Progress{Running: c.names(trials), Reload: pause})
 }
+
+// errTimed ends the making of a page.
+var errTimed = errors.New("a trial measures time")
 
 // timed reports whether a trial measures time, which the making of a page would change.
 func (c *Catalogue) timed(t plan.Trial) bool {

@@ -2,9 +2,11 @@ package tests
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -229,5 +231,48 @@ func TestSteps(t *testing.T) {
 				t.Logf("printed:\n%s", printed)
 			}
 		})
+	}
+}
+
+// Each name by which tier.Main chooses the tests for the race detector is that of a test.
+func TestChosenForRaces(t *testing.T) {
+	chosen := regexp.MustCompile(`tier\.Main\(m, "([^"]+)"\)`)
+	found := 0
+	for _, folder := range layeredFolders {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Base(path) != "main_test.go" {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			match := chosen.FindSubmatch(raw)
+			if err != nil || match == nil {
+				return err
+			}
+			found++
+			tests, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*_test.go"))
+			if err != nil {
+				return err
+			}
+			var all []byte
+			for _, file := range tests {
+				text, err := os.ReadFile(file)
+				if err != nil {
+					return err
+				}
+				all = append(all, text...)
+			}
+			for name := range strings.SplitSeq(string(match[1]), "|") {
+				if !regexp.MustCompile(`(?m)^func Test\w*` + name).Match(all) {
+					t.Errorf("%s: no test is named %s", path, name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no package chooses its tests")
 	}
 }

@@ -253,9 +253,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return err
 	}
 	if shard.Count > 1 {
-		if err := a.SettleReport(dir, version); err != nil {
-			return err
-		}
+		a.settleReport(dir)
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
 		return a.outcome(sum, p, data)
 	}
@@ -451,4 +449,12 @@ func processLimit(ignore bool) machine.MemoryLimit {
 		return machine.MemoryLimit{}
 	}
 	return limit
+}
+
+// settleReport makes the page of a sweep the last one, where no runner is at work. It is a convenience: an
+// error is named and changes no outcome.
+func (a *app) settleReport(dir string) {
+	if err := a.SettleReport(dir, version); err != nil {
+		a.complain("%v", err)
+	}
 }

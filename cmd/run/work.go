@@ -58,12 +58,10 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 			}
 			sum, err := a.run(cmd.Context(), runner.SweepRun{Dir: args[0], Plan: p}, o.describeDevices(), log,
 				a.local(o, shard, data))
-			if err == nil {
-				err = a.SettleReport(args[0], version)
-			}
 			if err != nil {
 				return err
 			}
+			a.settleReport(args[0])
 			return a.outcome(sum, p, data)
 		},
 	}

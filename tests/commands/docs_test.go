@@ -46,7 +46,7 @@ func pages(t *testing.T) []string {
 //
 //	<!-- run: status 2 -->       commands that end with this exit status, not 0
 //	<!-- run: with data -->      commands that need the data folder
-//	<!-- run: minutes -->        commands that also need PRIVKERN_DOCS=all
+//	<!-- run: minutes -->        commands that run by night
 //	<!-- parse: needs Slurm -->  commands that no test can run: they are parsed
 //	<!-- file: mine.yaml -->     a file that later commands of the page read
 //	<!-- package: a/b -->        Go, a package of this module in that folder

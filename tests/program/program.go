@@ -22,7 +22,7 @@ const devices = "CUDA_VISIBLE_DEVICES"
 // Devices are the devices that were visible before [Main] hid them.
 var Devices = os.Getenv(devices)
 
-// folder holds the executable and whatever tests share; [Main] removes it.
+// folder holds the executable and files that tests share; [Main] removes it.
 var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "privkern-tests-") })
 
 // Main runs the tests of a package, without any GPU, because the machine should not decide on

@@ -1,4 +1,4 @@
-// Command tally reads what `go test -json` reports, for .ci/run.
+// Command tally reads the reports of `go test -json`, for the gate and the night.
 //
 //	tally step [-run NAMES] FILE    prints a run in short; fails where nothing was tested
 //	tally unchecked FILE...         lists what was skipped in one run and passed in none

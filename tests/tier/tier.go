@@ -4,7 +4,7 @@
 //     a data folder;
 //   - the gate: .ci/run, before a change lands, which runs anew the tests that the first tier
 //     skipped for it, on real data and with installed tools;
-//   - the night: .ci/nightly, whatever takes long or draws at random.
+//   - the night: .ci/nightly, all that takes long or draws at random.
 //
 // The variable PRIVKERN_TESTS, empty or "gate" or "night", names the tier of a run; a tier
 // includes those before it.
@@ -33,6 +33,7 @@ const (
 const (
 	ForGate  = "for the gate: "
 	ForNight = "for the night: "
+	InShort  = "-short: "
 )
 
 // depth returns 0 for every change, 1 for the gate, 2 for the night.
@@ -70,7 +71,7 @@ func Night(t testing.TB, why string) {
 func Sequential(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short: nothing is concurrent in it, or other tests run the same")
+		t.Skip(InShort + "nothing is concurrent in it, or other tests run the same")
 	}
 }
 
