@@ -4,7 +4,6 @@ import (
 	"image/color"
 	"math"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -19,10 +18,10 @@ const seam = vg.Length(0.6)
 
 // prepareHeatmap sets up the axes of a heat map without ranges: the cell of row
 // i and column j is centred at (j, rows−1−i).
-func prepareHeatmap(out *plot.Plot, h *experiment.Heatmap, width, height vg.Length) {
+func prepareHeatmap(out *axes, h *experiment.Heatmap, width, height vg.Length) {
 	rows, columns := len(h.Values), len(h.Values[0])
-	out.X.Min, out.X.Max = -0.5, float64(columns)-0.5
-	out.Y.Min, out.Y.Max = -0.5, float64(rows)-0.5
+	out.x.low, out.x.high = -0.5, float64(columns)-0.5
+	out.y.low, out.y.high = -0.5, float64(rows)-0.5
 	reversed := make([]string, len(h.YTicks))
 	for i, s := range h.YTicks {
 		reversed[len(reversed)-1-i] = s
@@ -31,24 +30,24 @@ func prepareHeatmap(out *plot.Plot, h *experiment.Heatmap, width, height vg.Leng
 	// y axis.
 	widest := vg.Length(0)
 	for _, s := range h.XTicks {
-		widest = max(widest, out.X.Tick.Label.Width(clean(s)))
+		widest = max(widest, out.x.tickLabel.Width(clean(s)))
 	}
-	out.X.Tick.Marker = nominal(h.XTicks, int((width-scaleWidth-40)/(widest+6)))
-	out.Y.Tick.Marker = nominal(reversed, int(height*0.7/12))
-	out.X.Tick.Length, out.Y.Tick.Length = 2, 2
-	out.Add(cells{h})
+	out.x.ticker = nominal(h.XTicks, int((width-scaleWidth-40)/(widest+6)))
+	out.y.ticker = nominal(reversed, int(height*0.7/12))
+	out.x.tickLength, out.y.tickLength = 2, 2
+	out.data = []drawing{cells{h}}
 }
 
 // nominal places labels at 0, 1, 2, ..., leaving some out where they are more
 // than fit. The first one shown stays the first.
-func nominal(labels []string, fit int) plot.ConstantTicks {
+func nominal(labels []string, fit int) constantTicks {
 	every := 1
 	if len(labels) > 0 {
 		every = (len(labels) + max(fit, 1) - 1) / max(fit, 1)
 	}
-	ticks := plot.ConstantTicks{}
+	ticks := constantTicks{}
 	for i := 0; i < len(labels); i += every {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: clean(labels[i])})
+		ticks = append(ticks, tick{float64(i), clean(labels[i])})
 	}
 	return ticks
 }
@@ -100,9 +99,9 @@ func (d cells) color(v float64, r interval) color.NRGBA {
 	return tint(int(v))
 }
 
-// Plot fills stretches of equal colour at once, which keeps the drawing small.
-func (d cells) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+// draw fills stretches of equal colour at once, which keeps the drawing small.
+func (d cells) draw(c draw.Canvas, p *axes) {
+	tx, ty := p.transforms(&c)
 	r := extent(d.h)
 	rows, columns := float64(len(d.h.Values)), float64(len(d.h.Values[0]))
 	xs, ys := heatmapRanges(d.h)
@@ -142,13 +141,13 @@ func drawScale(c draw.Canvas, h *experiment.Heatmap) {
 	}
 	sty := style(9, false)
 	sty.YAlign = draw.YCenter
-	for _, t := range (linearTicks{}).Ticks(low, high) {
-		if t.IsMinor() || t.Value < low || t.Value > high {
+	for _, t := range (linearTicks{}).ticks(low, high) {
+		if t.label == "" || t.value < low || t.value > high {
 			continue
 		}
-		y := c.Min.Y + height*vg.Length(interval{low, high}.fraction(t.Value))
+		y := c.Min.Y + height*vg.Length(interval{low, high}.fraction(t.value))
 		c.StrokeLine2(draw.LineStyle{Color: frame, Width: 0.7}, c.Min.X+bar, y, c.Min.X+bar+3, y)
-		c.FillText(sty, vg.Point{X: c.Min.X + bar + 5, Y: y}, t.Label)
+		c.FillText(sty, vg.Point{X: c.Min.X + bar + 5, Y: y}, t.label)
 	}
 	if h.Label == "" {
 		return

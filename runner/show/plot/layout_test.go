@@ -31,8 +31,8 @@ func TestEqualAspect(t *testing.T) {
 						continue
 					}
 					room := draw.NewCanvas(vgsvg.New(width, l.rows[0].panels), width, l.rows[0].panels)
-					data := tile.plot.DataCanvas(tile.inner(room))
-					tx, ty := tile.plot.Transforms(&data)
+					data := tile.plot.between(tile.inner(room))
+					tx, ty := tile.plot.transforms(&data)
 					x, y := tx(1)-tx(0), ty(1)-ty(0)
 					if x <= 0 || math.Abs(float64(x/y-1)) > 0.002 {
 						t.Errorf("%s, %+v: a unit is %v wide and %v high", name, o, x, y)

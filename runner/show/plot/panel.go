@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -17,11 +16,11 @@ import (
 
 // style returns the text style of a size in points.
 func style(size vg.Length, bold bool) text.Style {
-	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	f := regular
 	if bold {
-		f.Weight = 3 // golang.org/x/image/font.WeightBold
+		f = heavy
 	}
-	return text.Style{Color: ink, Font: f, Handler: plot.DefaultTextHandler}
+	return text.Style{Color: ink, Font: font.From(f, size), Handler: handler()}
 }
 
 func titleStyle() text.Style {
@@ -37,56 +36,44 @@ func verticalLabelStyle() text.Style {
 	return s
 }
 
-// newPlot prepares a checked panel.
-func newPlot(p *experiment.Panel, width, height vg.Length) *plot.Plot {
-	out := plot.New()
-	out.BackgroundColor = nil // the whole drawing has one
+// newAxes prepares a checked panel.
+func newAxes(p *experiment.Panel, width, height vg.Length) *axes {
 	align := func(s text.Style, x draw.XAlignment, y draw.YAlignment) text.Style {
 		s.XAlign, s.YAlign = x, y
 		return s
 	}
-	out.X.Label.TextStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
-	out.X.Label.Text = wrap(p.XLabel, out.X.Label.TextStyle, width*0.85)
-	// The label of the vertical axis is the tile's: gonum takes room for it in
-	// the arithmetic middle of the axis, which on a logarithmic axis is near
-	// the top.
-	out.Y.Label.Text = ""
-	out.X.Label.Padding = 3
-	out.X.Tick.Label = align(style(9.5, false), draw.XCenter, draw.YTop)
-	out.Y.Tick.Label = align(style(9.5, false), draw.XRight, draw.YCenter)
-	for _, a := range []*plot.Axis{&out.X, &out.Y} {
-		a.Padding = 0
-		a.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
-		a.Tick.LineStyle = draw.LineStyle{Color: frame, Width: 0.7}
-		a.Tick.Length = 4
-		a.Tick.Marker = linearTicks{}
-	}
+	of := func(label text.Style) axis { return axis{ticker: linearTicks{}, tickLength: 4, tickLabel: label} }
+	out := &axes{x: of(align(style(9.5, false), draw.XCenter, draw.YTop)),
+		y: of(align(style(9.5, false), draw.XRight, draw.YCenter))}
+	// The label of the vertical axis is the tile's, which knows the middle of the data.
+	out.x.labelStyle = align(style(10.5, false), draw.XCenter, draw.YBottom)
+	out.x.label = wrap(p.XLabel, out.x.labelStyle, width*0.85)
 	if p.Heatmap != nil && !p.Heatmap.Ranged() {
 		prepareHeatmap(out, p.Heatmap, width, height)
 		return out
 	}
 	if p.LogX {
-		out.X.Scale, out.X.Tick.Marker = plot.LogScale{}, logTicks{}
+		out.x.logarithmic, out.x.ticker = true, logTicks{}
 	}
 	if p.LogY {
-		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, logTicks{}
+		out.y.logarithmic, out.y.ticker = true, logTicks{}
 	}
 	x, y := ranges(p)
 	addRadii(p, &y, float64((y.high-y.low)/(x.high-x.low))*float64(width/height))
-	out.X.Min, out.X.Max = x.padded(0.02, p.LogX)
-	out.Y.Min, out.Y.Max = y.padded(0.06, p.LogY)
+	out.x.low, out.x.high = x.padded(0.02, p.LogX)
+	out.y.low, out.y.high = y.padded(0.06, p.LogY)
 	if len(p.Bars) > 0 && !p.LogY && y.low == 0 {
-		out.Y.Min = 0 // bars stand on the axis
+		out.y.low = 0 // bars stand on the axis
 	}
 	if h := p.Heatmap; h != nil {
 		// The axes end with the heat map, but where a curve leaves it.
 		hx, hy := heatmapRanges(h)
-		out.X.Min, out.X.Max = around(hx, x, out.X.Min, out.X.Max)
-		out.Y.Min, out.Y.Max = around(hy, y, out.Y.Min, out.Y.Max)
-		out.Add(cells{h}, curves{p})
+		out.x.low, out.x.high = around(hx, x, out.x.low, out.x.high)
+		out.y.low, out.y.high = around(hy, y, out.y.low, out.y.high)
+		out.data = []drawing{cells{h}, curves{p}}
 		return out
 	}
-	out.Add(grid{}, curves{p})
+	out.data = []drawing{grid{}, curves{p}}
 	return out
 }
 
@@ -208,16 +195,16 @@ func addRadii(p *experiment.Panel, y *interval, unit float64) {
 // grid draws faint lines at the labelled ticks.
 type grid struct{}
 
-func (grid) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+func (grid) draw(c draw.Canvas, p *axes) {
+	tx, ty := p.transforms(&c)
 	line := draw.LineStyle{Color: faint, Width: 0.6}
-	for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		if x := tx(t.Value); !t.IsMinor() && c.ContainsX(x) {
+	for _, t := range p.x.all() {
+		if x := tx(t.value); t.label != "" && c.ContainsX(x) {
 			c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
 		}
 	}
-	for _, t := range p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max) {
-		if y := ty(t.Value); !t.IsMinor() && c.ContainsY(y) {
+	for _, t := range p.y.all() {
+		if y := ty(t.value); t.label != "" && c.ContainsY(y) {
 			c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
 		}
 	}
@@ -227,10 +214,10 @@ func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 // order.
 type curves struct{ panel *experiment.Panel }
 
-func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
-	tx, ty := p.Transforms(&c)
+func (d curves) draw(c draw.Canvas, p *axes) {
+	tx, ty := p.transforms(&c)
 	for _, s := range d.panel.Spans {
-		low, high := max(s.Low, p.X.Min), min(s.High, p.X.Max)
+		low, high := max(s.Low, p.x.low), min(s.High, p.x.high)
 		fill(c, shade, []vg.Point{{X: tx(low), Y: c.Min.Y}, {X: tx(high), Y: c.Min.Y}, {X: tx(high), Y: c.Max.Y},
 			{X: tx(low), Y: c.Max.Y}})
 	}
@@ -250,7 +237,7 @@ func (d curves) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, outline := range skyline(&b) {
 			pts := make([]vg.Point, len(outline))
 			for i, at := range outline {
-				pts[i] = vg.Point{X: tx(at.x), Y: ty(max(at.y, p.Y.Min))}
+				pts[i] = vg.Point{X: tx(at.x), Y: ty(max(at.y, p.y.low))}
 			}
 			fill(c, barColor(b.Color), pts)
 			c.StrokeLines(barOutline(b.Color), pts)

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -77,7 +76,7 @@ type tile struct {
 	panel  *experiment.Panel
 	title  string // broken into lines
 	yLabel string // of the vertical axis, broken into lines
-	plot   *plot.Plot
+	plot   *axes
 	legend *legend
 	// pictures takes the place of plot in a panel of pictures.
 	pictures *pictureGrid
@@ -124,7 +123,7 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 		if p := panels[i].Pictures; p != nil {
 			t.pictures = newPictureGrid(p, panels[i].XLabel, width-t.labelWidth())
 		} else {
-			t.plot = newPlot(&panels[i], width, height)
+			t.plot = newAxes(&panels[i], width, height)
 		}
 		l.tiles = append(l.tiles, t)
 	}
@@ -179,14 +178,14 @@ func rowHeight(tiles []*tile, width, height vg.Length, fixed bool) vg.Length {
 // neither much lower nor much higher than usual.
 func (t *tile) equalHeight(width, height vg.Length) vg.Length {
 	c := draw.NewCanvas(vgsvg.New(width, height), width, height)
-	data := t.plot.DataCanvas(t.labelled(c)).Rectangle.Size()
+	data := t.plot.between(t.labelled(c)).Rectangle.Size()
 	return min(max(height-data.Y+data.X/t.aspect(), 0.6*height), 1.6*height)
 }
 
 // aspect is how many times as wide as high the axes are to be, in a panel of
 // equal aspect.
 func (t *tile) aspect() vg.Length {
-	return vg.Length((t.plot.X.Max - t.plot.X.Min) / (t.plot.Y.Max - t.plot.Y.Min))
+	return vg.Length((t.plot.x.high - t.plot.x.low) / (t.plot.y.high - t.plot.y.low))
 }
 
 func (l *layout) draw(c draw.Canvas) {
@@ -229,7 +228,7 @@ func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
 	if t.pictures != nil {
 		return t.titleHeight() + t.pictures.above, 0
 	}
-	data := t.plot.DataCanvas(t.inner(c))
+	data := t.plot.between(t.inner(c))
 	return c.Max.Y - data.Max.Y, data.Min.Y - c.Min.Y
 }
 
@@ -242,7 +241,7 @@ func (t *tile) inner(c draw.Canvas) draw.Canvas {
 		return c
 	}
 	for range 3 { // the room of the tick labels changes a little with every cut
-		data := t.plot.DataCanvas(c).Rectangle.Size()
+		data := t.plot.between(c).Rectangle.Size()
 		if w := data.Y * t.aspect(); w < data.X {
 			c = draw.Crop(c, (data.X-w)/2, (w-data.X)/2, 0, 0)
 		} else {
@@ -288,8 +287,8 @@ func (t *tile) draw(c draw.Canvas) {
 		data = t.pictures.draw(inner)
 		above += t.pictures.above
 	} else {
-		t.plot.Draw(inner)
-		data = t.plot.DataCanvas(inner)
+		t.plot.draw(inner)
+		data = t.plot.between(inner)
 	}
 	if t.title != "" {
 		// Over the axes, and at the same height in all panels of a row.

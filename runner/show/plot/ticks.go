@@ -5,15 +5,13 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/plot"
 )
 
 // linearTicks stand at multiples of 1, 2 or 5 times a power of ten, about six
 // of them.
 type linearTicks struct{}
 
-func (linearTicks) Ticks(low, high float64) []plot.Tick {
+func (linearTicks) ticks(low, high float64) []tick {
 	const about = 6
 	rough := high/about - low/about
 	exponent := int(math.Floor(math.Log10(rough)))
@@ -31,12 +29,12 @@ func (linearTicks) Ticks(low, high float64) []plot.Tick {
 	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
 	if !(step > 0) || !(last-first < 3*about) {
 		// So narrow a range around so large a number has no ticks between.
-		return []plot.Tick{{Value: low, Label: label(low, 0)}}
+		return []tick{{low, label(low, 0)}}
 	}
-	var out []plot.Tick
+	var out []tick
 	for i := first; i <= last; i++ {
 		v := i*step + 0 // + 0 turns −0 into 0
-		out = append(out, plot.Tick{Value: v, Label: label(v, exponent)})
+		out = append(out, tick{v, label(v, exponent)})
 	}
 	return out
 }
@@ -74,14 +72,14 @@ func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 // back to even steps inside one decade.
 type logTicks struct{}
 
-func (logTicks) Ticks(low, high float64) []plot.Tick {
+func (logTicks) ticks(low, high float64) []tick {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	every := (last-first)/7 + 1
 	labelled := map[int]bool{1: true}
 	if last-first <= 3 {
 		labelled = map[int]bool{1: true, 2: true, 5: true}
 	}
-	var out []plot.Tick
+	var out []tick
 	count := 0
 	for e := first; e <= last; e++ {
 		for m := 1; m <= 9; m++ {
@@ -89,9 +87,9 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 			if err != nil || v < low || v > high {
 				continue
 			}
-			t := plot.Tick{Value: v}
+			t := tick{value: v}
 			if labelled[m] && e%every == 0 {
-				t.Label = logLabel(v)
+				t.label = logLabel(v)
 				count++
 			}
 			if every == 1 || m == 1 {
@@ -100,7 +98,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		}
 	}
 	if count < 2 {
-		return linearTicks{}.Ticks(low, high)
+		return linearTicks{}.ticks(low, high)
 	}
 	return out
 }

@@ -5,13 +5,11 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/plot"
 )
 
 func TestTickLabels(t *testing.T) {
 	cases := []struct {
-		ticks     plot.Ticker
+		ticks     ticker
 		low, high float64
 		want      string
 	}{
@@ -28,9 +26,9 @@ func TestTickLabels(t *testing.T) {
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.low, " ", c.high), func(t *testing.T) {
 			var labels []string
-			for _, k := range c.ticks.Ticks(c.low, c.high) {
-				if !k.IsMinor() {
-					labels = append(labels, k.Label)
+			for _, k := range c.ticks.ticks(c.low, c.high) {
+				if k.label != "" {
+					labels = append(labels, k.label)
 				}
 			}
 			if got := strings.Join(labels, " "); got != c.want {
@@ -45,14 +43,14 @@ func TestTicksOfAnyRange(t *testing.T) {
 	for e := -300; e <= 300; e += 7 {
 		for _, r := range [][2]float64{{1, 2}, {1, 1.0000001}, {-3, 5}, {1, 1 + 1e-14}} {
 			low, high := r[0]*math.Pow(10, float64(e)), r[1]*math.Pow(10, float64(e))
-			ticks := linearTicks{}.Ticks(low, high)
+			ticks := linearTicks{}.ticks(low, high)
 			if len(ticks) == 0 || len(ticks) > 20 {
 				t.Errorf("[%v, %v] has %d ticks", low, high, len(ticks))
 			}
 			for i, k := range ticks {
 				slack := (high - low) * 1e-9
-				if k.Value < low-slack || k.Value > high+slack || i > 0 && k.Value <= ticks[i-1].Value {
-					t.Errorf("[%v, %v]: tick %v", low, high, k.Value)
+				if k.value < low-slack || k.value > high+slack || i > 0 && k.value <= ticks[i-1].value {
+					t.Errorf("[%v, %v]: tick %v", low, high, k.value)
 				}
 			}
 		}

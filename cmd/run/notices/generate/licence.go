@@ -21,7 +21,7 @@ type text struct {
 // that ask for no more than a copy of their text and a credit. Others, such as the
 // GPL and the AGPL, would bind who passes the program on, and are refused.
 var allowed = []string{
-	"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC-BY-4.0", "CC0-1.0", "FTL", "ISC",
+	"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC-BY-4.0", "CC0-1.0", "ISC",
 	"LicenseRef-Bogaert", patents, "MIT", "OFL-1.1", "SunPro", "Unlicense", "Zlib",
 }
 
@@ -35,14 +35,10 @@ var credits = map[string]string{
 		`the Creative
 Commons Attribution 4.0 International licence, https://creativecommons.org/licenses/by/4.0/, which
 disclaims all warranties in its section 5. It is linked as it was published, without changes.`,
-	"github.com/golang/freetype": `Portions of this software are copyright The FreeType Project ` +
-		`(https://www.freetype.org), by the authors of
-Freetype-Go (https://github.com/golang/freetype). All rights reserved. Of the two licences that the work
-offers, the FreeType licence is chosen.`,
 }
 
 // asksForCredit are the licences that do.
-var asksForCredit = []string{"CC-BY-4.0", "FTL"}
+var asksForCredit = []string{"CC-BY-4.0"}
 
 // A judgement is what a person found reading a text that the scanner does not know,
 // or reads more into than concerns the program. It holds for one text: an update
@@ -61,14 +57,6 @@ var judged = map[string]judgement{
 	"github.com/apache/arrow/go/arrow/LICENSE.txt": {
 		"b9bb118a7b522be9463470835c0a50451255b4e8dd350465c366a1656128f622", []string{"Apache-2.0", "BSD-3-Clause"},
 		"the text of all of Arrow; beside its own licence, that of the Go project alone concerns the module",
-	},
-	"github.com/golang/freetype/LICENSE": {
-		"d3ba056adc2b7909e95681deaae397fb37c97ed491a920f491214f07b62c41d0", []string{"FTL"},
-		"the choice of the FreeType licence or the GPL: the former",
-	},
-	"github.com/golang/freetype/licenses/gpl.txt": {
-		"c4120c6752c910c299e3bd9cb3a46ff262c268303ca2069b61f92f10a5656c18", nil,
-		"the licence that is not chosen",
 	},
 	"gonum.org/v1/gonum/THIRD_PARTY_LICENSES/Bogaert-LICENSE": {
 		"19912b29acb89536920c5bac54feb6a3da6c6989b35b7878f38728fbdb4c1535", []string{"LicenseRef-Bogaert"},
