@@ -179,6 +179,9 @@ func named(name string) (func(test) bool, error) {
 	}, nil
 }
 
+// withCUDA ends the name of a package whose tests .ci/cuda runs on the simulated device.
+const withCUDA = " with CUDA"
+
 // again returns expressions for the names, and the packages, of the tests and subtests that were skipped
 // for a reason that matches an expression.
 func again(reason string, runs []*events) (names, packages []string, err error) {
@@ -188,7 +191,7 @@ func again(reason string, runs []*events) (names, packages []string, err error) 
 	}
 	for _, e := range runs {
 		for _, t := range e.names(skipped, false) {
-			if matching.MatchString(e.reason(t)) && !strings.Contains(t.pkg, " ") { // "PACKAGE with CUDA" is none of go test's
+			if matching.MatchString(e.reason(t)) && !strings.HasSuffix(t.pkg, withCUDA) {
 				name := strings.ReplaceAll(regexp.QuoteMeta(t.name), "/", "$/^")
 				names, packages = append(names, "^"+name+"$"), append(packages, t.pkg)
 			}
@@ -209,8 +212,11 @@ func unchecked(runs []*events) []string {
 	seen := map[test]bool{}
 	for _, e := range runs {
 		for _, t := range e.names(skipped, false) {
-			elsewhere := slices.ContainsFunc(runs, func(o *events) bool { return o.verdicts[t] == passed })
-			later := strings.HasPrefix(e.reason(t), tier.ForNight) || strings.HasPrefix(e.reason(t), tier.InShort)
+			onDevice := test{t.pkg + withCUDA, t.name}
+			elsewhere := slices.ContainsFunc(runs, func(o *events) bool {
+				return o.verdicts[t] == passed || o.verdicts[onDevice] == passed
+			})
+			later := strings.Contains(e.reason(t), tier.ForNight) || strings.HasPrefix(e.reason(t), tier.InShort)
 			if !seen[t] && !elsewhere && !later {
 				lines = append(lines, fmt.Sprintf("%s: %s", t, e.reason(t)))
 			}
