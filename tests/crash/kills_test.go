@@ -262,25 +262,14 @@ func (w *witness) checkLog(t *testing.T) {
 func sameRecords(t *testing.T, got, want string) {
 	t.Helper()
 	read := func(out string) map[string]string {
-		files, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		all := map[string]string{}
-		for _, f := range files {
-			raw, err := os.ReadFile(f)
+		for name, r := range program.Records(t, out) {
+			r.Timing, r.Provenance.Revision = record.Timing{}, "" // somebody may commit meanwhile
+			raw, err := record.Encode(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var r record.Record
-			if err := json.Unmarshal(raw, &r); err != nil {
-				t.Fatalf("%s is not a whole record: %v", f, err)
-			}
-			r.Timing, r.Provenance.Revision = record.Timing{}, "" // somebody may commit meanwhile
-			if raw, err = record.Encode(&r); err != nil {
-				t.Fatal(err)
-			}
-			all[filepath.Base(f)] = string(raw)
+			all[name] = string(raw)
 		}
 		return all
 	}

@@ -70,24 +70,34 @@ func WaitFor(t *testing.T, out string, n int) {
 	t.Fatalf("%d records after two minutes; waited for %d", Finished(t, out), n)
 }
 
-// Metrics returns, by key, all of the records in an output folder that is the same for every run
-// of a sweep: status, metrics and series as JSON, without times.
-func Metrics(t *testing.T, out string) map[string]string {
+// Records returns the records in an output folder by the names of their files.
+func Records(t *testing.T, out string) map[string]*record.Record {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(out, "trials", "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]string{}
+	all := map[string]*record.Record{}
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r record.Record
-		if err := json.Unmarshal(raw, &r); err != nil {
+		r := new(record.Record)
+		if err := json.Unmarshal(raw, r); err != nil {
 			t.Fatalf("%s is not a whole record: %v", f, err)
 		}
+		all[filepath.Base(f)] = r
+	}
+	return all
+}
+
+// Metrics returns, by key, all of the records in an output folder that is the same for every run
+// of a sweep: status, metrics and series as JSON, without times.
+func Metrics(t *testing.T, out string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, r := range Records(t, out) {
 		delete(r.Metrics, "time_s")
 		text, err := json.Marshal([]any{r.Status, r.Metrics, r.Series})
 		if err != nil {
