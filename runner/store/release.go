@@ -31,7 +31,7 @@ func (e *ExistsError) Error() string {
 }
 
 // CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is
-// spent. Forms are those that the release can have, nil where it has one whatever its name;
+// spent. Forms are those that the release can have, nil if it has one for any name;
 // the size is that of the release, zero as long as it is not known.
 func CheckReleasePath(path string, forms []experiment.Form, size experiment.Size) error {
 	return CheckReleasePathOn(disk.System, path, forms, size)

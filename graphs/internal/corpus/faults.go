@@ -21,7 +21,7 @@ type Fault struct {
 	Says  string
 }
 
-// Fault is what gorgonia does wrong with the graph; the zero Fault where it is right.
+// Fault returns the defect of gorgonia in the graph, the zero Fault if there is none.
 func (g Graph) Fault() Fault { return faults[g.Name] }
 
 // Faults are the names of the graphs with a fault.

@@ -61,7 +61,7 @@ func TestUnreadMessages(t *testing.T) {
 	}
 }
 
-// Where nobody is told how many are missing, they are just left out.
+// Without a note of how many are missing, they are left out silently.
 func TestUnreadMessagesWithoutANote(t *testing.T) {
 	read, write := pipe(t)
 	m := progress.NewMessages(write, 256<<10)
@@ -94,7 +94,7 @@ func TestLongMessage(t *testing.T) {
 	}
 }
 
-// A reader who is gone costs nothing but the messages, which is told once.
+// A reader who is gone costs nothing but the messages, with one notice.
 func TestMessagesWithoutAReader(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		t.Run(fmt.Sprintf("told late: %v", late), func(t *testing.T) {

@@ -69,8 +69,8 @@ func (r *run) giveUp(t plan.Trial, trouble *trial.Trouble, tries int) error {
 // fewRefusals is how many trials in a row the machine may refuse before no other is begun.
 const fewRefusals = 3
 
-// RefusedError says that a run was stopped because the machine refused one trial after another:
-// all that are left would only wait for theirs.
+// RefusedError is the error of a run that was stopped because the machine refused one trial after
+// another, and would refuse those that are left.
 type RefusedError struct {
 	Trials int // in a row
 	Why    *trial.Trouble

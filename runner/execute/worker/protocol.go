@@ -27,8 +27,8 @@ import (
 	"privkern/runner/record"
 )
 
-// message is what a worker sends: that it is ready, progress of the current job or a notice
-// about it, or what ends it, a record or the machine's trouble.
+// message is sent by a worker: readiness, progress of the current job or a notice about it, or its
+// end by a record or by trouble of the machine.
 type message struct {
 	Ready  bool           `json:"ready,omitempty"` // the first message: jobs are read from now on
 	Done   int            `json:"done,omitempty"`

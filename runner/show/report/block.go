@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// What grows with a sweep is bounded, so that the page of any sweep can be opened: it has 3 MB
-// at most, and somewhat more only where drawings take most of it.
+// Parts of the page that grow with a sweep are bounded, so that it can be opened: it has 3 MB at
+// most, and somewhat more only if drawings take most of it.
 const (
 	// maxDrawings bounds the drawings in the page together, in bytes; others are linked.
 	maxDrawings = 2_350_000
@@ -24,7 +24,7 @@ const (
 	manyMembers = 300
 )
 
-// The data block of the page: what the script shows of single trials.
+// The data block of the page: single trials, as the script shows them.
 type (
 	block struct {
 		Experiments []blockExperiment `json:"experiments"`
@@ -109,7 +109,7 @@ func (t *TrialTally) encode(bytes int) (*block, error) {
 	return b, nil
 }
 
-// add takes over what a trial is the first to have, and returns about how many bytes it takes.
+// add takes over the texts and values that a trial is the first to have, and returns their bytes, by estimate.
 func (b *block) add(t *TrialTally, d *detail) (size int, err error) {
 	for _, at := range append([]int{d.reason}, d.warnings...) {
 		for ; len(b.Texts) <= at; size += len(b.Texts[len(b.Texts)-1]) {

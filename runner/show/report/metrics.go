@@ -8,7 +8,7 @@ import (
 )
 
 // The page lists at most maxRows settings of an experiment, and of all experiments about
-// maxFields fields; the rest is in the tables beside it.
+// maxFields fields; the rest is in the files of tables.
 const (
 	maxRows   = 200
 	fewRows   = 3

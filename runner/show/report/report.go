@@ -92,7 +92,7 @@ func PaperNotesOf(l *ledger.Ledger) PaperNotes {
 type Plot struct {
 	Name, Title, Caption string
 	SVG                  []byte
-	File                 string             // beside the page, for a drawing that is too large for it
+	File                 string             // in the same folder, for a drawing that is too large for the page
 	Panels               []experiment.Panel // what SVG draws, for the table of its numbers
 	Error                string
 }

@@ -397,8 +397,8 @@ func TestFigureNumbers(t *testing.T) {
 	}
 }
 
-// What a page has of single trials is bounded in bytes, whatever they report, and it states what
-// it leaves out. What it has refers to nothing that it has not.
+// The data of single trials in a page is bounded in bytes for trials of any size, and the page states
+// how many it leaves out. No reference in it leads to a part that is left out.
 func TestDataOfTrialsIsBounded(t *testing.T) {
 	reg := registry()
 	e, err := reg.Lookup("cloaking/regression")
@@ -516,7 +516,7 @@ func TestMembersAreBounded(t *testing.T) {
 	}
 }
 
-// Drawings that would make the page too large are files beside it; the numbers stay.
+// Drawings that would make the page too large are files of their own; the numbers stay.
 func TestLargeDrawingsAreLinked(t *testing.T) {
 	large := []byte("<svg role=\"img\">" + strings.Repeat("<path/>", 300_000) + "</svg>")
 	small := []byte("<svg role=\"img\"><circle/></svg>")
