@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// CountAmong returns how many of some points (P×d) are equal to a row of x (N×d), whatever
-// the order of either and the layout of the files that they came from. A value is its
-// float64; −0 is 0.
+// CountAmong returns the number of points (P×d) that are equal to some row of x (N×d). Neither the
+// order of the rows nor the layout of the files matters. A value is its float64; −0 is 0.
 func CountAmong(points, x *mat.Dense) int {
 	counts := map[string]int{}
 	for i := range points.RawMatrix().Rows {

@@ -12,10 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Canonical returns the SHA-256, in hexadecimal digits, of rows of inputs (N×d)
-// with their outputs (N): the same for the same rows, whatever the order of the
-// rows and of the inputs, their names, and the layout of the file that they came
-// from. A value is its float64; −0 is 0.
+// Canonical returns the SHA-256, in hexadecimal digits, of rows of inputs (N×d) with their outputs
+// (N). It depends neither on the order of rows and inputs, nor on names, nor on the layout of the
+// file. A value is its float64; −0 is 0.
 func Canonical(inputs *mat.Dense, output []float64) string {
 	n, d := inputs.Dims()
 	rows := make([][]byte, n)
@@ -25,8 +24,8 @@ func Canonical(inputs *mat.Dense, output []float64) string {
 	return digestOfRows("privkern data 1\n", d, rows)
 }
 
-// CanonicalRows is [Canonical] where no column is the output: the same for the same
-// rows, whichever of their values is predicted from the others.
+// CanonicalRows returns the digest of [Canonical] for rows without a designated output: the choice
+// of the predicted column does not change it.
 func CanonicalRows(inputs *mat.Dense, output []float64) string {
 	n, d := inputs.Dims()
 	rows := make([][]byte, n)

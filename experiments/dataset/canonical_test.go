@@ -39,7 +39,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// Whole rows are the same whichever column is the output.
+// The digest of whole rows does not depend on the choice of the output.
 func TestCanonicalRows(t *testing.T) {
 	inputs, output := mat.NewDense(3, 2, []float64{1, 2, 3, 0, 5, 6}), []float64{7, 8, 9}
 	want := CanonicalRows(inputs, output)

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// ClassValues returns a number for each class, by which rows of a data set have the same
-// [Canonical] form whatever the method that reads them: the number that the class is, or one
-// of its text alone (52 bits of its SHA-256). It depends neither on the other classes nor on
-// the order in which a setting names them.
+// ClassValues returns a number for each class, by which the rows of a data set have the same
+// [Canonical] form for every method that reads them: the class itself where it is a number,
+// otherwise the first 52 bits of the SHA-256 of its name. It depends neither on the other classes
+// nor on their order in a setting.
 func ClassValues(classes []string) []float64 {
 	out := make([]float64, len(classes))
 	for i, name := range classes {

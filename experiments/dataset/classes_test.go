@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/dataset"
 )
 
-// The account of rows is found whatever classes a setting names, and in whatever order.
+// The account of rows depends neither on the classes that a setting names nor on their order.
 func TestLabelValuesDependOnTheClassAlone(t *testing.T) {
 	x := mat.NewDense(3, 1, []float64{1, 2, 3})
 	digest := func(labels []int, classes ...string) string {

@@ -38,13 +38,11 @@ func NewFetcher() *Fetcher {
 	return &Fetcher{Client: &http.Client{Transport: transport}}
 }
 
-// Fetch downloads what is missing of the set into its folder in root. A download
-// grows in FILE.part, goes on there after an interruption, and gets its final
-// name only when its SHA-256 is right; a file that is already there and right
-// is left alone, and one that is wrong is an error (*[WrongFileError]) and
-// stays as it is. The addresses of a file are tried in their order; the error
-// says what each of them answered. Of a set that the user supplies nothing can
-// be fetched: where it is not there, the error says how to make it.
+// Fetch downloads the missing files of the set into its folder in root. A download grows in
+// FILE.part, continues there after an interruption, and gets its final name only when its SHA-256
+// is right. A correct file is left alone; a wrong one is an error (*[WrongFileError]) and stays as
+// it is. The addresses of a file are tried in order; the error lists the answer of each. A set that
+// the user supplies cannot be fetched: where it is missing, the error explains how to make it.
 func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Progress) error {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
@@ -112,8 +110,8 @@ func localPath(folder, path string) (string, error) {
 	return filepath.Join(folder, local), nil
 }
 
-// unpack downloads an archive, extracts it beside the set's files, and moves
-// the wanted ones to their places after checking them.
+// unpack downloads an archive, extracts it into the folder of the set, and moves the wanted files
+// to their places after checking them.
 func (f *Fetcher) unpack(
 	ctx context.Context, all []Archive, a Archive, files []File, folder string, progress Progress,
 ) error {
@@ -130,7 +128,7 @@ func (f *Fetcher) unpack(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(temporary) }() // what is left are unwanted members
+	defer func() { _ = os.RemoveAll(temporary) }() // the rest are unwanted members
 	if err := Extract(ctx, path, temporary, 0); err != nil {
 		return err
 	}

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// Kinds of a user's own data: what stands before the colon in their name.
+// Kinds of a user's own data: the part of the name before the colon.
 const (
 	OwnCSV     = "csv"     // a file of comma-separated values with a header
 	OwnParquet = "parquet" // a file
-	OwnNPY     = "npy"     // a NumPy array, perhaps with labels in another beside it ([LabelsBeside])
+	OwnNPY     = "npy"     // a NumPy array, with optional labels in a second file ([LabelsBeside])
 	OwnImages  = "images"  // a folder of pictures, or of folders of them, one a class
 )
 
@@ -40,7 +40,7 @@ func OwnKind(name string) string {
 	return ""
 }
 
-// IsOwn says whether a name is that of a user's own data, such as csv:PATH.
+// IsOwn reports whether a name refers to a user's own data, such as csv:PATH.
 func IsOwn(name string) bool { return OwnKind(name) != "" }
 
 // OwnForms are the forms of names of a user's own data, for messages.
@@ -83,7 +83,7 @@ func findOwn(name string) (absolute, sha string, err error) {
 	return findFile(path)
 }
 
-// findArrays finds an array, and the labels beside it where they are there.
+// findArrays finds an array and its file of labels, if there is one.
 func findArrays(path string) (absolute, sha string, err error) {
 	if absolute, sha, err = findFile(path); err != nil {
 		return "", notSupplied, err
@@ -129,7 +129,7 @@ func findFile(path string) (absolute, sha string, err error) {
 	return absolute, sha, nil
 }
 
-// openOwn refuses what is not a file: a pipe could not be read again.
+// openOwn refuses anything but a regular file, because a pipe could not be read twice.
 func openOwn(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -146,14 +146,14 @@ func openOwn(path string) (*os.File, error) {
 	return f, err
 }
 
-// MissingFileError says that a file of the user's is not there.
+// MissingFileError reports a file of the user's that does not exist.
 type MissingFileError struct{ Path string }
 
 func (e *MissingFileError) Error() string {
 	return fmt.Sprintf("the file %s is not there; %s", e.Path, e.Advice())
 }
 
-// Advice says where the file is looked for.
+// Advice returns the place where the file is looked for.
 func (e *MissingFileError) Advice() string {
 	if filepath.IsAbs(e.Path) {
 		return "it is looked for on the machine that runs the trial"

@@ -1,7 +1,7 @@
 package dataset
 
-// freiburgSet holds the lists of the Freiburg Groceries images; what a
-// classifier reads of the images themselves is in freiburgFeaturesSet.
+// freiburgSet holds the lists of the Freiburg Groceries images. The features of the images that a
+// classifier reads are in freiburgFeaturesSet.
 var freiburgSet = Set{
 	Name:     "freiburg",
 	Title:    "Freiburg Groceries, lists: 25 classes and the 5 official splits of 4947 images",

@@ -137,7 +137,7 @@ func TestLoadFreiburgErrors(t *testing.T) {
 	mustFail(t, err, "split 5 of the Freiburg Groceries; there are 0 to 4")
 }
 
-// Whatever the file, the reader returns rows of finite numbers or an error.
+// For any file the reader returns rows of finite numbers or an error.
 func FuzzNPY(f *testing.F) {
 	f.Add(fourRows)
 	f.Add(npyFile("<f8", true, "(1, 2)", []float64{1, 2}))

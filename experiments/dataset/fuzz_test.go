@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// bounded fails where a reader allocates much more than its input: a small
-// file must not fill the memory, whatever it announces.
+// bounded fails where a reader allocates much more than its input: a small file must not fill the
+// memory, however large the sizes that it declares.
 func bounded(t *testing.T, input []byte, read func()) {
 	t.Helper()
 	// Gzip and zip make at most about a thousandth of their content.
@@ -170,8 +170,8 @@ func FuzzMHEALTH(f *testing.F) {
 	})
 }
 
-// The folder of UCI HAR: whatever its three files of a part hold, there is a
-// window for each line of all of them, or an error with file and line.
+// For any three files of a part of UCI HAR there is a window for each line of all of them, or an
+// error with file and line.
 func FuzzHAR(f *testing.F) {
 	f.Add([]byte(harFiles["X_train.txt"]), []byte(harFiles["y_train.txt"]), []byte(harFiles["subject_train.txt"]))
 	f.Add([]byte(harLine("1")), []byte("7\n"), []byte("1\n"))
@@ -237,7 +237,7 @@ func FuzzFreiburgLists(f *testing.F) {
 	})
 }
 
-// Archives of NumPy arrays: an array has as many numbers as its shape says.
+// An array of an archive has as many numbers as its shape implies.
 func FuzzNPZ(f *testing.F) {
 	arrays := map[string][]byte{"X.npy": npyFile("<f4", false, "(2, 3)", []float32{1, 2, 3, 4, 5, 6}),
 		"y.npy": npyFile("<i8", false, "(2,)", []int64{0, 5})}
@@ -300,8 +300,8 @@ func FuzzNPYHeader(f *testing.F) {
 	})
 }
 
-// Whatever the archive, nothing is written outside the folder, no more than the
-// limit inside, and no link is made.
+// For any archive nothing is written outside the folder, no more than the limit inside, and no link
+// is made.
 func FuzzExtract(f *testing.F) {
 	entries := []packedEntry{{name: "a.txt", text: "A"}, {name: "deep/er/b.txt", text: "B"}, {name: "../evil", text: "x"}}
 	for _, some := range [][]packedEntry{entries[:2], entries[1:],

@@ -14,8 +14,8 @@ const (
 	HAPTActivities = 12
 )
 
-// Recording is what a smartphone at a person's waist measured, 50 times a second:
-// acceleration in g and rate of turn in rad/s, as many samples of each axis.
+// Recording is a recording of a smartphone at a person's waist at 50 Hz: acceleration in g and rate
+// of turn in rad/s, with equally many samples of each axis.
 type Recording struct{ Acceleration, Rotation [3][]float64 }
 
 // Segment is a part of a recording that has a label.

@@ -78,7 +78,7 @@ func TestLoadHAPTRecording(t *testing.T) {
 	}
 }
 
-// What is written is read again, and is the same bytes each time.
+// A written set is read again, and has the same bytes each time.
 func TestWriteHARReconstructed(t *testing.T) {
 	w := &Windows{Inputs: mat.NewDense(HARReconstructed, HARFeatures, nil), Activities: harActivities}
 	for i := range HARReconstructed {

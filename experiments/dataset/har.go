@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What UCI HAR holds.
+// Sizes of UCI HAR.
 const (
 	HARWindows    = 10299 // 7352 in the files "train", then 2947 in "test"
 	HARFeatures   = 561

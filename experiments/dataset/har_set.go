@@ -1,6 +1,6 @@
 package dataset
 
-// harSet is what of the UCI HAR data its features and labels are read from.
+// harSet holds the files of UCI HAR with its features and labels.
 var harSet = Set{
 	Name:   "har",
 	Title:  "UCI HAR: 10299 windows of 30 people and 6 activities, 561 features",

@@ -24,8 +24,8 @@ const (
 	maxDigit = 9
 )
 
-// ReadIDXImages reads grey-scale images, without labels, in the idx format,
-// plain or gzip-compressed. The file must end where its header says.
+// ReadIDXImages reads grey-scale images, without labels, in the idx format, plain or
+// gzip-compressed. The file must end where its header implies.
 func ReadIDXImages(r io.Reader) (*Images, error) {
 	sizes, pixels, err := readIDX(r, idxImages, "images",
 		[]string{"number of images", "number of rows", "number of columns"})
@@ -35,8 +35,8 @@ func ReadIDXImages(r io.Reader) (*Images, error) {
 	return &Images{Rows: sizes[1], Cols: sizes[2], Pixels: pixels}, nil
 }
 
-// ReadIDXLabels reads labels from 0 to 9 in the idx format, plain or
-// gzip-compressed. The file must end where its header says.
+// ReadIDXLabels reads labels from 0 to 9 in the idx format, plain or gzip-compressed. The file must
+// end where its header implies.
 func ReadIDXLabels(r io.Reader) ([]byte, error) {
 	_, labels, err := readIDX(r, idxLabels, "labels", []string{"number of labels"})
 	if err != nil {
@@ -94,9 +94,9 @@ func readIDX(r io.Reader, magic uint32, what string, dimensions []string) (sizes
 	return sizes, content, nil
 }
 
-// readContent reads total bytes and one more, where there is one. Memory for a file of
-// an ordinary size is asked for at once, so that no copy grows beside another; beyond,
-// it grows with what is there, not with what a header promises.
+// readContent reads total bytes, and one more where there is one. Memory for a file of ordinary
+// size is allocated at once, which avoids a growing copy; beyond that size it grows with the bytes
+// read, because a header may promise more than there is.
 func readContent(r io.Reader, total uint64) ([]byte, error) {
 	const ordinary = 64 << 20 // the images of MNIST take 47e6 bytes
 	var content bytes.Buffer

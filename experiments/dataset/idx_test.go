@@ -105,7 +105,7 @@ func TestLoadImages(t *testing.T) {
 	}
 }
 
-// Whatever the file, the readers return its content or an error.
+// For any file the readers return its content or an error.
 func FuzzReadIDX(f *testing.F) {
 	f.Add(idx([]uint32{0x803, 2, 1, 3}, 0, 51, 255, 1, 2, 3))
 	f.Add(idx([]uint32{0x801, 2}, 9, 0))

@@ -157,7 +157,7 @@ func identify(ctx context.Context, set Set, folder string) (Set, error) {
 	return found, nil
 }
 
-// identity is what the content of a file is known by.
+// identity identifies the content of a file.
 type identity struct {
 	size            int64  // 0 where it is not known
 	sha256, gitBlob string // hexadecimal; the first that is not empty counts
@@ -277,7 +277,7 @@ func (e *absentError) Error() string {
 	return fmt.Sprintf("the data file %s is not there", e.path)
 }
 
-// MissingError says that a data set is in none of the roots.
+// MissingError reports a data set that is in none of the roots.
 type MissingError struct {
 	Set      string
 	Roots    []string // where it was looked for
@@ -293,7 +293,7 @@ func (e *MissingError) Error() string {
 	return s + "; " + e.Advice()
 }
 
-// Advice says how to get the data set.
+// Advice returns the way to get the data set.
 func (e *MissingError) Advice() string {
 	if e.Supplied != "" {
 		return "it has no public address: " + e.Supplied
@@ -301,7 +301,7 @@ func (e *MissingError) Advice() string {
 	return "fetch it with: run data fetch " + e.Set
 }
 
-// WrongFileError says that a file is not the registered one.
+// WrongFileError reports a file that differs from the registered one.
 type WrongFileError struct {
 	Path           string
 	Size, WantSize int64 // WantSize is 0 where it is not known

@@ -40,8 +40,8 @@ func TestRegistryIsSound(t *testing.T) {
 	}
 }
 
-// A digest is what sha256sum says of the file, or of its own lines for several
-// files, in whatever order they are registered.
+// A digest is that of sha256sum for one file, and of sha256sum's sorted lines for several: the
+// order of registration does not matter.
 func TestDigest(t *testing.T) {
 	a, b := File{Path: "a.csv", SHA256: hash([]byte("a"))}, File{Path: "sub/b.csv", SHA256: hash([]byte("b"))}
 	both := hash([]byte(a.SHA256 + "  a.csv\n" + b.SHA256 + "  sub/b.csv\n"))
@@ -181,8 +181,7 @@ func TestFindByGitBlob(t *testing.T) {
 	mustFail(t, err, "leaves the folder")
 }
 
-// What is registered of a set that has no address is checked like that of any
-// other.
+// The registered files of a set without an address are checked like those of any other.
 func TestSuppliedWithRegisteredContent(t *testing.T) {
 	set := Set{Name: "demo", Files: []File{{Path: "a", Size: 5, SHA256: hash([]byte("right"))}}, Supplied: "put a there"}
 	root := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What MHEALTH holds.
+// Sizes of MHEALTH.
 const (
 	MHEALTHSubjects   = 10
 	MHEALTHActivities = 12
@@ -127,8 +127,7 @@ func LoadMHEALTH6(folder string) (*Windows, error) {
 	return w, nil
 }
 
-// loadMHEALTH6 reads the windows of any number; spans says where each starts in its
-// recording.
+// loadMHEALTH6 reads the windows of any number; spans holds the start of each in its recording.
 func loadMHEALTH6(folder string) (*Windows, error) {
 	w := &Windows{Activities: mhealthActivities}
 	var inputs []float64

@@ -15,8 +15,8 @@ import (
 // npyHeaderLimit bounds the header of a .npy file, in bytes; NumPy writes 128.
 const npyHeaderLimit = 1 << 16
 
-// npyRows reads a two-dimensional NumPy array of floats row by row, because
-// the whole array may be much larger than what is wanted of it.
+// npyRows reads a two-dimensional NumPy array of floats row by row, because the whole array may be
+// much larger than the wanted rows.
 type npyRows struct {
 	rows, cols int
 	r          io.Reader
@@ -64,7 +64,7 @@ func npyHeader(r io.Reader) (h npy.Header, length int64, err error) {
 	if _, err := io.ReadFull(r, start); err != nil || [6]byte(start) != npy.Magic {
 		return h, 0, errors.New("not a .npy file: it does not start with \\x93NUMPY")
 	}
-	// The length of what follows has 2 bytes in format 1 and 4 bytes later.
+	// The length of the header has 2 bytes in format 1 and 4 bytes later.
 	field := make([]byte, 2)
 	if start[6] > 1 {
 		field = make([]byte, 4)

@@ -138,8 +138,8 @@ func (z npz) integers(name string, n, low, high int) ([]int, error) {
 	return out, nil
 }
 
-// npzWriter writes an archive of NumPy arrays. Nothing is compressed, so that equal
-// arrays give equal bytes whatever compresses them.
+// npzWriter writes an archive of NumPy arrays. Nothing is compressed, so that equal arrays give
+// equal bytes with every version of the compressor.
 type npzWriter struct {
 	*zip.Writer
 	err error // the first

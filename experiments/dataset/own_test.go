@@ -43,7 +43,7 @@ func TestFindFile(t *testing.T) {
 	}
 }
 
-// Of an array with labels beside it, both have a part in the digest.
+// The digest covers the array and its file of labels.
 func TestFindArrays(t *testing.T) {
 	t.Chdir(t.TempDir())
 	find := func() string {

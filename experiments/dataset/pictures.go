@@ -56,7 +56,7 @@ type Picture struct {
 // Path is that below the folder of all pictures.
 func (p Picture) Path() string { return filepath.Join(p.Class, p.File) }
 
-// isPicture says whether a file has the ending of a picture that can be read.
+// isPicture reports whether a file has the extension of a readable picture format.
 func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif"}, strings.ToLower(filepath.Ext(name)))
 }
@@ -132,7 +132,7 @@ func listFolder(folder, shown string) (files, folders []string, err error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(folder, e.Name())) // of what a link points to
+		info, err := os.Stat(filepath.Join(folder, e.Name())) // of the target of a link
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("%s: it cannot be looked at", filepath.Join(shown, e.Name()))

@@ -15,15 +15,15 @@ type Set struct {
 	Licence  string
 	Citation string
 	Files    []File
-	// Archives are what Files that name one are unpacked from.
+	// Archives are unpacked to get the Files that name one.
 	Archives []Archive
-	Notes    []string // what a user should know about the content
-	// StandIn says what the set takes the place of, where it is not the paper's data:
-	// what is computed on it has no verdict against the print.
+	Notes    []string // remarks for the user about the content
+	// StandIn names the data of the paper that the set replaces; it is empty for the paper's own
+	// data. Results computed on a stand-in have no verdict against the print.
 	StandIn string
-	// Supplied says how to get the files of a set that the user supplies. Where
-	// no SHA-256 can be registered for them, it is that of what is found. Empty
-	// for a set with public addresses.
+	// Supplied explains how to get the files of a set that the user supplies. Where no SHA-256 can
+	// be registered for them, that of the found files is used. It is empty for a set with public
+	// addresses.
 	Supplied string
 }
 
@@ -79,8 +79,8 @@ func Lookup(name string) (Set, error) {
 	return Set{}, &UnknownError{Name: name}
 }
 
-// StandIn says that one of the named sets is not the paper's, and what it takes the
-// place of; it is empty where all are. What is not registered is a user's own.
+// StandIn returns the remark of the first of the named sets that replaces the paper's data; it is
+// empty where none does. An unregistered name refers to a user's own data.
 func StandIn(names ...string) string {
 	for _, name := range names {
 		switch s, err := Lookup(name); {
@@ -93,7 +93,7 @@ func StandIn(names ...string) string {
 	return ""
 }
 
-// UnknownError says that no data set of that name is registered.
+// UnknownError reports a name without a registered data set.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
@@ -125,8 +125,7 @@ func (s *Set) FolderIn(root string) (string, error) {
 	return localPath(root, s.Folder)
 }
 
-// Registered says that the content of every file is known, so that a set can be
-// verified.
+// Registered reports whether the content of every file is known, so that a set can be verified.
 func (s *Set) Registered() bool {
 	return !slices.ContainsFunc(s.Files, func(f File) bool { return f.identity().sum() == "" })
 }

@@ -22,8 +22,8 @@ type Beat struct {
 	Time     float64 // Unix time, s
 	Interval float64 // since the beat before it (R-R interval), s
 	Label    int8    // StressRest, StressTask or StressUnlabelled
-	// Follows says that Interval starts at the beat before it in the list. It
-	// does not where the wristband lost beats in between.
+	// Follows reports whether Interval starts at the previous beat of the list. It is false where
+	// the wristband lost beats in between.
 	Follows bool
 }
 
@@ -83,7 +83,7 @@ func LoadStress(folder string) ([]StressSubject, error) {
 	return subjects, nil
 }
 
-// gunzipped reads what is compressed.
+// gunzipped reads a compressed file.
 func gunzipped(read func(io.Reader) error) func(io.Reader) error {
 	return func(r io.Reader) error {
 		z, err := gzip.NewReader(r)
@@ -94,7 +94,7 @@ func gunzipped(read func(io.Reader) error) func(io.Reader) error {
 	}
 }
 
-// A labelledSecond is what a label belongs to.
+// A labelledSecond is the second that a label belongs to.
 type labelledSecond struct {
 	subject int
 	time    int64 // Unix time, s

@@ -2,8 +2,8 @@ package dataset
 
 import "fmt"
 
-// stressSet is what of Stress-Predict is needed for intervals between heart
-// beats with a label of stress.
+// stressSet holds the files of Stress-Predict with intervals between heart beats and labels of
+// stress.
 var stressSet = Set{
 	Name:    "stress",
 	Title:   "Stress-Predict: intervals between heart beats of 35 volunteers during stress tasks and rest",

@@ -28,11 +28,10 @@ const fitted = .5
 // Group is an activity of a subject; it has a published mean of the features.
 type Group struct{ Activity, Subject int }
 
-// Calibrate returns the map of each feature from the windows of all recordings
-// ([Extract]) to the published features, and the R² of its fit: the least squares of
-// the means of groups against the published ones. Where R² is below 0.5 the recordings
-// do not say how the feature was made, and its range over all windows becomes [−1, 1].
-// A group without windows is an error.
+// Calibrate returns the map of each feature from the windows of all recordings ([Extract]) to the
+// published features, and the R² of its fit: least squares of the means of groups against the
+// published means. Where R² is below 0.5 the recordings do not determine the feature, and its range
+// over all windows becomes [−1, 1]. A group without windows is an error.
 func Calibrate(w *dataset.Windows, published map[Group][]float64) (scales []Scale, r2 []float64, err error) {
 	var means, targets []*mat.VecDense
 	counts := map[Group]float64{}
@@ -117,7 +116,7 @@ func Published() ([]Scale, error) {
 	return out, nil
 }
 
-// WriteCalibration writes what [Published] reads; names are those of the features.
+// WriteCalibration writes the file that [Published] reads; names are those of the features.
 func WriteCalibration(w io.Writer, names []string, scales []Scale, r2 []float64) error {
 	out := csv.NewWriter(w)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -129,8 +128,8 @@ func WriteCalibration(w io.Writer, names []string, scales []Scale, r2 []float64)
 	return out.Error()
 }
 
-// Apply scales the features in place, one column by one map, and bounds them to
-// [−1.1, 1.1]. What it leaves are float32 values.
+// Apply scales the features in place, one column by one map, and clips them to [−1.1, 1.1]. The
+// results are float32 values.
 func Apply(scales []Scale, x *mat.Dense) {
 	n, _ := x.Dims()
 	for i := range n {

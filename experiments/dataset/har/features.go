@@ -48,7 +48,7 @@ func (a axes) means() (out [3]float64) {
 	return out
 }
 
-// signals are what features are taken from.
+// signals holds the time series from which the features of a window are computed.
 type signals struct{ body, gravity, bodyJerk, rotation, rotationJerk axes }
 
 // separate filters a recording.

@@ -29,7 +29,7 @@ func Reconstruct(ctx context.Context, folder string, progress func(done, total i
 	return w, rows, nil
 }
 
-// Differences say how far the features of windows are from others.
+// Differences holds the distances between the features of windows and reference features.
 type Differences struct {
 	Values, Differing int
 	// Largest absolute difference.
@@ -37,8 +37,8 @@ type Differences struct {
 	// Median and largest difference in units of the other value, of values that
 	// differ and are not 0; 0 where there are none.
 	MedianRelative, LargestRelative float64
-	// Windows says that the windows themselves are the same: their number, and of
-	// each the activity, the subject and the place in the recordings.
+	// Windows reports whether the windows are the same: their number, and the activity, subject and
+	// place in the recordings of each.
 	Windows bool
 }
 
@@ -77,7 +77,7 @@ func Compare(w, other *dataset.Windows) Differences {
 	return d
 }
 
-// String is a sentence's end: what differs, and by how much.
+// String returns the end of a sentence: the differing features and the size of their differences.
 func (d Differences) String() string {
 	switch {
 	case !d.Windows:

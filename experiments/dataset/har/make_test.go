@@ -64,8 +64,8 @@ func TestShortRecordingIsInTheDataSet(t *testing.T) {
 	near(t, w, there.Rows([]int{0, 1, 2, 3, 4, 5}))
 }
 
-// The recordings of all people give the data set, byte for byte what is registered, and
-// the scales that the program has.
+// The recordings of all people give the registered data set, byte for byte, and the scales embedded
+// in the program.
 func TestReconstruct(t *testing.T) {
 	recordings := realData(t, "hapt")
 	w, rows, err := Reconstruct(t.Context(), recordings, nil)

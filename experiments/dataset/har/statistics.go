@@ -13,7 +13,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// moment is the mean of the power of what x differs from its mean by.
+// moment returns the central moment of the given power.
 func moment(x []float64, power int) float64 {
 	center, sum := mean(x), 0.0
 	for _, v := range x {

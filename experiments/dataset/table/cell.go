@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// cellKind is what a single value can be taken for.
+// cellKind is the type of a single value.
 type cellKind int
 
 const (
@@ -26,13 +26,13 @@ type cell struct {
 	kind  cellKind
 	value float64 // of numbers and dates
 	text  string  // as it stands in the file, without spaces around; valid until the next row
-	want  string  // of a broken one: what was expected
+	want  string  // of a broken one: the expected form
 }
 
 // dateLayouts are the forms of dates, in UTC where they name no zone.
 var dateLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", time.RFC3339}
 
-// textCell takes a text for what it is.
+// textCell infers the type of a text.
 func textCell(text string) cell {
 	text = strings.TrimSpace(text)
 	c := cell{kind: word, text: text}
@@ -48,9 +48,9 @@ func textCell(text string) cell {
 	return c
 }
 
-// ParseValue takes a text for what it would be in a file: a number, a date (days since
-// 1970-01-01), a truth value (0 or 1), or a text, which has no value. An error says what a
-// missing value, or a number or a date that is written wrongly, should have been.
+// ParseValue interprets a text as a file's value: a number, a date (days since 1970-01-01), a truth
+// value (0 or 1), or a text, which has no value. A missing value, or a number or date in a wrong
+// form, is an error with the expected form.
 func ParseValue(text string) (value float64, kind Kind, err error) {
 	c := textCell(text)
 	switch c.kind {
@@ -94,7 +94,7 @@ func days(t time.Time) float64 {
 	return float64(t.Unix())/day + float64(t.Nanosecond())/(day*1e9)
 }
 
-// numberCell takes a text that begins like a number for one, or says what it lacks.
+// numberCell interprets a text that begins like a number; a broken one has the expected form.
 func numberCell(c cell) cell {
 	v, err := strconv.ParseFloat(c.text, 64)
 	switch {
@@ -112,14 +112,14 @@ func numberCell(c cell) cell {
 	return c
 }
 
-// isInteger says whether a text is an integer in the forms of Go: 0x10, 1_000.
+// isInteger reports whether a text is an integer in a form of Go: 0x10, 1_000.
 func isInteger(text string) bool {
 	_, err := strconv.ParseInt(text, 0, 64)
 	return err == nil
 }
 
-// looksLikeDate says whether a text is three numbers of which the last is a year, or
-// the first, with slashes or points between.
+// looksLikeDate reports whether a text is three numbers with slashes or points between them, the
+// first or last of which is a year.
 func looksLikeDate(text string) bool {
 	for _, by := range []string{"/", "."} {
 		parts := strings.Split(text, by)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A value in a setting is what it would be in a file.
+// A value in a setting has the type that it would have in a file.
 func TestParseValue(t *testing.T) {
 	for _, c := range []struct {
 		text string

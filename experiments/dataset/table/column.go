@@ -62,7 +62,7 @@ func newColumn(it item, most int, optional bool) *column {
 	return c
 }
 
-// has says what the column has at some place, as its text stands there.
+// has describes the column's value at some place by its text.
 func (c *column) has(text string) string {
 	if c.hidden {
 		return "has a value that a release does not show"
@@ -104,7 +104,7 @@ func (c *column) add(path string, v cell, at func() place) error {
 	return nil
 }
 
-// begin decides what the column holds, of its first value.
+// begin determines the type of the column from its first value.
 func (c *column) begin(kind cellKind, text string, at place) {
 	before := c.rows - 1
 	c.kind, c.first, c.text = kind, at, strings.Clone(text)
@@ -162,7 +162,7 @@ func (c *column) addWord(path, text string, at func() place) error {
 	return nil
 }
 
-// mixed says that a column is of two types, at the value that is no number.
+// mixed reports that a column has two types, at the first value that is not a number.
 func (c *column) mixed(path string, kind cellKind, v cell, at place) error {
 	text, other := v.text, c.first
 	kept := c.kind

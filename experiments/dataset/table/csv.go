@@ -108,7 +108,7 @@ func checkText(head []byte, whole bool) error {
 	return nil
 }
 
-// separator returns what most often stands between the names of the header.
+// separator returns the most frequent separator of the header.
 func separator(head []byte) rune {
 	count := map[rune]int{}
 	quoted := false

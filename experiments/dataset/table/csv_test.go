@@ -39,7 +39,7 @@ func TestLoadForms(t *testing.T) {
 	}
 }
 
-// The header alone says whether the columns are there: rows may hold anything.
+// The header alone shows whether the columns exist: rows may hold anything.
 func TestTablesCheckTheHeader(t *testing.T) {
 	path := fileOf(t, "t.csv", []byte("x;y; z;x2;x2\nno number;;;;\nshort\n"))
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ type Data struct {
 	levelled []string        // columns of X that are levels
 	kinds    map[string]Kind // of inputs that are no category, by name
 	path     string
-	others   map[string]*column // of N rows, by what the setting says and by name
+	others   map[string]*column // of N rows, by the text of the setting and by name
 }
 
 // newData leaves out rows without a value, and encodes the inputs.
@@ -126,7 +126,7 @@ func sortNumbers(order []int, levels []string) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
 }
 
-// encode makes X and what is said of its columns.
+// encode makes X and the description of its columns.
 func (d *Data) encode(in []*column, n int) error {
 	width := 0
 	for _, c := range in {
@@ -228,8 +228,8 @@ func (d *Data) Kind(name string) (Kind, error) {
 	return c.final, nil
 }
 
-// Numbers returns the values of one of Others, N. A category is an error that says where
-// its first value stands.
+// Numbers returns the values of one of Others, N. A category is an error with the place of its
+// first value.
 func (d *Data) Numbers(name string) ([]float64, error) {
 	c, err := d.other(name)
 	if err != nil {
@@ -296,7 +296,7 @@ func (d *Data) Column(name string) string {
 	return name
 }
 
-// Public says whether the levels of one of Others are written in the setting.
+// Public reports whether the setting names the levels of one of Others.
 func (d *Data) Public(name string) bool {
 	c := d.others[strings.TrimSpace(name)]
 	return c != nil && c.item.levels != nil

@@ -62,7 +62,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Levels in the setting are public: in its order, whatever the data hold.
+// Levels in the setting are public: they have its order for all data.
 func TestGivenLevels(t *testing.T) {
 	const text = "code,y\n2,yes\n1,no\n2,yes\n"
 	d, err := loadText(t, text, "code[2|1|A]", "y[yes|no]")
@@ -148,7 +148,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The order of rows does not decide what a column is.
+// The order of rows does not change the type of a column.
 func TestTypesDoNotDependOnTheOrder(t *testing.T) {
 	for _, rows := range [][2]string{{"1", "old"}, {"2020-01-01", "old"}, {"2020-01-01", "1"}, {"yes", "1"}} {
 		for _, inputs := range []string{"a", "*"} {
@@ -187,7 +187,7 @@ func TestReadPoints(t *testing.T) {
 	}
 }
 
-// "*" is refused where what rows hold decides which columns it stands for.
+// "*" is refused where the values of rows determine the columns that it stands for.
 func TestCheckNamed(t *testing.T) {
 	for _, c := range []struct {
 		dataset, inputs string

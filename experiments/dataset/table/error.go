@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// Error says where in a table something is wrong.
+// Error is an error at a place in a table.
 type Error struct {
 	Path         string // as the user wrote it
 	Line, Column int    // of a text, from 1; 0 where it is the whole file, or the whole line
-	Row          int    // of what has no lines, from 1; 0 where it is the whole file
+	Row          int    // of a file without lines, from 1; 0 for the whole file
 	Err          error
 }
 
@@ -52,7 +52,7 @@ func (p place) String() string {
 	return "line " + strconv.Itoa(p.line)
 }
 
-// openFile refuses what is not a file: a pipe could not be read again. Errors name
+// openFile refuses anything but a regular file, because a pipe could not be read twice. Errors name
 // it as shown.
 func openFile(path, shown string) (*os.File, error) {
 	info, err := os.Stat(path)

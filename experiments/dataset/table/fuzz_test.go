@@ -15,8 +15,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// bounded fails where a reader allocates much more than its input, packed by at most a
-// factor: a small file must not fill the memory, whatever it announces.
+// bounded fails where a reader allocates much more than its input, packed by at most a factor: a
+// small file must not fill the memory, however large the sizes that it declares.
 func bounded(t *testing.T, input []byte, factor uint64, read func()) {
 	t.Helper()
 	allocated := func() uint64 {
@@ -31,7 +31,7 @@ func bounded(t *testing.T, input []byte, factor uint64, read func()) {
 	}
 }
 
-// checkData fails where what was read is not what Data says.
+// checkData fails where the data read violate an invariant of Data.
 func checkData(t *testing.T, d *Data, others ...string) {
 	t.Helper()
 	n, width := d.X.Dims()
@@ -69,8 +69,8 @@ func hasPlace(t *testing.T, err error, path string) {
 	}
 }
 
-// A user's table: whatever the file, the reader returns finite numbers and labels in
-// every row, or an error with the path; the same rows are points where none was left out.
+// For any table of a user the reader returns finite numbers and labels in every row, or an error
+// with the path; the same rows are points where none was left out.
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("a,b\n1,2\n3,4\n"), "a")
 	f.Add([]byte("\xef\xbb\xbfa;b\n\"1\";2\nNA;3\n"), "*")
@@ -164,7 +164,7 @@ func FuzzPicture(f *testing.F) {
 	})
 }
 
-// Damaged files are errors, whatever the library does with them.
+// Damaged files are errors, also where the library accepts them.
 func FuzzParquet(f *testing.F) {
 	file := parquetOf(f, patients()[:3])
 	f.Add(file, 0, byte(0))

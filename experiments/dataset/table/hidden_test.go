@@ -9,8 +9,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What is wrong with a value is said with its place and what was expected there: with its
-// text to those who judge, without to the readers of what a release prints.
+// An error about a value has its place and the expected form; only judging, which is for the
+// operator's eyes, shows its text.
 func TestReleasesShowNoValues(t *testing.T) {
 	const secret, hidden = "Smith-1969", "has a value that a release does not show"
 	rows := func(cells string) string { return "name,dose\n" + cells }
@@ -75,8 +75,8 @@ func TestReleasesShowNoValues(t *testing.T) {
 	}
 }
 
-// Points may be the private rows by mistake: a release or an export that cannot read them says
-// where, and not what stands there; a trial for judging says both.
+// Points may be the private rows by mistake: a release or an export that cannot read them names the
+// place and hides the value; a trial for judging shows both.
 func TestReleasesShowNoPoints(t *testing.T) {
 	for _, c := range []struct{ name, text, column, judged, released string }{
 		{"a text among numbers", "a\n1\nsecret\n", "a", `p.csv:3:1: column "a" is "secret", expected a number as in line 2`,

@@ -134,9 +134,9 @@ func decodePicture(f io.ReadSeeker, width, height int) (pixels []float64, err er
 	return resize(points, width, height), nil
 }
 
-// resize brings a picture to a size: a pixel is the mean of the luma of what it covers of
-// the picture, whose width and height are stretched to the new ones, rounded to 16 bits. It
-// takes memory for the new pixels and one row of them alone.
+// resize scales a picture: a new pixel is the mean luma of the area that it covers of the picture,
+// whose width and height are stretched to the new ones, rounded to 16 bits. It takes memory for the
+// new pixels and one row of them alone.
 func resize(picture image.RGBA64Image, width, height int) []float64 {
 	b := picture.Bounds()
 	out := make([]float64, width*height)

@@ -116,7 +116,7 @@ func TestClassesOfPictures(t *testing.T) {
 	mustFail(t, err, `my: unknown column "label"`)
 }
 
-// A new pixel is the mean of what it covers; the luma of colours is that of BT.601.
+// A new pixel is the mean of the area that it covers; the luma of colours is that of BT.601.
 func TestResize(t *testing.T) {
 	p := image.NewGray(image.Rect(5, 7, 8, 9)) // 3×2, away from the origin
 	copy(p.Pix, []uint8{0, 255, 0, 255, 0, 255})

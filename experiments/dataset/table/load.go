@@ -76,7 +76,7 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	return in, at, nil
 }
 
-// unusable says why a column cannot be read at all; nil where it can.
+// unusable returns the reason why a column cannot be read; nil where it can.
 func unusable(r reader, column int) error {
 	if p, ok := r.(*parquetReader); ok {
 		return p.usable(column)
@@ -118,11 +118,11 @@ func fill(r reader, path string, at []int, all []*column) error {
 	}
 }
 
-// Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the
-// path as the user wrote it; those about a place are *[Error].
+// Load reads the data of a trial, whose declaration has [Spec.Files]. Errors have the path as the
+// user wrote it; those about a place are *[Error].
 //
-// Where the trial makes a release or an export, the data are private, and no error has one of their values: it
-// says where the value stands and what was expected there.
+// Where the trial makes a release or an export, the data are private, and no error contains one of
+// their values: it has the place of the value and the expected form.
 func (s Spec) Load(t *experiment.Trial) (*Data, error) { return s.LoadFrom(t, t.Dataset(s.Dataset)) }
 
 // LoadFrom is [Spec.Load] of data that lie at a path.

@@ -16,7 +16,7 @@ import (
 	"privkern/experiments/dataset"
 )
 
-// labelColumn is the column of labels beside an array, and of the folders of pictures.
+// labelColumn is the column of labels of an array or of a folder of pictures.
 const labelColumn = "label"
 
 // array is a NumPy array, of which one element is read after the other.
@@ -284,7 +284,7 @@ func numeric(v float64) cell {
 
 func truth(v bool) cell { return cell{kind: word, text: strconv.FormatBool(v)} }
 
-// textOf is the cell of what its file says is a text.
+// textOf returns the cell of a text, as the type of the array declares.
 func textOf(text string) cell {
 	if text = strings.TrimSpace(text); isMissing(text) {
 		return cell{}
@@ -306,7 +306,7 @@ func (c cell) asText() cell {
 // MaxColumns bounds the columns of an array, each of which has a name and a summary.
 const MaxColumns = 100_000
 
-// npyReader reads an array, whose columns are x1, x2, ..., and the labels beside it.
+// npyReader reads an array, whose columns are x1, x2, ..., and its file of labels.
 type npyReader struct {
 	x, labels *array // labels may be nil
 	names     []string

@@ -157,7 +157,7 @@ func TestHalfPrecision(t *testing.T) {
 	}
 }
 
-// Labels lie in a file beside the features.
+// Labels lie in a second file.
 func TestLabelsBesideAnArray(t *testing.T) {
 	x := npyOf(t, "<f4", false, "(3, 2)", little, []float32{1, 2, 3, 4, 5, 6})
 	for name, labels := range map[string][]byte{
@@ -200,7 +200,7 @@ func arrayAndLabels(t *testing.T, x, labels []byte) (*Data, error) {
 		&experiment.Trial{Dataset: func(string) string { return path }})
 }
 
-// What must be in memory at once is bounded, of files with holes, too.
+// The memory needed at once is bounded, for files with holes, too.
 func TestLargeArrays(t *testing.T) {
 	for _, c := range []struct {
 		name, shape string

@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// maxUnpacked bounds what the wanted columns of a Parquet file, and their pages, say they take
-// when they are unpacked, in bytes. Tests lower it.
+// maxUnpacked bounds the declared unpacked size of the wanted columns of a Parquet file, and of
+// their pages, in bytes. Tests lower it.
 var maxUnpacked int64 = 1 << 30
 
 // maxPage bounds a page when it is unpacked, in bytes: one is in memory after the other, up to
@@ -137,7 +137,7 @@ func (r *parquetReader) header() ([]string, func(int) place) {
 	return r.names, func(int) place { return place{} }
 }
 
-// usable says whether a column can be read.
+// usable reports whether a column can be read.
 func (r *parquetReader) usable(column int) error {
 	_, err := parquetCell(r.leaves[column])
 	return err
@@ -147,8 +147,8 @@ func (r *parquetReader) want(columns []int, texts []bool) error {
 	return shield(func() error { return r.choose(columns, texts) })
 }
 
-// Pages of LZ4 are refused: the library (parquet-go 0.32.0) drops what it has unpacked where that is
-// less than three times the packed bytes, and hands out zeros.
+// Pages of LZ4 are refused, because the library (parquet-go 0.32.0) drops unpacked bytes where they
+// are fewer than three times the packed ones, and returns zeros.
 func (r *parquetReader) choose(columns []int, texts []bool) error {
 	if r.rows > MaxValues/int64(max(1, len(columns))) {
 		return errorf(r.path, "%d rows with %d columns to read: more than %d values; take a part of the rows", r.rows,
@@ -195,8 +195,8 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 	return nil
 }
 
-// checkPages checks the pages of a column in a group of rows, see [pages.check]. They take at
-// most the bytes that are left; it returns what is left after them.
+// checkPages checks the pages of a column in a group of rows; see [pages.check]. left is the number
+// of unpacked bytes that they may take; the remainder is returned.
 func (r *parquetReader) checkPages(leaf *parquet.Column, group int, left int64, u *unpacker) (int64, error) {
 	groups := r.parquet.Metadata().RowGroups
 	m, first := &groups[group].Columns[leaf.Index()].MetaData, &groups[0].Columns[leaf.Index()].MetaData

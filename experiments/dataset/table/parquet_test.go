@@ -130,7 +130,7 @@ func TestWrongParquet(t *testing.T) {
 	}
 }
 
-// What is small when it is packed is refused before it is unpacked.
+// A file that is small only when packed is refused before it is unpacked.
 func TestParquetBombs(t *testing.T) {
 	defer func(before int64) { maxUnpacked = before }(maxUnpacked)
 	maxUnpacked = 1 << 20

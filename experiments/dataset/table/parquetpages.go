@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// The library takes the sizes and counts that a file states for true, and allocates by them
-// before it reads. What is here compares them with the size of the file first.
+// The library trusts the sizes and counts that a file declares, and allocates by them before it
+// reads. The checks below compare them with the size of the file first.
 
 const (
 	// maxHeader bounds the header of a page, which holds the least and the largest value.
@@ -226,10 +226,9 @@ func (p *pages) take(n int64) error {
 	return nil
 }
 
-// check goes through all pages. It refuses pages that do not lie in the file, that have more
-// values than the group has rows, that take more bytes than are left when they are unpacked, of
-// all codecs those that take more than they say, and those of which levels or values stand for
-// more than there are when they are decoded.
+// check walks through all pages. It refuses pages outside the file, pages with more values than the
+// group has rows, pages whose unpacked size exceeds the bytes left or, in every codec, the declared
+// size, and pages whose levels or values decode to more than their number.
 func (p *pages) check() error {
 	for n := 1; p.at < p.end; n++ {
 		if err := p.next(); err != nil {
@@ -260,7 +259,7 @@ func (p *pages) next() error {
 	}
 }
 
-// pass goes past what a page holds, from start on.
+// pass advances past the content of a page, from start on.
 func (p *pages) pass(header *format.PageHeader, start int64) error {
 	packed, unpacked := int64(header.CompressedPageSize), int64(header.UncompressedPageSize)
 	if packed < 0 || unpacked < 0 || packed > p.end-start {

@@ -26,7 +26,7 @@ type forgery struct {
 	chunk  format.ColumnMetaData
 	column format.SchemaElement
 	meta   func(*format.FileMetaData)
-	footer func(text []byte) []byte // what is written for it
+	footer func(text []byte) []byte // its bytes in the file
 }
 
 // file writes a forgery, which change may change before.
@@ -84,7 +84,7 @@ func TestForgedParquet(t *testing.T) {
 			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
 		}
 	}
-	// levels has levels of values that may be missing, before what else the page has.
+	// levels prepends levels of optional values to the rest of the page.
 	levels := func(encoding format.Encoding, levels []byte) func(*forgery) {
 		return func(f *forgery) {
 			f.column.RepetitionType = thrift.New(format.Optional)
@@ -112,7 +112,7 @@ func TestForgedParquet(t *testing.T) {
 			}
 		}
 	}
-	// bomb packs 16 MiB, of which the header says that they are 24 bytes.
+	// bomb packs 16 MiB under a header that declares 24 bytes.
 	bomb := func(codec format.CompressionCodec, stream bool) func(*forgery) {
 		return func(f *forgery) {
 			f.chunk.Codec, f.page = codec, packedBy(t, codec, stream, make([]byte, 16<<20))
@@ -271,7 +271,7 @@ func TestForgedParquet(t *testing.T) {
 			}
 		})
 	}
-	// A footer that is said to be longer than the file.
+	// A footer longer than the file.
 	file := forgery{}.file(t, func(*forgery) {})
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
@@ -288,7 +288,7 @@ func snappyOf(t *testing.T, text []byte) []byte {
 	return packed
 }
 
-// packedBy packs a text; as a stream, the beginning of zstd does not say how long it is.
+// packedBy packs a text. Written as a stream, zstd does not declare its length in advance.
 func packedBy(t *testing.T, codec format.CompressionCodec, stream bool, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -309,7 +309,7 @@ func packedBy(t *testing.T, codec format.CompressionCodec, stream bool, text []b
 		}
 		return packed
 	}
-	for len(text) > 0 { // in parts: what is written at once, zstd knows the length of
+	for len(text) > 0 { // in parts, because zstd declares the length of a single write
 		n := min(len(text), 1<<16)
 		if _, err := w.Write(text[:n]); err != nil {
 			t.Fatal(err)
@@ -322,8 +322,8 @@ func packedBy(t *testing.T, codec format.CompressionCodec, stream bool, text []b
 	return b.Bytes()
 }
 
-// All encodings that writers use are read, whatever the size of a page, in both versions and
-// with missing values.
+// All encodings of common writers are read, for all sizes of pages, in both versions and with
+// missing values.
 func TestParquetEncodings(t *testing.T) {
 	type row struct {
 		Plain   float64  `parquet:"plain"`

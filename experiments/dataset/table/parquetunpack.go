@@ -14,11 +14,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// unpacker unpacks pages, one after the other, by the decoders that the library takes, but
-// those of gzip, zstd and brotli into no more room than a page says that it takes: their packed
-// bytes do not say how many they become. The library makes more and more room, whatever the header
-// states, and a few kilobytes may become gigabytes. Its zero value is ready; close gives back
-// what it holds.
+// unpacker unpacks pages, one after the other, by the library's decoders, but limits those of gzip,
+// zstd and brotli to the declared size of a page, because the packed bytes do not bound the
+// unpacked ones: the library grows its buffer past the declared size, and a few kilobytes may
+// become gigabytes. The zero value is ready; close releases its buffers.
 type unpacker struct {
 	packed, room []byte
 	text         bytes.Buffer // of gzip and brotli
@@ -27,8 +26,8 @@ type unpacker struct {
 	zstd         *zstd.Decoder
 }
 
-// unpack returns what a page takes when it is unpacked, until it is called again. It refuses
-// one that takes more than a number of bytes, and one that cannot be unpacked.
+// unpack returns the unpacked page, valid until the next call. It refuses a page of more than the
+// given number of bytes, and one that cannot be unpacked.
 func (u *unpacker) unpack(codec format.CompressionCodec, page *io.SectionReader, most int64) (out []byte, err error) {
 	fits := true
 	switch codec {
@@ -77,16 +76,16 @@ func (u *unpacker) gzipped(page io.Reader, most int64) ([]byte, bool, error) {
 	return u.upTo(u.gzip, most)
 }
 
-// upTo reads all of a reader, and says whether it has no more than a number of bytes. It reads
-// one more at most.
+// upTo reads all of a reader, at most one byte past the limit, and reports whether it kept the
+// limit.
 func (u *unpacker) upTo(r io.Reader, most int64) ([]byte, bool, error) {
 	u.text.Reset()
 	n, err := u.text.ReadFrom(io.LimitReader(r, most+1))
 	return u.text.Bytes(), n <= most, err
 }
 
-// zstdPacked unpacks into memory for what the page may take: a stream would take that of the
-// window, which the page states as well.
+// zstdPacked unpacks into memory of the declared size, because a stream would allocate the window,
+// whose size the page declares as well.
 func (u *unpacker) zstdPacked(page *io.SectionReader, most int64) (out []byte, fits bool, err error) {
 	if u.zstd == nil {
 		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))

@@ -10,28 +10,28 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Levels and values of a page grow once more when they are decoded: a run of a few bytes stands
-// for any number of values, differences begin with how many there are, and a text repeats the
-// beginning of the one before. The library makes room for all of it before it compares with the
-// header of the page. What is here counts first.
+// Levels and values of a page may grow once more when they are decoded: a run of a few bytes stands
+// for any number of values, a block of deltas begins with a count, and a text repeats the beginning
+// of its predecessor. The library allocates for all of it before it compares with the header of the
+// page. The checks below count first.
 
-// filled is how many values a page may have in its runs beyond those that it says: writers fill
-// groups of bit-packed ones up.
+// filled is the number of values that a page may have in its runs beyond the declared ones, because
+// writers fill up groups of bit-packed values.
 const filled = 1 << 10
 
-// oldDictionary is what writers of the first version name dictionaries and the pages that refer to
-// them.
+// oldDictionary is the encoding that writers of the first version give dictionaries and the pages
+// that refer to them.
 const oldDictionary = format.PlainDictionary //nolint:staticcheck // files have it
 
-// layout is what the header of a page says of its content.
+// layout describes the content of a page, as its header declares it.
 type layout struct {
 	dictionary   bool
 	values       int64 // with those that are missing
 	encoding     format.Encoding
-	levels       int64 // bytes of levels before what is packed
-	levelsAt     int64 // where those begin that say which values are missing
+	levels       int64 // bytes of levels before the packed bytes
+	levelsAt     int64 // start of the levels of missing values
 	levelsInside bool  // they are packed with the values, after their length
-	unpacked     bool  // whatever the codec
+	unpacked     bool  // in spite of the codec
 }
 
 // layoutOf checks the header of a page against its size and the rows.
@@ -95,7 +95,7 @@ func (p *pages) width() int64 {
 	return 1
 }
 
-// grows says whether a page may take more room when it is decoded.
+// grows reports whether a page may take more room when it is decoded.
 func (p *pages) grows(l layout) bool {
 	return l.levelsInside || !l.dictionary && l.encoding != format.Plain && l.encoding != format.ByteStreamSplit
 }
@@ -130,8 +130,8 @@ func (l layout) most(n uint64, what string) error {
 	return nil
 }
 
-// runs refuses runs, and groups of bit-packed numbers, that together stand for more values than
-// the page has. What ends in the middle the library refuses.
+// runs refuses runs, and groups of bit-packed numbers, that together stand for more values than the
+// page has. The library refuses truncated ones.
 func (l layout) runs(b []byte, width uint64, what string) error {
 	var all uint64
 	for len(b) > 0 {
@@ -207,7 +207,7 @@ func (p *pages) checkValues(l layout, b []byte) error {
 	return fmt.Errorf("values in the encoding %v, which cannot be read", l.encoding)
 }
 
-// lengths is the sum of the lengths at the beginning of b, and what follows them.
+// lengths returns the sum of the lengths at the beginning of b, and the remaining bytes.
 func (l layout) lengths(b []byte) (sum int64, rest []byte, err error) {
 	numbers, rest, err := l.deltas(b, 32)
 	if err != nil {
@@ -228,8 +228,9 @@ func (l layout) lengths(b []byte) (sum int64, rest []byte, err error) {
 
 var errDeltas = errors.New("its blocks of differences are damaged")
 
-// deltas are the numbers in blocks of differences at the beginning of b, and what follows them.
-// More than the page has are refused, and differences of more bits than the widest numbers.
+// deltas counts the numbers in blocks of deltas at the beginning of b, and returns the remaining
+// bytes. It refuses more numbers than the page has, and deltas of more bits than the widest
+// numbers.
 func (l layout) deltas(b []byte, widest int) (numbers, rest []byte, err error) {
 	var head [3]uint64 // numbers in a block, parts of a block, numbers
 	rest = b

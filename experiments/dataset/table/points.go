@@ -10,9 +10,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// LoadPoints is [ReadPoints] of a data set of a trial. Points are public, and leave with a
-// release or an export, but what is named as points may be the private rows by mistake: of
-// one that fails no error has a value, as in [Spec.Load].
+// LoadPoints is [ReadPoints] for a data set of a trial. Points are public, and leave with a release
+// or an export; but because the file may be that of the private rows by mistake, no error of such a
+// trial contains a value, as in [Spec.Load].
 func LoadPoints(t *experiment.Trial, name string, columnNames []string) (*mat.Dense, error) {
 	return readPoints(name, t.Dataset(name), columnNames, t.ForOthers())
 }
@@ -91,8 +91,8 @@ func missingPlace(in []*column, rows int) int {
 	return -1
 }
 
-// missingError reads the file again to say where a value is missing, and how that is written
-// there, unless it is hidden.
+// missingError reads the file again to find the place of a missing value and its text, unless that
+// is hidden.
 func missingError(name, path string, wanted []item, hidden bool) error {
 	r, err := open(name, path)
 	if err != nil {

@@ -23,8 +23,8 @@ type reader interface {
 	close()
 }
 
-// shown is the path in the name of data, as the user wrote it: a record does not say
-// where on a machine the files lie.
+// shown is the path in the name of data, as the user wrote it: a record does not disclose where on
+// a machine the files lie.
 func shown(name string) string {
 	path, _ := dataset.FilePath(name)
 	return path

@@ -14,7 +14,7 @@ import (
 // Every is the word that stands for every numeric column among inputs.
 const Every = "*"
 
-// Spec is what a trial reads of the user's own data.
+// Spec names the columns that a trial reads of the user's own data.
 type Spec struct {
 	Dataset string // the setting, such as csv:PATH
 	// Inputs are the setting: names joined by + or commas, each perhaps with its levels,
@@ -33,7 +33,7 @@ type item struct {
 	levels  []string // that are given; nil where none are
 }
 
-// Is says whether a setting of data names the user's own.
+// Is reports whether a data setting names the user's own.
 func Is(name string) bool { return dataset.IsOwn(name) }
 
 // Names are the columns of the setting inputs, without levels; nil for "*".
@@ -49,8 +49,9 @@ func (s Spec) Names() []string {
 	return names
 }
 
-// CheckNamed refuses "*" in a release of data whose types are inferred from what rows hold: which
-// columns are numbers would be read off private rows. Arrays and pictures have numbers alone.
+// CheckNamed refuses "*" in a release of data whose types are inferred from the values of rows,
+// because the choice of numeric columns would be read off private rows. Arrays and pictures have
+// numbers alone.
 func (s Spec) CheckNamed() error {
 	kind := dataset.OwnKind(s.Dataset)
 	if _, every := s.inputs(); every && (kind == dataset.OwnCSV || kind == dataset.OwnParquet) {
@@ -121,8 +122,8 @@ func (s Spec) others() []item {
 	return items
 }
 
-// Check refuses what can be seen to be wrong without the file: names that are empty,
-// doubled, or both an input and another column, and levels that are none.
+// Check refuses errors that are visible without the file: names that are empty, doubled, or both an
+// input and another column, and invalid levels.
 func (s Spec) Check() error {
 	if path, _ := dataset.FilePath(s.Dataset); path == "" {
 		return fmt.Errorf("dataset = %s: it names no file; write %s", s.Dataset, dataset.OwnForms())
@@ -258,7 +259,7 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 	return at, nil
 }
 
-// isNumber says whether a name is a number.
+// isNumber reports whether a name is a number.
 func isNumber(name string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(name), 64)
 	return err == nil

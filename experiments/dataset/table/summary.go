@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Summary is what can be seen of a user's data before a trial reads them.
+// Summary describes a user's data before a trial reads them.
 type Summary struct {
 	Rows    int             `json:"rows"`
 	Columns []ColumnSummary `json:"columns"`
@@ -24,8 +24,8 @@ type ColumnSummary struct {
 	// empty, mixed, or unreadable.
 	Type    string `json:"type"`
 	Missing int    `json:"missing"`
-	// Distinct is how many different values there are, up to MaxLevels; Many says that
-	// there are more.
+	// Distinct is the number of different values, up to MaxLevels; Many reports whether there are
+	// more.
 	Distinct int  `json:"distinct"`
 	Many     bool `json:"many,omitempty"`
 	// Low and High are the range of numbers, and that of dates as texts.
@@ -33,15 +33,15 @@ type ColumnSummary struct {
 	High any `json:"high,omitempty"`
 	// Levels are those of a category or a boolean, sorted.
 	Levels []string `json:"levels,omitempty"`
-	// Problem says why the column cannot be used, and where that is to be seen.
+	// Problem is the reason why the column cannot be used, with the place of the value.
 	Problem string `json:"problem,omitempty"`
-	// Input says whether inputs=* takes the column.
+	// Input reports whether inputs=* takes the column.
 	Input bool `json:"input"`
 }
 
-// Summarise reads all columns of the data of a name that lie at a path. What is wrong
-// with a single column is said with it; other errors are those of [Spec.Load]. Its memory
-// does not grow with the rows.
+// Summarise reads all columns of the data of a name that lie at a path. An error in a single column
+// is part of its summary; other errors are those of [Spec.Load]. Its memory does not grow with the
+// rows.
 func Summarise(name, path string) (*Summary, error) {
 	r, err := open(name, path)
 	if err != nil {
@@ -102,7 +102,7 @@ func countRows(r reader, at []int, counts []*count) (rows int, err error) {
 	}
 }
 
-// count is what is kept of a column.
+// count accumulates the summary of a column.
 type count struct {
 	cells     [broken + 1]int
 	first     [broken + 1]place
@@ -135,7 +135,7 @@ func (c *count) add(v cell) {
 	}
 }
 
-// describe says what the column is.
+// describe returns the type and summary of the column.
 func (c *count) describe(out *ColumnSummary) {
 	out.Missing, out.Many, out.Distinct = c.cells[missing], c.many, len(c.values)+len(c.words)
 	if c.many {
@@ -170,7 +170,7 @@ func (c *count) describe(out *ColumnSummary) {
 	}
 }
 
-// mixture says of which types a column is, and where each is first seen.
+// mixture names the types of a column, and the first place of each.
 func (c *count) mixture() string {
 	names := map[cellKind]string{number: "a number", date: "a date", word: "a text"}
 	var parts []string

@@ -8,14 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// What a statistician would say of results on a user's own data. These texts depend on
-// the data: they are for judging, and no part of a release unless what they are computed
-// from is public.
+// Warnings of a statistician about results on a user's own data. The texts depend on the data: they
+// are for judging, and no part of a release unless they are computed from public numbers.
 
 // nearlyConstant is the share of one value beyond which hardly anything depends on a column.
 const nearlyConstant = 0.99
 
-// ColumnWarnings say which inputs have one value in all rows, or in nearly all.
+// ColumnWarnings names the inputs with one value in all rows, or in nearly all.
 func (d *Data) ColumnWarnings() []string {
 	var out []string
 	for _, name := range d.Constant {
@@ -49,9 +48,9 @@ func mostFrequent(values []float64) int {
 	return most
 }
 
-// FitWarning says that predictions are no better than what costs no privacy. The error is
-// compared with that of the baseline, such as "the middle of the public range"; empty
-// where it is lower. Advice completes the sentence.
+// FitWarning warns of predictions that are no better than a baseline that costs no privacy, such as
+// "the middle of the public range"; it is empty where their error is lower than the baseline's.
+// Advice completes the sentence.
 func FitWarning(err, baseline float64, what, advice string) string {
 	if !(err >= baseline) {
 		return ""
@@ -79,9 +78,9 @@ func CoverageError(n int) float64 {
 	return math.Sqrt(nominalCoverage * (1 - nominalCoverage) / float64(n))
 }
 
-// CoverageWarning says that regions of 95 % hold far fewer or more of the test outputs;
-// empty where they do not, or where it may be chance, given the standard error of the
-// share. Narrow and wide are advice for either.
+// CoverageWarning warns of 95 % regions that hold far fewer or far more of the test outputs; it is
+// empty where they do not, or where chance explains it, given the standard error of the share.
+// Narrow and wide are advice for either case.
 func CoverageWarning(share, standardError float64, tests int, narrow, wide string) string {
 	what, advice := "too small", narrow
 	switch off := math.Abs(share - nominalCoverage); {
@@ -96,10 +95,10 @@ func CoverageWarning(share, standardError float64, tests int, narrow, wide strin
 		"are %s; %s", share, tests, what, advice)
 }
 
-// BeyondWarnings say of which inputs many of the rows x (P×d) lie outside of a range: what
-// is computed there is extrapolated. Low and high are ends a column, d; what names the
-// range, such as "the public range".
-func BeyondWarnings(x *mat.Dense, names []string, low, high []float64, what string) []string {
+// BeyondWarnings names the inputs of which many of the rows x (P×d) lie outside a range: results
+// there are extrapolated. Low and high are the ends for each column, d; rangeName describes it,
+// such as "the public range".
+func BeyondWarnings(x *mat.Dense, names []string, low, high []float64, rangeName string) []string {
 	n, _ := x.Dims()
 	var out []string
 	for j, name := range names {
@@ -111,13 +110,13 @@ func BeyondWarnings(x *mat.Dense, names []string, low, high []float64, what stri
 		}
 		if outside > 0 {
 			out = append(out, fmt.Sprintf("computed but suspect: in %d of %d rows the input %q is outside of %s, %.4g to %.4g: "+
-				"what is predicted there is extrapolated", outside, n, name, what, low[j], high[j]))
+				"what is predicted there is extrapolated", outside, n, name, rangeName, low[j], high[j]))
 		}
 	}
 	return out
 }
 
-// Ranges are the ends of the columns of x.
+// Ranges returns the minimum and the maximum of each column of x.
 func Ranges(x *mat.Dense) (low, high []float64) {
 	_, d := x.Dims()
 	for j := range d {

@@ -27,7 +27,7 @@ func mustFail(t testing.TB, err error, want string) {
 	}
 }
 
-// loadFrom loads data that lie at a path, whatever the name says.
+// loadFrom loads data that lie at a path under any name.
 func loadFrom(path string, s Spec) (*Data, error) {
 	return s.Load(&experiment.Trial{Dataset: func(string) string { return path }})
 }
