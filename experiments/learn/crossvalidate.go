@@ -36,13 +36,12 @@ type CChoice struct {
 	Accuracy []float64 // of each C of the grid, mean of the folds
 }
 
-// CrossValidateC returns the C of the grid with which a support vector machine
-// predicts most accurately in cross-validation, the smallest of equals. The
-// folds are [StratifiedFolds] from rng, the same for every C. The other options
-// are those of [TrainSVM], whose errors it returns too.
+// CrossValidateC returns the C of the grid with which a support vector machine predicts most
+// accurately in cross-validation, the smallest of equals. The folds are [StratifiedFolds] from rng,
+// the same for every C. The other options are those of [TrainSVM], whose errors it returns too.
 //
-// It trains folds × len(grid) machines. The accuracy of a fold counts 1/folds whatever
-// its size, so that for folds of unequal sizes it is not the share of all rows.
+// It trains folds × len(grid) machines. The accuracy of a fold counts 1/folds for every size, so
+// that for folds of unequal sizes it is not the share of all rows.
 func CrossValidateC(
 	x *mat.Dense, labels []int, grid []float64, folds int, rng *rand.Rand, opts SVMOptions,
 ) (*CChoice, error) {

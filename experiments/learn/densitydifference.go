@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// DensityDifferenceResult is the result of [DensityDifference].
-// A width or ridge at an end of its grid says that the samples want one beyond it.
+// DensityDifferenceResult is the result of [DensityDifference]. A width or ridge at an end of its
+// grid means that the best one may lie beyond it.
 type DensityDifferenceResult struct {
 	// L2 estimates ∫(p−q)² dx, in 1/unit of the samples. It is never negative.
 	L2     float64
@@ -38,7 +38,7 @@ func PublishedGrid() DensityGrid {
 	}
 }
 
-// halfDecades returns unit·10^from and what follows it, two a decade.
+// halfDecades returns unit·10^from and the following steps of half a decade.
 func halfDecades(unit, from float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {

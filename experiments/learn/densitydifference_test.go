@@ -75,8 +75,7 @@ func TestDensityDifferenceOfNormalLaws(t *testing.T) {
 	}
 }
 
-// Two samples of one law: what is left is noise, and less of it in larger
-// samples.
+// For two samples of one distribution the difference is noise, which falls with their size.
 func TestDensityDifferenceOfOneLaw(t *testing.T) {
 	for _, c := range []struct {
 		n1, n2 int

@@ -1,32 +1,29 @@
-// Package learn holds the small learners and scores that several papers share: support
-// vector machines with cross-validation of their C, nearest neighbours, random forests,
-// k-means clustering, cross-validation folds, the L2 distance of two densities and the
-// ROC curve.
+// Package learn holds the small learners and scores that several papers share: support vector
+// machines with cross-validation of their C, nearest neighbours, random forests, k-means
+// clustering, cross-validation folds, the L2 distance of two densities and the ROC curve.
 //
-// # What is promised
+// # Guarantees
 //
-// Everything here is deterministic: what is random comes from the *rand.Rand that the
-// caller passes, ties are broken by the smaller index or label, and sums have a fixed
-// order whatever the number of workers. Matrices have samples as rows (N×d), labels are
-// any integers. Everything computes in float64 on the CPU.
+// Everything here is deterministic: random draws come from the *rand.Rand that the caller passes,
+// ties are broken by the smaller index or label, and sums have a fixed order for any number of
+// workers. Matrices have samples as rows (N×d), labels are any integers. Everything computes in
+// float64 on the CPU.
 //
-// Nothing here is private: what a learner computes from private data without noise has
-// no guarantee, and the privacy blocks of the experiments say so.
+// Nothing here is private: a learner on private data without noise has no guarantee, as the privacy
+// blocks of the experiments state.
 //
 // # Algorithms
 //
-// The algorithms are the known ones, in the variants of well-known libraries, so that
-// answers can be compared: SMO with second-order working sets for support vector
-// machines (as LIBSVM), greedy k-means++ with Lloyd's iteration (as scikit-learn),
-// contiguous folds of the sizes of NumPy. What is faster here than the textbook's form
-// is so without a change of the answer but for rounding: bounds of the triangle
-// inequality in k-means, matrix products that only select candidates for nearest
-// neighbours, ranks for the splits of a forest, the fast Gauss transform for sums of
-// kernels.
+// The algorithms are the known ones, in the variants of well-known libraries, so that answers can
+// be compared: SMO with second-order working sets for support vector machines (as LIBSVM), greedy
+// k-means++ with Lloyd's iteration (as scikit-learn), contiguous folds of the sizes of NumPy.
+// Methods that are faster than the textbook's give its answer up to rounding: bounds of the
+// triangle inequality in k-means, matrix products that only select candidates for nearest
+// neighbours, ranks for the splits of a forest, the fast Gauss transform for sums of kernels.
 //
 // # Errors
 //
-// What cannot be computed is an error that says why and what to do: too few samples,
-// values that are not finite, an iteration that reaches its cap. There is no silent
-// result of a search that did not converge.
+// Invalid input is an error with its reason and a remedy: too few samples, values that are not
+// finite, an iteration that reaches its cap. There is no silent result of a search that did not
+// converge.
 package learn

@@ -181,7 +181,7 @@ type grower struct {
 	left, right []int // weights of the classes on both sides of a split
 }
 
-// newGrower allocates what every tree of a worker uses again.
+// newGrower allocates the buffers that all trees of a worker share.
 func newGrower(s *rankedSamples, opts ForestOptions) *grower {
 	n := len(s.class)
 	g := &grower{

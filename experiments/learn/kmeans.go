@@ -33,28 +33,25 @@ type Clustering struct {
 	moving int // points that moved in the last iteration
 }
 
-// KMeans groups the rows of x (n×d) around k centres so that the sum of squared
-// distances is small: several runs of Lloyd's iteration, each from a start
-// drawn by k-means++ (Arthur and Vassilvitskii 2007) in its greedy form, which
-// takes the best of 2+⌊log k⌋ candidates for each centre as scikit-learn does.
-// The best run is returned, the earliest among equals.
+// KMeans groups the rows of x (n×d) around k centres so that the sum of squared distances is small:
+// several runs of Lloyd's iteration, each from a start drawn by k-means++ (Arthur and Vassilvitskii
+// 2007) in its greedy form, which takes the best of 2+⌊log k⌋ candidates for each centre as
+// scikit-learn does. The best run is returned, the earliest among equals.
 //
-// A cluster that loses all its points takes the point that is farthest from
-// its own centre. Ties between centres go to the one with the lower index. The
-// result depends on the arguments, the state of rng and the engine's backend alone. Large
-// problems (from 4 million terms n·k·d on) compute distances by matrix products, which differ
-// in the last digits from sums of squared differences: there a tie within rounding may go
-// either way.
+// A cluster that loses all its points takes the point that is farthest from its own centre. Ties
+// between centres go to the one with the lower index. The result depends on the arguments, the
+// state of rng and the engine's backend alone. Large problems (from 4 million terms n·k·d on)
+// compute distances by matrix products, which differ in the last digits from sums of squared
+// differences: there a tie within rounding may go either way.
 //
-// A run ends when no point moves to another cluster. One in which points still move
-// after the last iteration that is allowed is an error, which says how many.
+// A run ends when no point moves to another cluster. One in which points still move after the last
+// iteration that is allowed is an error with their number.
 //
-// It also returns an error where k is not positive, exceeds the number of distinct
-// rows, or where x holds a number that is not finite or beyond ±1e150, whose
-// square would overflow.
+// It also returns an error where k is not positive, exceeds the number of distinct rows, or where x
+// holds a number that is not finite or beyond ±1e150, whose square would overflow.
 //
-// An iteration costs O(nkd) operations; the start costs as much as 2+log k iterations.
-// K-means is not convex: the runs end in local minima, and restarts choose among them.
+// An iteration costs O(nkd) operations; the start costs as much as 2+log k iterations. K-means is
+// not convex: the runs end in local minima, and restarts choose among them.
 func KMeans(ctx context.Context, e *engine.Engine, x *mat.Dense, k int, rng *rand.Rand, opts KMeansOptions,
 ) (c *Clustering, err error) {
 	err = KMeansAll(ctx, e, []KMeansProblem{{x, k, rng}}, opts, func(_ int, found *Clustering, err error) error {

@@ -109,7 +109,7 @@ func agesInHalfYears() *mat.Dense {
 	return x
 }
 
-// The program of devices finds what the loops find: for small problems in every bit, for large
+// The program of devices gives the results of the loops: for small problems in every bit, for large
 // ones up to the rounding of sums, with the same streams, and with the same errors.
 func TestKMeansOnDevice(t *testing.T) {
 	e := cpu(t)
@@ -291,8 +291,8 @@ func TestBoundedRunAgreesWithLloyd(t *testing.T) {
 	}
 }
 
-// A run in which points still move at the cap is an error, whichever way distances
-// are computed; with one iteration more than it took, there is none.
+// A run in which points still move at the cap is an error, in both ways of computing distances;
+// with one iteration more than it took, there is none.
 func TestKMeansShortOfAFixedPoint(t *testing.T) {
 	for _, c := range []struct {
 		name  string

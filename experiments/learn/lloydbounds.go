@@ -7,21 +7,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// boundedRun is a run of Lloyd's iteration on a large problem, in which most
-// points are passed over: by the triangle inequality a centre that moves by δ
-// comes nearer or goes farther by at most δ, and a point whose own centre stays
-// the nearest by these bounds need not be looked at (Hamerly, "Making k-means
-// even faster", SDM 2010). It visits the same clusterings as [lloyd], up to
+// boundedRun is a run of Lloyd's iteration on a large problem, in which most points are passed
+// over: by the triangle inequality a centre that moves by δ comes nearer or goes farther by at most
+// δ, and a point whose own centre stays the nearest by these bounds need not be looked at (Hamerly,
+// "Making k-means even faster", SDM 2010). It visits the same clusterings as [lloyd], up to
 // rounding.
 //
-// The invariant: upper[i] is at least the distance of point i to its own centre,
-// lower[i] at most that to every other one. Where upper < lower the label cannot change.
-// Two numbers a point, against k in Elkan's variant, which looks at fewer distances but
-// takes n·k memory.
+// The invariant: upper[i] is at least the distance of point i to its own centre, lower[i] at most
+// that to every other one. Where upper < lower the label cannot change. Two numbers a point,
+// against k in Elkan's variant, which looks at fewer distances but takes n·k memory.
 //
-// Cluster sums are kept up as points move, so that an iteration costs O(n + kd) and what
-// is in doubt, not O(nkd). Rounding in them grows with the number of moves; the inertia
-// is computed anew at the end.
+// Cluster sums are kept up as points move, so that an iteration costs O(n + kd) plus the doubtful
+// points, not O(nkd). Rounding in them grows with the number of moves; the inertia is computed anew
+// at the end.
 type boundedRun struct {
 	rows    [][]float64
 	p       *products
@@ -95,9 +93,8 @@ func (b *boundedRun) run(limit int) *Clustering {
 	return &Clustering{Centres: denseOf(b.centres), Labels: b.labels, Inertia: inertia, Iterations: rounds, moving: moving}
 }
 
-// refill does what [lloyd.refill] does, for every empty cluster.
-// The point that goes there keeps no bound: its distance to the new centre is zero only
-// after the centres have moved.
+// refill fills every empty cluster, as [lloyd.refill] does. The point that moves there keeps no
+// bound, because its distance to the new centre is zero only after the centres have moved.
 func (b *boundedRun) refill() {
 	k := len(b.centres)
 	var away []float64

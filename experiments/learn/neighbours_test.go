@@ -13,7 +13,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// neighbourClasses predicts for one k, beside others.
+// neighbourClasses predicts with a single k.
 func neighbourClasses(t testing.TB, x *mat.Dense, labels []int, queries *mat.Dense, k int) ([]int, error) {
 	t.Helper()
 	e, err := engine.Open("cpu", "float64", 1)

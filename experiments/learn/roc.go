@@ -48,11 +48,10 @@ func AUC(positive, negative []float64) (float64, error) {
 	return area / 2 / float64(len(positive)) / float64(len(negative)), nil
 }
 
-// Advantage returns the largest |TPR − FPR| over all thresholds: what the best
-// attacker who compares the score with a threshold gains over a coin (the
-// membership advantage of Yeom, Giacomelli, Fredrikson and Jha, "Privacy risk
-// in machine learning", CSF 2018; also the two-sample Kolmogorov-Smirnov
-// distance). The errors are those of [ROC].
+// Advantage returns the largest |TPR − FPR| over all thresholds, the gain over a coin of the best
+// attacker who compares the score with a threshold (the membership advantage of Yeom, Giacomelli,
+// Fredrikson and Jha, "Privacy risk in machine learning", CSF 2018; also the two-sample
+// Kolmogorov-Smirnov distance). The errors are those of [ROC].
 func Advantage(positive, negative []float64) (float64, error) {
 	best := 0.0
 	err := eachThreshold(positive, negative, func(above, aboveNegative int) {

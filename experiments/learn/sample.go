@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// WeightedSample draws k different indices, one after the other, each with
-// probability proportional to its weight among those that are left (Efraimidis
-// and Spirakis 2006). Weights are positive and finite, and there are at least k
-// of them. The indices come in the order in which they are drawn.
-// It takes O(n log n) operations for n weights, and n draws whatever k is.
+// WeightedSample draws k different indices, one after the other, each with probability proportional
+// to its weight among those that are left (Efraimidis and Spirakis 2006). Weights are positive and
+// finite, and there are at least k of them. The indices come in the order in which they are drawn.
+// It takes O(n log n) operations for n weights, and n draws for every k.
 func WeightedSample(weights []float64, k int, rng *rand.Rand) []int {
 	// The smallest of independent exponential variables with these rates is
 	// each one with probability proportional to its rate, and so on.

@@ -264,9 +264,9 @@ func (s *smo) restore() {
 
 // finish computes the objective and the bias.
 //
-// The objective uses Kβ = y − F: ½βᵀKβ − yᵀβ = −½Σ(β_t F_t + |β_t|), as y_tβ_t = |β_t|.
-// For a free variable F_t is the bias at the optimum, and the mean over all of them is
-// more accurate than one; with none it is the middle of what the conditions allow.
+// The objective uses Kβ = y − F: ½βᵀKβ − yᵀβ = −½Σ(β_t F_t + |β_t|), as y_tβ_t = |β_t|. For a free
+// variable F_t is the bias at the optimum, and the mean over all of them is more accurate than one;
+// with none it is the middle of the interval that the conditions allow.
 func (s *smo) finish() {
 	free, sum := 0, 0.0
 	for t, b := range s.beta {
@@ -284,9 +284,9 @@ func (s *smo) finish() {
 	s.bias = (most + least) / 2
 }
 
-// rowCache keeps rows of a kernel matrix that were asked for lately.
-// The least recently used row gives its memory to a new one. What is kept has no part in
-// the result: a row that is computed again has the same bits.
+// rowCache is a cache of recently used rows of a kernel matrix. The least recently used row gives
+// its memory to a new one. The cache does not influence the result, because a row that is computed
+// again has the same bits.
 type rowCache struct {
 	n        int
 	fill     func(i int, row []float64) // computes row i

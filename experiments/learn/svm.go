@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Kernel writes the kernel of x (d) and each of the points (m×d) to out (m). It
-// must be symmetric.
-// It need not be positive semidefinite; see pair of the search for what happens then.
+// Kernel writes the kernel of x (d) and each of the points (m×d) to out (m). It must be symmetric.
+// It need not be positive semidefinite; see pair for the search in that case.
 type Kernel func(x []float64, points *mat.Dense, out []float64)
 
 // LinearKernel is the inner product.
@@ -102,18 +101,17 @@ type SVMPair struct {
 	beta               []float64 // their weights
 }
 
-// TrainSVM trains a C-support vector machine, one against one, on the rows of x
-// (N×d) and their labels. Given equal arguments it returns equal results.
+// TrainSVM trains a C-support vector machine, one against one, on the rows of x (N×d) and their
+// labels. Given equal arguments it returns equal results.
 //
-// It returns an error where a search stops at the cap on its iterations, short of
-// the tolerance, which says what was reached. It also returns one where there are
-// fewer than two classes, a class has a single sample, numbers of x or of the
-// kernel are not finite, or an option is not positive.
+// It returns an error where a search stops at the cap on its iterations, short of the tolerance,
+// with the violation that was reached. It also returns one where there are fewer than two classes,
+// a class has a single sample, numbers of x or of the kernel are not finite, or an option is not
+// positive.
 //
-// Each pair solves min ½αᵀQα − Σα, yᵀα = 0, 0 ≤ α ≤ C, with Q_st = y_s y_t K_st (see
-// smo). With L classes there are L(L−1)/2 pairs, each on the samples of two classes:
-// together they cost less than one against the rest. Time grows between N² and N³ a
-// pair, and with C.
+// Each pair solves min ½αᵀQα − Σα, yᵀα = 0, 0 ≤ α ≤ C, with Q_st = y_s y_t K_st (see smo). With L
+// classes there are L(L−1)/2 pairs, each on the samples of two classes: together they cost less
+// than one against the rest. Time grows between N² and N³ a pair, and with C.
 func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
 	opts = opts.withDefaults()
 	switch {

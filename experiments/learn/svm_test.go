@@ -163,11 +163,10 @@ func TestSVMOfTwoPairs(t *testing.T) {
 	}
 }
 
-// Solutions of hard problems fulfil the conditions of optimality, whatever was
-// shrunk on the way: duplicates with both labels, a large C, a kernel that is
-// not definite.
-// The decisions of a group are summed before it votes: a group of one sample has the
-// sample's class, and one sample that is far off its class does not outvote many.
+// Solutions of hard problems fulfil the conditions of optimality, with any shrinking: duplicates
+// with both labels, a large C, a kernel that is not definite. The decisions of a group are summed
+// before it votes: a group of one sample has the sample's class, and one sample that is far off its
+// class does not outvote many.
 func TestPredictTogether(t *testing.T) {
 	x, labels := formulaSamples(60, 4, 3, .15)
 	m, err := TrainSVM(x, labels, SVMOptions{C: 1})
@@ -220,7 +219,7 @@ func TestSVMIsOptimal(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			// Without shrinking, what is left is free to violate at most the tolerance.
+			// Without shrinking, the violation may be anything up to the tolerance.
 			kernel := c.kernel
 			if kernel == nil {
 				kernel = LinearKernel

@@ -14,8 +14,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// example1 is the paper's Example 1 and Figure 1: one sensitive input, the
-// optimal noise beside independent noise and none.
+// example1 is the paper's Example 1 and Figure 1: one sensitive input, with optimal noise,
+// independent noise and none.
 var example1 = sync.OnceValue(func() *experiment.Definition[example1Settings, example1Metrics] {
 	return experiment.Of(experiment.Declaration[example1Settings, example1Metrics]{
 		Name:     "privacygp/example1",

@@ -141,7 +141,7 @@ func drawFigure3(trials []satelliteTrial) []experiment.Panel {
 		return cmp.Or(cmp.Compare(a.Settings.Quantity, b.Settings.Quantity), cmp.Compare(a.Settings.Alpha, b.Settings.Alpha))
 	})
 	var panels []experiment.Panel
-	shown := map[satelliteSettings]bool{} // whatever the seed
+	shown := map[satelliteSettings]bool{} // for any seed
 	for _, t := range trials {
 		if t.Series["prediction"] == nil || t.Series["data"] == nil || shown[*t.Settings] {
 			continue

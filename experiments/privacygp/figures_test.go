@@ -80,8 +80,8 @@ func TestHeatmap(t *testing.T) {
 	}
 }
 
-// TestFigureOfSatellites: panels go by quantity and by what is hidden, and the
-// published variant stands in for the corrected one.
+// TestFigureOfSatellites: panels are ordered by quantity and by hidden segment, and the published
+// variant stands in for the corrected one.
 func TestFigureOfSatellites(t *testing.T) {
 	trial := func(q quantity, alpha float64, v variant) experiment.Observation {
 		return observed(t, satellite(), func(s *satelliteSettings) { s.Quantity, s.Alpha, s.Variant = q, alpha, v })

@@ -12,13 +12,13 @@ var metricsSource string
 
 func init() { experiment.Document[example1Metrics](metricsSource) }
 
-// conditioning says how far results can be trusted.
+// conditioning holds the condition numbers that limit the accuracy of results.
 type conditioning struct {
 	// condition number of K_XX + V
 	Condition float64 `name:"condition"`
 }
 
-// spectrum is what rounding leaves of the data's covariance.
+// spectrum describes the numerical range of the data's covariance.
 type spectrum struct {
 	conditioning
 	// rank of K_XX + V in floating point: eigenvalues above 10 n 2^-52 times the largest
@@ -271,8 +271,8 @@ type satelliteMetrics struct {
 	predictionMetrics
 }
 
-// predictionMetrics say what the noise does in the private segment and outside. What
-// has no times to be taken over is not reported.
+// predictionMetrics measures the effect of the noise in the private segment and outside. Means over
+// no times are not reported.
 type predictionMetrics struct {
 	// smallest predictive standard deviation in the segment
 	PrivateMin *float64 `name:"sd_private_min" unit:"quantity"`

@@ -10,12 +10,11 @@ import (
 
 const mechanism = "privacy-aware Gaussian process regression (Tuo and Bhattacharya): W = Y + Z, Z ~ N(0, Sigma)"
 
-// privacy describes what releasing W would protect. It is no differential privacy,
-// so that the guarantee is empty.
+// privacy describes the protection of a release of W. It is no differential privacy, so that the
+// guarantee is empty.
 //
-// bound is the lower bound on the predictive variance. n is the number of
-// data, rank that of Σ (negative where there is none), v the variance of the
-// data's own noise.
+// bound is the lower bound on the predictive variance. n is the number of data, rank that of Σ
+// (negative where there is none), v the variance of the data's own noise.
 func privacy(bound, unit string, n, rank int, v float64, more ...string) *experiment.Privacy {
 	p := &experiment.Privacy{
 		Unit:      unit,
@@ -41,7 +40,7 @@ func privacy(bound, unit string, n, rank int, v float64, more ...string) *experi
 	return p
 }
 
-// What a record itself gives away, in its privacy block.
+// Disclosures of the record itself, for its privacy block.
 const (
 	recordHoldsNoOutputs = "this record holds no outputs: the covariance of the noise depends on the training inputs, " +
 		"the sensitive inputs and the process alone"
@@ -49,7 +48,7 @@ const (
 		"only the obfuscated data (column obfuscated) and the model would be released"
 )
 
-// exactWarning says that data at sensitive inputs carry no noise of their own.
+// exactWarning warns of data at sensitive inputs without noise of their own.
 func exactWarning(p *process.Process, v float64, sensitive []float64) []string {
 	exact := p.Exact(sensitive)
 	if v != 0 || len(exact) == 0 {

@@ -10,8 +10,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// TestLongTrialsReportProgress: what takes long says how far it is, and stops
-// there when it is cancelled.
+// TestLongTrialsReportProgress: long computations report their progress, and stop when they are
+// cancelled.
 func TestLongTrialsReportProgress(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

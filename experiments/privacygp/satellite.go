@@ -171,8 +171,8 @@ func segmentNoise(p *process.Process, s []float64, factor float64) (*process.Noi
 	return p.StrongNoise(cross, q)
 }
 
-// privacy describes what releasing the data with the noise z would protect; data and
-// private are the numbers of all data and of those in the segment.
+// privacy describes the protection of a release of the data with the noise z; data and private are
+// the numbers of all data and of those in the segment.
 func (s *satelliteSettings) privacy(data, private int, z *process.Noise) *experiment.Privacy {
 	p := privacy(
 		fmt.Sprintf("covariance of f at the %d private data, given W, >= %s times the prior one",
@@ -284,7 +284,7 @@ func (s *surrogate) release(
 	}, nil
 }
 
-// regions gathers what happens in the private segment and outside.
+// regions accumulates metrics of the private segment and of the rest.
 type regions struct {
 	privateMin, publicMax, changeMax, farMax float64
 	privateSq, publicSq                      float64

@@ -25,8 +25,8 @@ const (
 	mostWeak    = 500
 )
 
-// scaling is what §6 says of the effort: programs that do not scale, a closed form that is
-// fast, and noise in O(n²) operations.
+// scaling measures the statements of §6 about cost: programs that do not scale, a closed form that
+// is fast, and noise in O(n²) operations.
 var scaling = sync.OnceValue(func() *experiment.Definition[scalingSettings, scalingMetrics] {
 	return experiment.Of(experiment.Declaration[scalingSettings, scalingMetrics]{
 		Name:     "privacygp/scaling",

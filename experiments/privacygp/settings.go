@@ -57,7 +57,7 @@ type example2Settings struct {
 // offDiagonal is the entry c of Ξ, or none.
 type offDiagonal = experiment.Or[omission, float64]
 
-// omission stands in place of a number for what is left out.
+// omission is the text of an omitted number.
 type omission int
 
 const none omission = 0
@@ -126,7 +126,7 @@ type nestedSettings struct {
 	Levels int `name:"levels" default:"5" min:"1" max:"9"`
 }
 
-// scalingSettings are those of what the noise takes to compute.
+// scalingSettings are the settings of the cost of computing the noise.
 type scalingSettings struct {
 	processSettings `default:"points: 32 || noise_variance: 0.01" max:"points: 4000"`
 	// the first sensitive input
@@ -201,7 +201,7 @@ type satelliteSettings struct {
 	// H = alpha K at the data in the segment: the predictive variance there is at least
 	// alpha times the prior variance (variant corrected); between them it may be less
 	Alpha float64 `name:"alpha" default:"0.5" above:"0" below:"1"`
-	// what the surrogate predicts
+	// the quantity that the surrogate predicts
 	Quantity quantity `name:"quantity" default:"radius"`
 	// leo-j2: polar orbit around an oblate Earth; two-body: around a spherical one. Both
 	// start at perigee, 340 km above an Earth of radius 6378.1363 km, gravitational

@@ -15,7 +15,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// strong is the strongly privacy-aware solution for any number of sensitive inputs, beside
+// strong is the strongly privacy-aware solution for any number of sensitive inputs, compared with
 // the weak one.
 var strong = sync.OnceValue(func() *experiment.Definition[strongSettings, strongMetrics] {
 	return experiment.Of(experiment.Declaration[strongSettings, strongMetrics]{
@@ -134,8 +134,8 @@ func runStrong(
 	}, nil
 }
 
-// measure adds what the noise does at the sensitive inputs s, and how it compares with
-// the weak one. xi is Ξ, γ×γ.
+// measure adds the effect of the noise at the sensitive inputs s, and its comparison with the weak
+// solution. xi is Ξ, γ×γ.
 func (m *strongMetrics) measure(
 	p *process.Process, s []float64, xi *mat.Dense, noise *process.Noise, weak *sdp.Solution,
 ) error {

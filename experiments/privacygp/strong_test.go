@@ -127,7 +127,7 @@ func TestUniformProtectsEverywhere(t *testing.T) {
 	}
 }
 
-// TestScaling: both programs have one optimum, and operations grow as the paper says.
+// TestScaling: both programs have one optimum, and operations grow at the paper's rates.
 func TestScaling(t *testing.T) {
 	of := func(m scalingMethod, points int) scalingMetrics {
 		return compute(t, scaling(), func(s *scalingSettings) { s.Method, s.Points = m, points }).Metrics

@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/privacygp/sdp"
 )
 
-// TestWideCertificateIsNoResult: the error says what was reached.
+// TestWideCertificateIsNoResult: the error contains the gap that was reached.
 func TestWideCertificateIsNoResult(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

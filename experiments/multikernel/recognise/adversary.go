@@ -14,7 +14,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What the adversaries choose from. γ is per feature of variance one.
+// Grids of the adversaries. γ is per feature of variance one.
 var (
 	adversaryPenalties  = []float64{1, 10, 100}
 	adversaryGammas     = []float64{.5, 2}
@@ -26,8 +26,7 @@ const (
 	adversaryTrees = 300
 )
 
-// Disclosed is what adversaries recognise of the privacy labels of test samples, in per
-// cent.
+// Disclosed holds the adversaries' accuracies for the privacy labels of test samples, in per cent.
 type Disclosed struct {
 	SVM        float64 // an RBF machine, its C and γ cross-validated
 	Activity   float64 // the same, over the test samples of a privacy class in a utility class
@@ -53,9 +52,9 @@ type adversary struct {
 	disclosed               Disclosed
 }
 
-// Disclose trains adversaries on the features of the training samples and their privacy
-// labels, and has them name the labels of the test samples. The utility labels say which
-// test samples are judged together. Step is called as each adversary is done.
+// Disclose trains adversaries on the features of the training samples and their privacy labels, and
+// has them name the labels of the test samples. Test samples with equal utility labels are judged
+// together. Step is called as each adversary is done.
 func Disclose(ctx context.Context, t *experiment.Trial, f *Features, train, test Samples, step func(what string),
 ) (Disclosed, error) {
 	a := adversary{Trial: t, ctx: ctx, searches: fault.Capped(ctx, learn.SVMIterations), train: train, test: test,

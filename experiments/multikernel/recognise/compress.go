@@ -14,12 +14,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// compressor compresses kernels for the utility labels of training samples, each once in
-// a sweep.
+// compressor compresses kernels for the utility labels of training samples, each once in a sweep.
 //
-// A compression takes about N³/3 operations, and what is kept of it 5(N + T) numbers:
-// with HAR's 5,451 training and 1,080 test samples 7 s and 260 kB. The 40 trials of
-// Table II on one data set ask for 104 compressions, 14 of which differ.
+// A compression takes about N³/3 operations, and its result has 5(N + T) numbers: with HAR's 5,451
+// training and 1,080 test samples 7 s and 260 kB. The 40 trials of Table II on one data set ask for
+// 104 compressions, 14 of which differ.
 type compressor struct {
 	trial   *experiment.Trial
 	e       *engine.Engine

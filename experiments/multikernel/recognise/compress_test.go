@@ -74,8 +74,8 @@ func TestKernelsAreCompressedOnce(t *testing.T) {
 	}
 }
 
-// A trial whose kernels others have compressed is bit for bit that which compresses them
-// itself, its warnings too, and no two trials share what differs.
+// A trial whose kernels others have compressed equals, bit for bit and with its warnings, the trial
+// that compresses them itself; trials with different compressions share none.
 func TestSharedKernelsChangeNothing(t *testing.T) {
 	kept := new(trialtest.Kept)
 	run := func(all Samples, seed uint64, dtype string, k experiment.Keeper,

@@ -1,7 +1,6 @@
-// Package recognise has the experiments of Chanyaswad, Chang and Kung (2017) on their data
-// sets: activities and people recognised from compressive multi-kernels, by the paper's
-// machine and by stronger adversaries. What they share with experiments on other data is
-// exported.
+// Package recognise has the experiments of Chanyaswad, Chang and Kung (2017) on their data sets:
+// activities and people recognised from compressive multi-kernels, by the paper's machine and by
+// stronger adversaries. Parts that experiments on other data share are exported.
 package recognise
 
 import "privkern/runner/experiment"

@@ -167,18 +167,18 @@ func centredKernels(ctx context.Context, e *engine.Engine, k kernel.Kernel, trai
 	return kernelPair{gram, cross}, nil
 }
 
-// printedSolution is what a general solver finds.
+// printedSolution is the solution of a general solver.
 type printedSolution struct {
 	train, test *mat.Dense // features
 	rank        float64    // of K̄
 	largest     float64    // the largest real part of the eigenvalues
 }
 
-// solveAsPrinted solves (K_B + ρ'K̄) a = λ (K̄² + ρK̄) a as an eigenproblem of
-// (K̄² + ρK̄)⁻¹(K_B + ρ'K̄), by LU factors and the QR algorithm, which is what solvers of
-// generalised eigenproblems fall back to where the right matrix is not positive definite.
-// K̄ is centred, so that the right matrix is singular: where K̄ has a rank far below N,
-// rounding alone makes the eigenvalues of its null space, which are 0/0.
+// solveAsPrinted solves (K_B + ρ'K̄) a = λ (K̄² + ρK̄) a as an eigenproblem of (K̄² + ρK̄)⁻¹(K_B +
+// ρ'K̄), by LU factors and the QR algorithm, the method to which solvers of generalised
+// eigenproblems fall back where the right matrix is not positive definite. K̄ is centred, so that
+// the right matrix is singular: where K̄ has a rank far below N, rounding alone makes the
+// eigenvalues of its null space, which are 0/0.
 func (k kernelPair) solveAsPrinted(labels []int, o discriminant.Options) (*printedSolution, error) {
 	n, _ := k.train.Dims()
 	between := betweenScatter(k.train, labels)

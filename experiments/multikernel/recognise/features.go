@@ -18,7 +18,7 @@ type Samples struct {
 	Utility, Privacy []int
 }
 
-// Spec says which features are made of samples.
+// Spec selects the features that are made of samples.
 type Spec struct {
 	Kernels []kernellist.Kernel
 	weights weighting

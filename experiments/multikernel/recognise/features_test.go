@@ -306,8 +306,8 @@ func nearestMean(f *Features, train, test []int) (right int) {
 	return right
 }
 
-// The surrogate has what HAR has: its groups and its range, people at activities
-// one after another, and windows that overlap with the next.
+// The surrogate has the structure of HAR: its groups and its range, people at activities one after
+// another, and windows that overlap with the next.
 func TestSurrogate(t *testing.T) {
 	s := surrogate(dataset.HARReconstructed, 60, rand.New(rand.NewPCG(1, 1)))
 	if err := s.complete(); err != nil {

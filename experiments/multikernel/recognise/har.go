@@ -71,8 +71,8 @@ func harSamples(t *experiment.Trial, of HARData) (Samples, error) {
 	return samplesOf(w, rows), nil
 }
 
-// surrogateStandIn names what stands for the published features; empty where the
-// register of data sets knows it.
+// surrogateStandIn names the stand-in for the published features; it is empty where the register of
+// data sets has one.
 func surrogateStandIn(of HARData) string {
 	if of == HARSurrogate {
 		return "har-surrogate, simulated windows, in the place of the published features"

@@ -7,7 +7,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	t.Run("recognition", func(t *testing.T) {
 		trial, all := new(steps).trial(t, 2), movements(4)

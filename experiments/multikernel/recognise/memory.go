@@ -2,10 +2,10 @@ package recognise
 
 import "privkern/experiments/dataset"
 
-// recognitionMemory estimates what an experiment takes, in bytes: the Gram
-// matrix of the training samples, its factor, and what kernels are compressed
-// and combined with, six matrices of that size; and the samples twice. 1345 MiB
-// were measured for 5,451 of 6,531 samples of 561 columns.
+// recognitionMemory estimates the memory of an experiment, in bytes: the Gram matrix of the
+// training samples, its factor and the work space of compressing and combining kernels, six
+// matrices of that size; and the samples twice. 1345 MiB were measured for 5,451 of 6,531 samples
+// of 561 columns.
 func recognitionMemory(train, samples, columns int) int64 {
 	const float = 8
 	n := int64(train)

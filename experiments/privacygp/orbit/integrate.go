@@ -127,7 +127,7 @@ func (s *stepper) advance(end float64) error {
 			factor = math.Min(5, math.Max(0.2, 0.9*math.Pow(math.Max(size, 1e-10), -0.2)))
 		}
 		if size <= 1 && last {
-			// A step cut short by a stop says little about the next one.
+			// The size of a step that a stop cut short is no guide for the next one.
 			s.h = math.Max(s.h, h*factor)
 			return nil
 		}

@@ -22,17 +22,16 @@ type Noise struct {
 	Sensitive int
 }
 
-// StrongNoise is the strongly privacy-aware solution, Eq. (11),
-// Σ = (K_XS q⁻¹ K_SX − K_XX − V)⁺, for q = K_SS − Ξ (γ×γ, positive definite) and
-// cross = K_XS (n×γ). Eq. (8) is its case γ = 1. No other inverse is needed.
+// StrongNoise is the strongly privacy-aware solution, Eq. (11), Σ = (K_XS q⁻¹ K_SX − K_XX − V)⁺,
+// for q = K_SS − Ξ (γ×γ, positive definite) and cross = K_XS (n×γ). Eq. (8) is its case γ = 1. No
+// other inverse is needed.
 //
-// Where S is so dense that q is singular in floating point, q⁻¹ is that of its
-// numerical range, if the range holds the rows of K_XS: for Ξ = αK_SS it does.
+// Where S is so dense that q is singular in floating point, q⁻¹ is that of its numerical range, if
+// the range holds the rows of K_XS: for Ξ = αK_SS it does.
 //
-// It is the positive part because noise cannot take variance away: directions in which
-// the data already say less than the requirement allows get none. Its rank is at most γ,
-// the rank of K_XS q⁻¹ K_SX (by Weyl's inequality, as K_XX + V is positive
-// semidefinite).
+// It is the positive part because noise cannot take variance away: directions in which the data
+// already disclose less than the requirement allows get none. Its rank is at most γ, the rank of
+// K_XS q⁻¹ K_SX (by Weyl's inequality, as K_XX + V is positive semidefinite).
 func (p *Observations) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 	g, _ := q.Dims()
 	c, err := linalg.PSDComplement(p.engine, cross, q, p.cov)
@@ -57,10 +56,10 @@ func (p *Observations) StrongNoise(cross, q *mat.Dense) (*Noise, error) {
 	return out, nil
 }
 
-// Inner is G(S) = K_XS q⁻¹ K_SX (n×n) for q = K_SS − Ξ (γ×γ) and cross = K_XS (n×γ), the
-// matrix of inner products of Eq. (13), and the numerical rank of q. Where that is below γ
-// the inverse is that of the numerical range, as for [Observations.StrongNoise], and an error
-// says where it does not serve.
+// Inner is G(S) = K_XS q⁻¹ K_SX (n×n) for q = K_SS − Ξ (γ×γ) and cross = K_XS (n×γ), the matrix of
+// inner products of Eq. (13), and the numerical rank of q. Where that is below γ the inverse is
+// that of the numerical range, as for [Observations.StrongNoise], and it is an error where that
+// does not suffice.
 func (p *Observations) Inner(cross, q *mat.Dense) (g *mat.Dense, known int, err error) {
 	s, err := p.sensitiveRange(cross, q)
 	if err != nil {
@@ -90,10 +89,10 @@ func (p *Observations) sensitiveRange(cross, q *mat.Dense) (*numericalRange, err
 	return s, nil
 }
 
-// inadmissible says why K_SS − Ξ, singular in floating point, serves no strong
-// solution: it has a negative eigenvalue, or a direction without variance that
-// the data know of. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has
-// |K_XS u|² ≤ λ/(1 − α) for each datum.
+// inadmissible returns the reason why K_SS − Ξ, singular in floating point, admits no strong
+// solution: it has a negative eigenvalue, or a direction without variance about which the data are
+// informative. A direction u with uᵀ(K_SS − Ξ)u ≤ λ and Ξ = αK_SS has |K_XS u|² ≤ λ/(1 − α) for
+// each datum.
 func (p *Observations) inadmissible(q, cross *mat.Dense) error {
 	values, v, err := spectrum(p.engine, q)
 	if err != nil {

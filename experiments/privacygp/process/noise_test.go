@@ -35,8 +35,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// The trace of the noise is that of the positive part, and its rank leaves out what may be
-// rounding.
+// The trace of the noise is that of the positive part, and its rank excludes eigenvalues at the
+// level of rounding.
 func TestTraceOfThePositivePart(t *testing.T) {
 	p := &Observations{epsilon: epsilon64}
 	if n := p.noise(nil, []float64{-3, 1e-16, 1, 2}); n.Trace != 3 || n.Rank != 2 {

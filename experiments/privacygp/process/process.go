@@ -1,17 +1,17 @@
-// Package process holds Gaussian processes on the line that are released with noise:
-// their covariances and predictions, and the noise that keeps predictive variances at
-// sensitive inputs up.
+// Package process holds Gaussian processes on the line that are released with noise: their
+// covariances and predictions, and the noise that keeps predictive variances at sensitive inputs
+// up.
 //
-// A user who has W = Y + Z, with noise Z of covariance Σ, predicts f at an input s by
-// Eqs. (3) and (4), with the variance
+// A user who has W = Y + Z, with noise Z of covariance Σ, predicts f at an input s by Eqs. (3) and
+// (4), with the variance
 //
 //	K(s,s) − K_sX (K_XX + V + Σ)⁻¹ K_Xs.
 //
 // A [Noise] Σ is chosen so that this is at least ξ at the sensitive inputs:
-// [Observations.StrongNoise] is the closed form for many of them (Eq. 11) and for one (Eq.
-// 8); package sdp has the programs. Kernel matrices of a smooth kernel are singular in
-// floating point as soon as inputs are dense, with V = 0 above all: what is computed
-// then is on their numerical range.
+// [Observations.StrongNoise] is the closed form for many of them (Eq. 11) and for one (Eq. 8);
+// package sdp has the programs. Kernel matrices of a smooth kernel are singular in floating point
+// as soon as inputs are dense, with V = 0 above all; results are then restricted to their numerical
+// range.
 package process
 
 import (
@@ -104,7 +104,7 @@ const (
 // Covariance is K_XX + V, n×n.
 func (p *Observations) Covariance() *mat.SymDense { return symmetric(p.cov) }
 
-// Warnings says what is computed but suspect.
+// Warnings returns the warnings about results that are computed but suspect.
 func (p *Observations) Warnings() []string {
 	w := p.engine.Warnings()
 	if p.Condition*p.epsilon > suspectDigits {

@@ -12,13 +12,13 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// rangeTolerance times the size n, the spacing of the numbers at 1 and the largest
-// eigenvalue is what an eigenvalue must exceed to belong to the numerical range
-// of a positive semi-definite n×n matrix. Below it an eigenvalue is rounding.
+// rangeTolerance is the factor in the threshold of the numerical range of a positive semi-definite
+// n×n matrix: an eigenvalue belongs to it if it exceeds rangeTolerance · n · ε · the largest
+// eigenvalue, with ε the spacing of the numbers at 1. Smaller ones are rounding.
 const rangeTolerance = 10
 
-// numericalRange is U diag(λ) Uᵀ, what of a positive semi-definite matrix is
-// beyond rounding.
+// numericalRange is U diag(λ) Uᵀ, a positive semi-definite matrix restricted to its numerical
+// range.
 type numericalRange struct {
 	engine *engine.Engine
 	u      *mat.Dense // n×r, orthonormal columns; nil for r = 0
@@ -54,15 +54,14 @@ func rangeOfSpectrum(e *engine.Engine, values []float64, vectors *mat.Dense, eps
 	return &numericalRange{e, mat.DenseCopyOf(vectors.Slice(0, n, n-r, n)), values[n-r:]}
 }
 
-// root is the upper triangular R, r×r, with RᵀR = diag(λ) + UᵀΣU, for a positive
-// semi-definite Σ (nil: none): the covariance of the released data in the range.
-// It is computed of square roots of both terms, so that directions without noise
-// keep their digits beside others with much. Of Σ, too, what is rounding is left
-// out.
+// root is the upper triangular R, r×r, with RᵀR = diag(λ) + UᵀΣU, for a positive semi-definite Σ
+// (nil: none): the covariance of the released data in the range. It is computed of square roots of
+// both terms, so that directions without noise keep their digits next to directions with much. Σ is
+// restricted to its numerical range, too.
 //
-// It is the R of a QR factorisation of diag(√λ) above Σ^½U: forming RᵀR and its Cholesky
-// factor would square the condition number, and directions with a variance below epsilon
-// of the largest would be lost.
+// It is the R of a QR factorisation of diag(√λ) above Σ^½U: forming RᵀR and its Cholesky factor
+// would square the condition number, and directions with a variance below epsilon of the largest
+// would be lost.
 func (s *numericalRange) root(sigma mat.Matrix, epsilon float64) (mat.Triangular, error) {
 	r := len(s.values)
 	rows := mat.NewDense(r, r, nil)

@@ -107,8 +107,8 @@ func TestNoFactorOfRounding(t *testing.T) {
 	}
 }
 
-// TestInadmissibleInTheRange: a singular K_SS − Ξ serves only where the data know
-// nothing of what it leaves out.
+// TestInadmissibleInTheRange: a singular K_SS − Ξ is admissible only where the data are not
+// informative about the omitted directions.
 func TestInadmissibleInTheRange(t *testing.T) {
 	e := engine.Of(trialtest.New(t, trialtest.Options{}).Engine)
 	p, err := New(e, 10, 0, []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9})

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShortOfToleranceIsNoResult: noise that lets the variance fall below its
-// tolerance is an error that says what was reached.
+// TestShortOfToleranceIsNoResult: noise that lets the variance fall below its tolerance is an error
+// that contains the variance that was reached.
 func TestShortOfToleranceIsNoResult(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

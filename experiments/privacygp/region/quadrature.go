@@ -18,7 +18,7 @@ type Quadrature struct {
 const (
 	// quadratureTolerance ends the doubling. Rounding is below it.
 	quadratureTolerance = 1e-13
-	// quadratureWorst is what is accepted with the most nodes.
+	// quadratureWorst is the largest accepted error with the most nodes.
 	quadratureWorst    = 1e-9
 	maxQuadratureNodes = 1 << 20
 )

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// cholesky is the factor of a symmetric matrix, without the estimate of its condition, which
-// [mat.Cholesky] takes longer for than for the factor: certificates judge what is solved.
+// cholesky is the factor of a symmetric matrix without the condition estimate of [mat.Cholesky],
+// which takes longer than the factor: solutions are judged by certificates.
 type cholesky struct{ upper blas64.Triangular }
 
 // factorize reports whether the matrix is positive definite.

@@ -9,37 +9,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SolveDiagonal solves the problem of one sensitive input with independent
-// noise, problem (7) of the paper with Σ = diag(d) (its Example 1):
+// SolveDiagonal solves the problem of one sensitive input with independent noise, problem (7) of
+// the paper with Σ = diag(d) (its Example 1):
 //
 //	min Σ_i d_i  subject to  d ≥ 0,  diag(d) + M − a aᵀ/q ⪰ 0
 //
-// M: n×n, K_XX + V, positive semi-definite to rounding; it may be singular.
-// a: n numbers K_{X,s}. q: K(s,s) − ξ.
+// M: n×n, K_XX + V, positive semi-definite to rounding; it may be singular. a: n numbers K_{X,s}.
+// q: K(s,s) − ξ.
 //
-// One column suffices for the multiplier, so that the dual has n + 1 unknowns:
-// with ζ = √λ z it is the concave program
+// One column suffices for the multiplier, so that the dual has n + 1 unknowns: with ζ = √λ z it is
+// the concave program
 //
 //	max 2aᵀζ − ζᵀMζ/λ − qλ  subject to  ζ_i² ≤ λ,
 //
-// whose multipliers are d/λ. A primal-dual method with a predictor and a
-// corrector follows its central path,
+// whose multipliers are d/λ. A primal-dual method with a predictor and a corrector follows its
+// central path,
 //
 //	(diag(d) + M) z = √λ a,  λq = zᵀMz + Σ_i d_i,  d_i (1 − z_i²) = μ,
 //
-// with one factorisation of M + diag(d(1 + z²)/(1 − z²)) a step: M itself is
-// never inverted. It ends with the exact solution on the face that the path
-// points to, where that is certified more tightly.
+// with one factorisation of M + diag(d(1 + z²)/(1 − z²)) a step: M itself is never inverted. It
+// ends with the exact solution on the face that the path points to, where that is certified more
+// tightly.
 //
-// The lower bound is the dual value (aᵀz)²/q − zᵀMz of a z with |z_i| ≤ 1. The
-// upper one is Σ_i (d_i + v) for a v with which the constraint is proved by a
-// Cholesky factorisation. Both are rounded outward.
+// The lower bound is the dual value (aᵀz)²/q − zᵀMz of a z with |z_i| ≤ 1. The upper one is Σ_i
+// (d_i + v) for a v with which the constraint is proved by a Cholesky factorisation. Both are
+// rounded outward.
 //
 // Errors and progress are as for [SolveWeak].
 //
-// A step is one Cholesky factorisation and a few solves, n³/3 + O(n²) operations; memory
-// is a few n×n matrices. Where rounding stops the path the best certified point comes
-// back; [Solution.Gap] says how good it is.
+// A step is one Cholesky factorisation and a few solves, n³/3 + O(n²) operations; memory is a few
+// n×n matrices. Where rounding stops the path the best certified point is returned with its
+// [Solution.Gap].
 func SolveDiagonal(ctx context.Context, m *mat.SymDense, a []float64, q float64, progress Progress) (*Solution, error) {
 	column := mat.NewDense(len(a), 1, append([]float64(nil), a...))
 	if err := checkProblem(m, column, []float64{q}); err != nil {
@@ -106,7 +106,7 @@ const (
 	shortStep = 0.1
 )
 
-// diagonalProblem is what [SolveDiagonal] is given.
+// diagonalProblem holds the input of [SolveDiagonal].
 type diagonalProblem struct {
 	n    int
 	m    *mat.SymDense // n×n
@@ -115,8 +115,8 @@ type diagonalProblem struct {
 	unit float64 // mean of M's diagonal
 }
 
-// scale is what gaps are relative to: the trace, or the data's mean variance
-// where that is larger.
+// scale is the reference of relative gaps: the trace, or the data's mean variance where that is
+// larger.
 func (p *diagonalProblem) scale(d []float64) float64 { return math.Max(floats.Sum(d), p.unit) }
 
 // diagonalPoint is an iterate: d > 0, |z_i| < 1, λ > 0.
@@ -232,8 +232,8 @@ func (p *diagonalProblem) newton(x *diagonalPoint) (*diagonalNewton, bool) {
 		ez.SetVec(i, d*z*z*z/e) // Ez/2
 		s.cz.SetVec(i, x.mz.AtVec(i)+d*z)
 	}
-	// A ridge holds what rounding has made indefinite in M. It changes the
-	// direction, not where the residuals vanish.
+	// A ridge compensates for rounding that has made M indefinite. It changes the direction, not
+	// the zero of the residuals.
 	for ridge := epsilon * p.unit * float64(p.n); !s.chol.factorize(lhs); ridge *= 10 {
 		if !(ridge < p.unit) {
 			return nil, false
@@ -322,10 +322,10 @@ func (p *diagonalProblem) move(x *diagonalPoint, o *direction, t float64) *diago
 	return p.at(d, z, x.lambda*growth)
 }
 
-// step returns the next point: a predictor, which says how much of μ a step can take off
-// (Mehrotra), and a corrector; or, where they cannot go far, one that centres. It is nil
-// where neither makes progress. The predictor aims at μ = 0; the share of μ that it
-// leaves, cubed, is the share that the corrector aims at.
+// step returns the next point: a predictor, which determines how much a step can reduce μ
+// (Mehrotra), and a corrector; or, where neither can go far, a centring step. It is nil where no
+// step makes progress. The predictor aims at μ = 0; the corrector aims at the cube of the share of
+// μ that the predictor leaves.
 func (p *diagonalProblem) step(x *diagonalPoint) *diagonalPoint {
 	system, ok := p.newton(x)
 	if !ok {
@@ -347,8 +347,8 @@ func (p *diagonalProblem) step(x *diagonalPoint) *diagonalPoint {
 	return next
 }
 
-// changes are those by which the d_i(1 − z_i²) become mu, less what the step
-// predicted adds to second order.
+// changes returns the changes by which d_i(1 − z_i²) becomes mu, less the second-order terms that
+// the step predicted.
 func (x *diagonalPoint) changes(mu float64, predicted *direction) []float64 {
 	out := make([]float64, len(x.product))
 	for i, v := range x.product {

@@ -59,8 +59,8 @@ func TestSolveDiagonal(t *testing.T) {
 	}
 }
 
-// TestDiagonalClosesItsGap: whatever the density, the kernel, the noise and the
-// tolerance, also for kernel matrices that are singular in floating point.
+// TestDiagonalClosesItsGap: for every density, kernel, noise and tolerance, also for kernel
+// matrices that are singular in floating point.
 func TestDiagonalClosesItsGap(t *testing.T) {
 	for _, points := range []int{1, 2, 19, 60, 100} {
 		t.Run(fmt.Sprintf("%d points", points), func(t *testing.T) {

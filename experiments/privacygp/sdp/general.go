@@ -9,20 +9,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SolveGeneral solves the problem of [SolveWeak] as a general solver does, with the
-// n(n+1)/2 entries of Σ as unknowns: it is what the reduction of SolveWeak saves, and an
-// independent check of it at small n.
+// SolveGeneral solves the problem of [SolveWeak] as a general solver does, with the n(n+1)/2
+// entries of Σ as unknowns. It shows the saving by the reduction of SolveWeak, and checks it
+// independently at small n.
 //
 // It follows the central path of
 //
 //	Tr Σ − μ log|Σ| − μ Σ_i log|Σ + M − a_i a_iᵀ/q_i|
 //
-// with Newton's method. The lower bound is the dual value of the multipliers of its last
-// point, divided by the norm of their sum where that exceeds 1. Errors and progress are as
-// for SolveWeak.
+// with Newton's method. The lower bound is the dual value of the multipliers of its last point,
+// divided by the norm of their sum where that exceeds 1. Errors and progress are as for SolveWeak.
 //
-// A Newton step takes γn⁴/2 operations for the Hessian and n⁶/24 for its factor, and holds
-// n⁴/2 numbers.
+// A Newton step takes γn⁴/2 operations for the Hessian and n⁶/24 for its factor, and holds n⁴/2
+// numbers.
 func SolveGeneral(
 	ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64, progress Progress,
 ) (*Solution, error) {

@@ -25,8 +25,8 @@ type barrier interface {
 	derivatives() (gradient []float64, hessian *mat.SymDense)
 }
 
-// errStalled says that rounding stopped Newton's method before it converged.
-// What was reached may still be certified.
+// errStalled reports that rounding stopped Newton's method before it converged. Its last point may
+// still be certified.
 var errStalled = errors.New("sdp: Newton's method makes no more progress")
 
 const (
@@ -66,7 +66,7 @@ func centre(ctx context.Context, b barrier, mu, tolerance float64) (int, error) 
 		case decrement <= tolerance:
 			return k, nil
 		case decrement < fullStep && decrement > 0.5*previous:
-			// Quadratic convergence has ended: what is left is rounding.
+			// Quadratic convergence has ended: the rest is rounding.
 			return k, errStalled
 		case decrement < fullStep:
 			previous = decrement

@@ -101,7 +101,7 @@ func violation(ctx context.Context, sigma, m *mat.SymDense, a *mat.Dense, q []fl
 	return worst, nil
 }
 
-// checkProblem refuses what neither program is defined for.
+// checkProblem refuses problems outside the domain of both programs.
 func checkProblem(m *mat.SymDense, a *mat.Dense, q []float64) error {
 	n := m.SymmetricDim()
 	rows, cols := a.Dims()

@@ -12,45 +12,41 @@ import (
 //
 //	min Tr Σ  subject to  Σ ⪰ 0,  Σ + M − a_i a_iᵀ/q_i ⪰ 0  for i = 1..γ
 //
-// M: n×n, K_XX + V, positive semi-definite.
-// A: n×γ, its columns a_i = K_{X,s_i}.
-// q: γ numbers K(s_i,s_i) − ξ_i, all positive.
+// M: n×n, K_XX + V, positive semi-definite. A: n×γ, its columns a_i = K_{X,s_i}. q: γ numbers
+// K(s_i,s_i) − ξ_i, all positive.
 //
-// The constraints say a_iᵀ(Σ+M)⁻¹a_i ≤ q_i. Write A = L R with L n×ρ and
-// ρ = min(n, γ). By Schur complements the problem is
+// The constraints are a_iᵀ(Σ+M)⁻¹a_i ≤ q_i. Write A = L R with L n×ρ and ρ = min(n, γ). By Schur
+// complements the problem is
 //
 //	min { Tr(L Y⁻¹ Lᵀ − M)⁺ : Y ≻ 0 (ρ×ρ), r_iᵀ Y r_i ≤ q_i },
 //
-// convex with ρ(ρ+1)/2 unknowns where Σ has n(n+1)/2. (With L = A, R = I, and
-// all constraints active, Y is the Q of [Σ+M A; Aᵀ Q] ⪰ 0 with diagonal q.)
-// The barrier of the original program in Σ and Y,
+// convex with ρ(ρ+1)/2 unknowns where Σ has n(n+1)/2. (With L = A, R = I, and all constraints
+// active, Y is the Q of [Σ+M A; Aᵀ Q] ⪰ 0 with diagonal q.) The barrier of the original program in
+// Σ and Y,
 //
 //	Tr Σ − μ log|Σ| − μ log|Σ + M − L Y⁻¹ Lᵀ| − μ log|Y| − μ Σ_i log(q_i − r_iᵀ Y r_i),
 //
-// is minimised over Σ in closed form, eigenvalue by eigenvalue (see
-// weakBarrier), which leaves those few unknowns. Its minimisers are the central
-// path, which converges where (·)⁺ has a kink at the optimum as well, for
-// instance where γ > n.
+// is minimised over Σ in closed form, eigenvalue by eigenvalue (see weakBarrier), which leaves
+// those few unknowns. Its minimisers are the central path, which converges where (·)⁺ has a kink at
+// the optimum as well, for instance where γ > n.
 //
 // The lower bound: for every n×γ matrix C with ‖C‖₂ ≤ 1,
 //
 //	Σ_i (c_iᵀa_i)²/q_i − Tr(CᵀMC)
 //
-// is a dual value (multipliers c_i c_iᵀ with sum ⪯ I). C comes from the
-// iterate, and is divided by its norm where that exceeds 1.
+// is a dual value (multipliers c_i c_iᵀ with sum ⪯ I). C comes from the iterate, and is divided by
+// its norm where that exceeds 1.
 //
-// An error is returned for an ill-posed problem, for a cancelled context, and
-// where an eigen-decomposition does not converge. A poor certificate is no
-// error: where no better C can be computed the lower bound is that of C = 0,
-// which is 0. Whether the gap of a returned solution suffices is the caller's to
-// judge.
+// An error is returned for an ill-posed problem, for a cancelled context, and where an
+// eigen-decomposition does not converge. A poor certificate is no error: where no better C can be
+// computed the lower bound is that of C = 0, which is 0. Whether the gap of a returned solution
+// suffices is the caller's to judge.
 //
-// progress, which may be nil, gets how far along the central path the solver
-// is.
+// progress receives the position on the central path; it may be nil.
 //
-// A Newton step takes 9n³ operations for the eigen-decomposition, 2Pn² + P²n + P³/3 for
-// the Hessian and its factor with P = ρ(ρ+1)/2, and holds 2P² + 2Pn numbers. Five to ten
-// steps go to each reduction of μ, of which there are about nine.
+// A Newton step takes 9n³ operations for the eigen-decomposition, 2Pn² + P²n + P³/3 for the Hessian
+// and its factor with P = ρ(ρ+1)/2, and holds 2P² + 2Pn numbers. Five to ten steps go to each
+// reduction of μ, of which there are about nine.
 func SolveWeak(ctx context.Context, m *mat.SymDense, a *mat.Dense, q []float64, progress Progress) (*Solution, error) {
 	if err := checkProblem(m, a, q); err != nil {
 		return nil, err

@@ -384,10 +384,9 @@ func (w *weakBarrier) addCurvature(g *mat.Dense) {
 	}
 }
 
-// dividedDifference is (u(a) − u(b))/(a − b), and u′(a) for a = b, without
-// cancellation; 0 at μ = 0 for arguments of one sign. For arguments of one sign a·r_b
-// − b·r_a cancels when both are large beside μ; its rational form has positive terms
-// only.
+// dividedDifference is (u(a) − u(b))/(a − b), and u′(a) for a = b, without cancellation; 0 at μ = 0
+// for arguments of one sign. For arguments of one sign a·r_b − b·r_a cancels when both are large
+// compared with μ; its rational form has positive terms only.
 func dividedDifference(a, b, mu float64) float64 {
 	ra, rb := math.Hypot(a, 2*mu), math.Hypot(b, 2*mu)
 	denominator := 2 * (ra + 2*mu) * (rb + 2*mu)

@@ -83,7 +83,7 @@ func (w *weakBarrier) dualValue(lambda []float64) (float64, error) {
 // rounding. The dual value is no longer stationary in a clipped C, but valid.
 func clipNorm(c *mat.Dense) error {
 	_, cols := c.Dims()
-	for range 2 { // the second pass measures, and clips what rounding left
+	for range 2 { // the second pass measures, and clips rounding errors
 		gram := mat.NewSymDense(cols, nil)
 		gram.SymOuterK(1, c.T())
 		squares, v, err := eigen(gram)

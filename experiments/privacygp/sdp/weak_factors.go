@@ -7,17 +7,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// factors returns L (n×ρ) and R (ρ×γ) with A = L R to rounding, in coordinates
-// in which Y = I uses half of a tolerance or of all of them: r_iᵀ r_i ≤ q_i/2.
+// factors returns L (n×ρ) and R (ρ×γ) with A = L R to rounding, in coordinates in which Y = I uses
+// half of a tolerance or of all of them: r_iᵀ r_i ≤ q_i/2.
 //
-// ρ is the numerical rank of A. Dense sensitive inputs have nearly the same
-// columns: 60 inputs on a fifth of the correlation length have rank 13, and the
-// program 91 unknowns in place of 1830. What the rank leaves out is at the level
-// of rounding; a certificate is measured with A itself.
+// ρ is the numerical rank of A. Dense sensitive inputs have nearly the same columns: 60 inputs on a
+// fifth of the correlation length have rank 13, and the program 91 unknowns in place of 1830. The
+// omitted part is at the level of rounding; a certificate is measured with A itself.
 //
-// Any factorisation A = LR would do; in exact arithmetic the program does not depend on
-// it. The singular vectors are taken where A is rank-deficient, its own columns or rows
-// where it is not, which leave Y as the paper's Q.
+// Any factorisation A = LR would do; in exact arithmetic the program does not depend on it. The
+// singular vectors are taken where A is rank-deficient, its own columns or rows where it is not,
+// which leave Y as the paper's Q.
 func factors(a *mat.Dense, q []float64) (l, r *mat.Dense, err error) {
 	n, g := a.Dims()
 	var svd mat.SVD

@@ -77,8 +77,7 @@ func TestSolveWeakIllConditioned(t *testing.T) {
 	}
 }
 
-// checkSolution checks what every certified answer must satisfy, from the
-// definition of the problem.
+// checkSolution checks the conditions of a certified solution, from the definition of the problem.
 func checkSolution(t *testing.T, s *Solution, m *mat.SymDense, a *mat.Dense, q []float64) {
 	t.Helper()
 	if s.Gap() > 1e-7 {
@@ -326,8 +325,8 @@ func TestClipNorm(t *testing.T) {
 	}
 }
 
-// TestMultipliers: on the central path they are μ/slack. Those of active constraints are
-// fitted, whatever digits their slack has lost.
+// TestMultipliers: on the central path they are μ/slack. Those of active constraints are fitted,
+// however many digits their slack has lost.
 func TestMultipliers(t *testing.T) {
 	m, a, q := problem{9, 10, 0, []float64{.5, .52}, []float64{.5, .2}}.matrices()
 	b, err := newWeakBarrier(m, a, q)
