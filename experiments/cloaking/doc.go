@@ -1,13 +1,11 @@
-// Package cloaking reproduces M. T. Smith, M. A. Álvarez and N. D. Lawrence,
-// "Differentially private regression and classification with sparse Gaussian
-// processes" (2019): heights of the !Kung predicted from age and weight, with
-// noise that protects every single height.
+// Package cloaking reproduces M. T. Smith, M. A. Álvarez and N. D. Lawrence, "Differentially
+// private regression and classification with sparse Gaussian processes" (2019): heights of the
+// !Kung predicted from age and weight, with noise that protects every single height.
 //
-// A GP's posterior mean is linear in the training outputs y: Cy, with the
-// cloaking matrix C a function of the public inputs alone. Gaussian noise
-// shaped by C (package design) makes a set of predictions differentially
-// private. The more a prediction leans on single outputs, the more noise it
-// needs; the paper compares three models in this respect:
+// A GP's posterior mean is linear in the training outputs y: Cy, with the cloaking matrix C a
+// function of the public inputs alone. Gaussian noise shaped by C (package design) makes a set of
+// predictions differentially private. The more a prediction leans on single outputs, the more noise
+// it needs; the paper compares three models in this respect:
 //
 //   - standard: a GP with the exponentiated quadratic kernel;
 //   - sparse: the FITC approximation with few inducing inputs, placed by
@@ -15,22 +13,21 @@
 //   - nonstationary: Gibbs' kernel with lengthscales that follow the density of
 //     the inputs.
 //
-// Beside them stands the alternative of Section 5.3, a weighted sum of two GPs after Herlands et
-// al. 2016, whose weights follow the same density.
+// The alternative of Section 5.3 is a weighted sum of two GPs after Herlands et al. 2016, whose
+// weights follow the same density.
 //
-// Heights are clipped to an interval of length sensitivity_cm and measured from
-// a prior mean. As published, interval and mean come from the private heights;
-// with normalisation=public they are constants.
+// Heights are clipped to an interval of length sensitivity_cm and measured from a prior mean. As
+// published, interval and mean come from the private heights; with normalisation=public they are
+// constants.
 //
-// Package cloak has what all experiments share: data, models, the noise and its
-// solver, and what of a release does not depend on the problem. On it stand regress
-// (predictions of numbers), classify (of classes) and choose (of hyper-parameters),
-// each of which imports cloak and none of which another. This package puts them
-// together to a paper.
+// Package cloak holds the part that all experiments share: data, models, the noise and its solver,
+// and the steps of a release that do not depend on the problem. On it stand regress (predictions of
+// numbers), classify (of classes) and choose (of hyper-parameters), each of which imports cloak and
+// none of which another. This package puts them together to a paper.
 //
 // # Errata
 //
-// The paper's mistakes that matter here, and what this package does:
+// The paper's mistakes that matter here, and their treatment in this package:
 //
 //   - Eq. (2) is the derivative of Σλ − log|M| by λ_j, 1 − c_jᵀM⁻¹c_j, not of
 //     M⁻¹. The norm in the formula before it must be squared; confusing Δ with

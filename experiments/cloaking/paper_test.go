@@ -13,9 +13,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Every experiment resolves its defaults, and what a trial reports is
-// documented; what is documented is reported with the defaults or for a user's
-// file.
+// Every experiment resolves its defaults, and reports exactly the documented metrics, with the
+// defaults or for a user's file.
 func TestPaperIsConsistent(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
 	cloaktest.Loans(t, census.Folder)

@@ -13,8 +13,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Errors and noise are those that a regression has in its folds: with the noise
-// scaled where a descent ended early, and with what a smaller rank shows.
+// Errors and noise equal those of a regression in its folds: with the noise scaled where a descent
+// ended early, and with the effect of a smaller rank.
 func TestSelectionIsTheRegression(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	rank := experiment.NumberOr[cloak.Full, int]

@@ -90,7 +90,7 @@ func TestRefusedParameters(t *testing.T) {
 	}
 }
 
-// TestRefusedTrials has what only the computation finds.
+// TestRefusedTrials covers refusals that only the computation finds.
 func TestRefusedTrials(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -119,8 +119,8 @@ func TestRefusedTrials(t *testing.T) {
 	}
 }
 
-// TestSensitiveTrainingInput: with V = 0 the problem is well posed (it is the
-// paper's own example), and the record says what is released exactly.
+// TestSensitiveTrainingInput: with V = 0 the problem is well posed (it is the paper's own example),
+// and the record lists the values that are released exactly.
 func TestSensitiveTrainingInput(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -147,8 +147,8 @@ func TestWeakCertificates(t *testing.T) {
 	}
 }
 
-// TestToleranceIsMet: whatever the settings, the released process keeps the
-// predictive variance at the sensitive input at the tolerance or above.
+// TestToleranceIsMet: for all settings, the released process keeps the predictive variance at the
+// sensitive input at the tolerance or above.
 func TestToleranceIsMet(t *testing.T) {
 	for _, at := range []float64{-.2, 0, .31, .5, .9} {
 		for _, xi := range []float64{0, .05, .5, .95} {

@@ -22,8 +22,8 @@ type Problem struct {
 	Output []float64  // clipped to the interval
 	Raw    []float64  // as they were read
 	Prior  float64    // prior mean
-	// Interval is what the outputs are clipped to. Its width is the largest
-	// change of one output, the sensitivity.
+	// Interval is the range to which outputs are clipped. Its width is the largest change of one
+	// output, the sensitivity.
 	Low, High, Width float64
 	Clipped          int // how many outputs were outside
 	// Unit is the length in which the kernel's variance is v: as published the standard
@@ -35,7 +35,7 @@ type Problem struct {
 	// ordered by "x".
 	Columns  map[string][]float64
 	Dropped  int           // rows left out for want of a value
-	Warnings []string      // what is suspect about the public inputs
+	Warnings []string      // warnings about the public inputs
 	Kung     *dataset.Kung // where the data are the census
 }
 
@@ -43,8 +43,8 @@ type Problem struct {
 type Terms struct {
 	Inputs  []string // names of the columns of [Problem.Inputs]
 	Outputs string   // such as "heights"
-	Public  string   // what is taken as public beside who is in the data
-	Tuning  string   // what the guarantee leaves out of the hyperparameters
+	Public  string   // assumed to be public, in addition to membership
+	Tuning  string   // hyperparameters outside the guarantee
 	Unit    string   // of the outputs, with the space before it
 	Suffix  string   // of metrics and columns in that unit
 	Output  string   // column of the outputs
@@ -176,8 +176,8 @@ func (c *Problem) Predict(matrix *mat.Dense, train []int) []float64 {
 	return out
 }
 
-// ClippingWarnings warns where most outputs are clipped, so that what is left is no
-// regression problem any more.
+// ClippingWarnings warns where most outputs are clipped, because the rest is hardly a regression
+// problem.
 func (c *Problem) ClippingWarnings() []string {
 	if 2*c.Clipped <= len(c.Output) {
 		return nil

@@ -112,7 +112,7 @@ func (w *Work) design(r *design.Range, columns []int, ends []descent.Descent) (*
 	return d, nil
 }
 
-// scale sets what the noise is multiplied by.
+// scale sets the factor of the noise.
 func (w *Work) scale(d *design.Design) {
 	if w.Scaling == Squared {
 		d.NoiseScale = d.MaxMahalanobis * d.MaxMahalanobis

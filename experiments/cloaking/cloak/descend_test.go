@@ -113,7 +113,7 @@ func TestDesignsTogether(t *testing.T) {
 			}
 		}
 	}
-	// What ends short of the certificate is left to the method alone.
+	// A descent that ends short of the certificate is not improved by another method.
 	short := make([]*design.Design, len(ranges))
 	if err := w.together(fault.With(t.Context(), fault.Faults{Cap: 2}), ranges, short); err != nil {
 		t.Fatal(err)
@@ -144,8 +144,8 @@ func TestColumnsWithWeights(t *testing.T) {
 	}
 }
 
-// Of several starts the best counts: more of them never have a larger covariance, and
-// each set has starts of its own, whatever else is solved with it.
+// Of several starts the best counts: more of them never have a larger covariance, and each set has
+// starts of its ownin every batch.
 func TestBestOfSeveralStarts(t *testing.T) {
 	cs := matrices(t)
 	of := func(starts int, cs []*mat.Dense) ([]float64, any) {
@@ -181,8 +181,8 @@ func TestBestOfSeveralStarts(t *testing.T) {
 	}
 }
 
-// Without the root the noise is multiplied by the square of the norm, which takes the
-// guarantee back and is said.
+// Without the root the noise is multiplied by the square of the norm, which withdraws the guarantee
+// with a remark.
 func TestScalingWithoutTheRoot(t *testing.T) {
 	cs := matrices(t)
 	for _, scaling := range []Scaling{Norm, Squared} {

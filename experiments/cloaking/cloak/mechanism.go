@@ -89,7 +89,7 @@ func (s *Mechanism) Noisy(ctx context.Context, outputs []float64, source *releas
 	return s.NoisySums(y, source)
 }
 
-// NoisySums is [Mechanism.Noisy] for what the matrix is applied to (N): outputs less
+// NoisySums is [Mechanism.Noisy] for the vector to which the matrix is applied (N): outputs less
 // their prior mean, or sums of labels.
 func (s *Mechanism) NoisySums(y []float64, source *release.Source) (*mat.Dense, error) {
 	query, err := s.Query.Of(y)

@@ -11,8 +11,7 @@ var metricsSource string
 
 func init() { experiment.Document[ClippedHeights](metricsSource) }
 
-// ClippedHeights counts what the interval did to the heights of the census, with noise
-// or without.
+// ClippedHeights counts the heights of the census that the interval clips, with noise or without.
 type ClippedHeights struct {
 	// number of heights outside the interval of length sensitivity_cm, which were clipped to
 	// it: predictions are made from the clipped heights, and errors are measured against

@@ -225,7 +225,7 @@ func (m *Model) fitc(e *engine.Engine, f *sparseSystem, test *mat.Dense) (*mat.D
 	return &c, nil
 }
 
-// sparseSystem is what the sparse method solves with, for M inducing and U distinct training
+// sparseSystem holds the factors of the sparse method, for M inducing and U distinct training
 // inputs.
 type sparseSystem struct {
 	kmm    *mat.Dense // M×M

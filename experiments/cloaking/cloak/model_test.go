@@ -86,7 +86,7 @@ func TestSparseWithAllInputsIsExact(t *testing.T) {
 	}
 }
 
-// Rows with equal inputs have equal columns, whatever the order of the rows.
+// Rows with equal inputs have equal columns in any order of the rows.
 func TestEqualInputsHaveEqualColumns(t *testing.T) {
 	e := cloaktest.Engine(t)
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 1}, 0.5}}

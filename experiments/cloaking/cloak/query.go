@@ -15,7 +15,7 @@ import (
 // the setting predict, which otherwise is the file csv:PATH.
 const AtTraining = "training"
 
-// CheckPredict refuses what is no value of the setting predict.
+// CheckPredict refuses invalid values of the setting predict.
 func CheckPredict(predict string) error {
 	path, own := dataset.FilePath(predict)
 	switch {
@@ -40,8 +40,8 @@ func OnlyForRelease(predict string) error {
 		"(run trial --rng secure --release FILE)", predict)
 }
 
-// Extrapolations say at which points of a file (P×d) a release predicts outside of the
-// range of the training inputs (N×d), which are public as the points are.
+// Extrapolations lists the points of a file (P×d) at which a release predicts outside the range of
+// the training inputs (N×d), which are public as the points are.
 func Extrapolations(predict string, points, training *mat.Dense, names []string) []string {
 	if !table.Is(predict) {
 		return nil

@@ -16,8 +16,8 @@ var settingsSource string
 
 func init() { experiment.Document[Kernel](settingsSource) }
 
-// MaxPoints bounds the predictions that are released together, far above what is of
-// use: beyond it a slip of the pen would cost hours or all memory.
+// MaxPoints bounds the number of predictions that are released together, far above useful numbers,
+// because a slip of the pen would cost hours or all memory.
 const MaxPoints = 2000
 
 // Method is the Gaussian process that predicts.
@@ -121,8 +121,7 @@ const (
 // Choices are the names.
 func (Columns) Choices() []string { return []string{"distinct", "all"} }
 
-// Scaling is what the noise of a covariance M is multiplied by, so that it fits the
-// sensitivity.
+// Scaling is the factor that fits the noise of a covariance M to the sensitivity.
 type Scaling int
 
 // The scalings.
@@ -134,7 +133,7 @@ const (
 // Choices are the names.
 func (Scaling) Choices() []string { return []string{"norm", "squared-norm"} }
 
-// Inverse is what stands for M⁻¹ in a descent.
+// Inverse is the replacement of M⁻¹ in a descent.
 type Inverse int
 
 // The inverses.
@@ -146,7 +145,7 @@ const (
 // Choices are the names.
 func (Inverse) Choices() []string { return []string{"range", "pseudo-inverse"} }
 
-// Solver says how the noise covariance of a cloaking matrix is found.
+// Solver is the method that finds the noise covariance of a cloaking matrix.
 type Solver struct {
 	// how the noise covariance is found: interior point, which ends at a certified gap of
 	// 2e-8 nats or fails, or the paper's projected gradient descent, whose value after the
@@ -192,7 +191,7 @@ type NoiseSolver struct {
 	Solver `when:"solver: epsilon is not inf || rank: epsilon is not inf"`
 }
 
-// GaussianBudget says how strongly Gaussian noise protects.
+// GaussianBudget is the budget of Gaussian noise.
 type GaussianBudget struct {
 	mechanism.Budget
 	// ratio of noise to sensitivity: Hall et al. 2013 (epsilon <= 1 only), or the exact one
@@ -206,7 +205,7 @@ type Normalisation int
 
 // The normalisations.
 const (
-	Automatic   Normalisation = iota // what the sensitivity of a choice needs
+	Automatic   Normalisation = iota // requirements of the sensitivity of a choice
 	AsPublished                      // the private heights
 	Public                           // constants
 )
@@ -214,7 +213,7 @@ const (
 // Choices are the names of the normalisations.
 func (Normalisation) Choices() []string { return []string{"auto", "as-published", "public"} }
 
-// Heights are what of the heights of the census is protected.
+// Heights selects the protected heights of the census.
 type Heights struct {
 	// largest change of one height; heights are clipped to an interval of this length
 	Sensitivity float64 `name:"sensitivity_cm" default:"100" unit:"cm" above:"0"`
@@ -226,7 +225,7 @@ type Heights struct {
 	PublicLow float64 `name:"public_low_cm" default:"60" unit:"cm" above:"0"`
 }
 
-// Inputs are what heights are predicted from.
+// Inputs selects the inputs of the prediction of heights.
 type Inputs int
 
 // The inputs.

@@ -14,14 +14,14 @@ import (
 	"privkern/graphs/interior"
 )
 
-// Work is what designs are solved with.
+// Work holds the resources of the solution of designs.
 type Work struct {
 	Engine *engine.Engine
 	*Solver
 	// Stream are the trial's random numbers for a purpose, which the number of a set and
 	// that of a start are part of.
 	Stream func(purpose string) *rand.Rand
-	// OnHost lets the certified solver compute on the host whatever the engine's backend is, as
+	// OnHost makes the certified solver compute on the host for any backend of the engine, as
 	// releases do.
 	OnHost bool
 	// Progress, if not nil, is called with the steps of the gradient descent.
@@ -86,7 +86,7 @@ func (w *Work) together(ctx context.Context, ranges []*design.Range, designs []*
 	return nil
 }
 
-// RankTolerance is what decides numerical ranks.
+// RankTolerance is the relative threshold of numerical ranks.
 func RankTolerance(e *engine.Engine) float64 {
 	if SinglePrecision(e) {
 		return design.Tolerance32
@@ -94,9 +94,9 @@ func RankTolerance(e *engine.Engine) float64 {
 	return design.Tolerance64
 }
 
-// SinglePrecision says whether cloaking matrices are computed in float32. Their
-// small singular values are then rounding errors, which is why the numerical
-// rank cannot be decided as in float64, although designs always are float64.
+// SinglePrecision reports whether cloaking matrices are computed in float32. Their small singular
+// values are then rounding errors, so that the numerical rank cannot be decided as in float64,
+// although designs always are float64.
 func SinglePrecision(e *engine.Engine) bool { return e.DType() == "float32" }
 
 // SetError is the failure of one of several sets of predictions, counted from 0.
@@ -112,7 +112,7 @@ func (e *SetError) Error() string {
 // Unwrap is the error without the number of the set.
 func (e *SetError) Unwrap() error { return e.Err }
 
-// InBatch says which one of several failed.
+// InBatch adds the number of the failed problem to an error.
 func InBatch(err error, i, of int) error {
 	if err == nil || of == 1 {
 		return err

@@ -34,7 +34,7 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 	return m.variance(e, explained, test)
 }
 
-// variance is the prior variance less what the training inputs explain of it (P).
+// variance returns the prior variance less the part that the training inputs explain (P).
 func (m *Model) variance(e *engine.Engine, explained []float64, test *mat.Dense) ([]float64, error) {
 	out, err := m.prior(e, test)
 	if err != nil {

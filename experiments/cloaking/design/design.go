@@ -21,11 +21,10 @@ type Design struct {
 	// MaxMahalanobis is the largest √(c_iᵀM⁻¹c_i) over all columns, the Δ of
 	// Hall et al. (2013): the noise must be scaled by it.
 	MaxMahalanobis float64
-	// NoiseScale is what the noise is multiplied by where releases are judged:
-	// MaxMahalanobis, unless somebody who reproduces another choice sets it.
+	// NoiseScale multiplies the noise where releases are judged: MaxMahalanobis, unless a
+	// reproduction of another choice sets it.
 	NoiseScale float64
-	// Gap bounds log|Δ²M| − min log|M|, in nats. It is valid whatever the
-	// solver did.
+	// Gap bounds log|Δ²M| − min log|M|, in nats. It is valid for any result of the solver.
 	Gap float64
 	// LogDetRange is log|Σ λ_i b_i b_iᵀ| in the whitened coordinates of the
 	// range, and LogDet is log|M| on the range, LogDetRange + 2 Σ log Scale.
@@ -41,11 +40,10 @@ type Design struct {
 // normal z of length r. The caller must not change it.
 func (d *Design) Factor() *mat.Dense { return d.factor }
 
-// Coordinates returns draws of the noise in the whitened coordinates of the
-// range (r×draws), scaled by s = [Design.NoiseScale]: N(0, s² Σ λ_i b_i b_iᵀ).
-// By + σ·noise, with σ the mechanism's noise for sensitivity one, stands for a
-// release where releases are judged; what is released has the noise of package
-// release. Asking for more draws continues the stream.
+// Coordinates returns draws of the noise in the whitened coordinates of the range (r×draws), scaled
+// by s = [Design.NoiseScale]: N(0, s² Σ λ_i b_i b_iᵀ). By + σ·noise, with σ the mechanism's noise
+// for sensitivity one, stands for a release where releases are judged; the noise of releases is
+// that of package release. Asking for more draws continues the stream.
 func (d *Design) Coordinates(stream *rand.Rand, draws int) *mat.Dense {
 	z := mat.NewDense(d.root.N, draws, nil)
 	for j := range draws {

@@ -84,7 +84,7 @@ func TestSolveAgainstConvexSolver(t *testing.T) {
 	}
 }
 
-// What a design must satisfy, whatever the matrix.
+// Invariants of a design for any matrix.
 func TestDesignProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, shape := range [][2]int{{1, 1}, {1, 9}, {4, 4}, {5, 3}, {5, 60}, {30, 31}, {20, 300}} {
@@ -152,8 +152,7 @@ func TestDuplicateColumns(t *testing.T) {
 	}
 }
 
-// The certificate holds for any weights: the optimum never lies further away
-// than the gap says.
+// The certificate holds for any weights: the distance of the optimum never exceeds the gap.
 func TestGapBoundsTheDistanceToTheOptimum(t *testing.T) {
 	c := formulaMatrix(5, 40)
 	r, best := solve(t, c, 0)
@@ -167,7 +166,7 @@ func TestGapBoundsTheDistanceToTheOptimum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Δ²M is what the noise uses.
+		// Δ²M is the covariance of the noise.
 		feasible := d.LogDet + 10*math.Log(d.MaxMahalanobis)
 		if feasible-best.LogDet > d.Gap+1e-9 || feasible < best.LogDet-DefaultGap {
 			t.Errorf("log|Δ²M| is %.9f above the optimum, the gap says %.9f", feasible-best.LogDet, d.Gap)
@@ -194,7 +193,7 @@ func TestRankDeficiency(t *testing.T) {
 			if e := mat.Norm(&rest, 2); e > 1e-12*mat.Norm(d.Factor(), 2) {
 				t.Errorf("noise outside the released range, %g", e)
 			}
-			// ... and solving Fx = UUᵀc_i shows what one column is worth.
+			// ... and solving Fx = UUᵀc_i gives the weight of one column.
 			var qr mat.QR
 			qr.Factorize(d.Factor())
 			for j := range 50 {
@@ -290,8 +289,8 @@ func TestSolveShortOfItsGap(t *testing.T) {
 	}
 }
 
-// Weights that another implementation found are taken with a certificate near the target,
-// whatever their scale, and refused with a worse one.
+// Weights that another implementation found are taken with a certificate near the targeton any
+// scale, and refused with a worse one.
 func TestFromInterior(t *testing.T) {
 	r, d := solve(t, formulaMatrix(6, 40), FullRank)
 	columns := make([]int, 40)

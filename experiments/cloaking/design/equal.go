@@ -38,7 +38,7 @@ func (g groups) roots() []float64 {
 	return out
 }
 
-// groupsOf puts what is equal together. Hash is a number that equal ones share.
+// groupsOf groups equal elements. Hash returns a number that equal elements share.
 func groupsOf(hash []uint64, equal func(i, j int) bool) groups {
 	g := groups{of: make([]int, len(hash))}
 	seen := make(map[uint64][]int, len(hash)) // the sets with that hash

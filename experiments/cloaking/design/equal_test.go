@@ -112,7 +112,7 @@ func TestWhitenEqualRowsAndColumns(t *testing.T) {
 	}
 }
 
-// A matrix has the same range alone and among others, and an error says which one it is of.
+// A matrix has the same range alone and among others, and an error names the matrix.
 func TestWhitenAll(t *testing.T) {
 	e := cpuEngine(t)
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -140,7 +140,7 @@ func TestWhitenAll(t *testing.T) {
 	}
 }
 
-// What shares a hash is not taken for equal.
+// Different elements with equal hashes are kept apart.
 func TestGroupsOfOneHash(t *testing.T) {
 	values := []float64{1, 2, 1, 3, 2, 1}
 	g := groupsOf(make([]uint64, len(values)), func(i, j int) bool { return values[i] == values[j] })

@@ -24,8 +24,7 @@ const (
 	anew = 2
 )
 
-// NoCertificateError says that the interior-point method found no weights with
-// a certificate.
+// NoCertificateError reports that the interior-point method found no weights with a certificate.
 type NoCertificateError struct {
 	Rank, Columns, Iterations int
 }
@@ -35,8 +34,7 @@ func (e *NoCertificateError) Error() string {
 		"positive definite in double precision; use a smaller rank", e.Rank, e.Columns, e.Iterations)
 }
 
-// GapError says that the interior-point method stopped short of the gap that is
-// wanted.
+// GapError reports that the interior-point method stopped short of the wanted gap.
 type GapError struct {
 	Rank, Columns, Iterations int
 	Gap, Wanted               float64 // nats
@@ -192,8 +190,8 @@ func selectColumns(b *mat.Dense, columns []int) *mat.Dense {
 	return out
 }
 
-// evaluate computes L⁻¹b and g for the present weights, after leaving out what
-// they prove to be idle. It reports false where M is not positive definite.
+// evaluate computes L⁻¹b and g for the present weights, after leaving out the columns that they
+// prove to be idle. It reports false where M is not positive definite.
 func (p *interior) evaluate() bool {
 	chol, ok := choleskyOfDesign(p.b, p.lambda)
 	if !ok {
@@ -213,13 +211,11 @@ func (p *interior) gap() float64 {
 	return gapOf(k, maxOf(p.g), sum(p.lambda))
 }
 
-// screen leaves out the columns that cannot carry weight at the optimum, and
-// says whether there were any (Harman and Pronzato, "Improvements on removing
-// nonoptimal support points in D-optimum design algorithms", Statistics and
-// Probability Letters 77, 2007). With weights of sum one, ψ_i = g_i·Σλ and
-// e = max ψ − r, a column of the support has ψ_i ≥ r·(1 + e/2 −
-// √(e(4 + e − 4/r))/2): the smallest eigenvalue that the optimal M can have
-// relative to the present one.
+// screen leaves out the columns that cannot carry weight at the optimum, and reports whether there
+// were any (Harman and Pronzato, "Improvements on removing nonoptimal support points in D-optimum
+// design algorithms", Statistics and Probability Letters 77, 2007). With weights of sum one, ψ_i =
+// g_i·Σλ and e = max ψ − r, a column of the support has ψ_i ≥ r·(1 + e/2 − √(e(4 + e − 4/r))/2):
+// the smallest eigenvalue that the optimal M can have relative to the present one.
 func (p *interior) screen() bool {
 	k, _ := p.b.Dims()
 	r, total := float64(k), sum(p.lambda)

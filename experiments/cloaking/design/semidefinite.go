@@ -14,7 +14,7 @@ import (
 // as a pseudo-inverse in double precision finds it: of M it drops the directions whose
 // eigenvalues are below [PseudoInverseCut] of the largest, although they need noise, too.
 type PseudoInverse struct {
-	// SquaredNorms are c_iᵀM⁺c_i, one per column: what is dropped of a column does not count.
+	// SquaredNorms returns c_iᵀM⁺c_i for each column; the dropped part of a column does not count.
 	SquaredNorms []float64
 	// LogDet is log|M| over all directions of the range, −Inf where one has no noise.
 	LogDet float64
@@ -22,7 +22,7 @@ type PseudoInverse struct {
 	Kept int
 }
 
-// PseudoInverseCut is what NumPy's pinv drops by default, over the largest eigenvalue.
+// PseudoInverseCut is the default cut of NumPy's pinv, relative to the largest eigenvalue.
 const PseudoInverseCut = 1e-15
 
 // PseudoInverseOf decomposes the covariance of the weights λ, one per column of the range.
@@ -62,9 +62,9 @@ func PseudoInverseOf(r *Range, lambda []float64) (*PseudoInverse, error) {
 	return out, nil
 }
 
-// FromPseudoInverse is [FromWeights] for weights that may leave directions without noise, with
-// the Mahalanobis norms of a pseudo-inverse. It certifies nothing: MaxMahalanobis leaves out
-// what the pseudo-inverse drops, and Gap is zero. No release may have it.
+// FromPseudoInverse is [FromWeights] for weights that may leave directions without noise, with the
+// Mahalanobis norms of a pseudo-inverse. It certifies nothing: MaxMahalanobis leaves out the
+// directions that the pseudo-inverse drops, and Gap is zero. No release may have it.
 func FromPseudoInverse(r *Range, lambda []float64) (*Design, error) {
 	inverse, err := PseudoInverseOf(r, lambda)
 	if err != nil {

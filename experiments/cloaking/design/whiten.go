@@ -13,9 +13,8 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// Relative sizes below which singular values count as rounding: the 0.6th power
-// of the machine epsilon, so that what is kept is known to six digits in
-// float64 and to three in float32.
+// Relative sizes below which singular values count as rounding: the 0.6th power of the machine
+// epsilon, so that the kept ones are accurate to six digits in float64 and to three in float32.
 const (
 	Tolerance64 = 4e-10
 	Tolerance32 = 7e-5
@@ -46,8 +45,8 @@ type Range struct {
 // It fails with a *[MatrixError] for a matrix that is empty, zero or not finite, and for a rank
 // that it does not have, and with the context's error.
 //
-// Equal columns are taken together, and so are equal rows. That leaves out what repeats, which is
-// much of a cloaking matrix, and gives equal columns equal coordinates, in every bit.
+// Equal columns are taken together, and so are equal rows. That removes repetitions, which are much
+// of a cloaking matrix, and gives equal columns equal coordinates, in every bit.
 func Whiten(ctx context.Context, e *engine.Engine, cs []*mat.Dense, rank int, tolerance float64) ([]*Range, error) {
 	rows, columns := make([]groups, len(cs)), make([]groups, len(cs))
 	distinct := make([]*mat.Dense, len(cs))
@@ -97,7 +96,7 @@ func (e *MatrixError) Error() string {
 // Unwrap is the error without the number of the matrix.
 func (e *MatrixError) Unwrap() error { return e.Err }
 
-// checkMatrix returns what is wrong with the elements of a cloaking matrix, beside their size.
+// checkMatrix checks the size and the elements of a cloaking matrix.
 func checkMatrix(c *mat.Dense) error {
 	p, n := c.Dims()
 	if p == 0 || n == 0 {
@@ -113,8 +112,8 @@ func checkMatrix(c *mat.Dense) error {
 	return nil
 }
 
-// whitened is the range of the matrix with some sets of equal rows and columns, from its distinct
-// ones w and what they decompose into.
+// whitened returns the range of a matrix with sets of equal rows and columns, from the distinct
+// ones, w, and their decomposition.
 func whitened(w *mat.Dense, found linalg.Singular, rows, columns groups, rank int, tolerance float64) (*Range, error) {
 	p, n := len(rows.of), len(columns.of)
 	rank, err := chooseRank(found.Values, rank, tolerance, p, n)
@@ -254,7 +253,7 @@ func (r *Range) Coordinates(y []float64, noise *mat.Dense) *mat.Dense {
 	return w
 }
 
-// vector is what BLAS takes for values that lie side by side.
+// vector returns the BLAS vector of contiguous values.
 func vector(values []float64) blas64.Vector {
 	return blas64.Vector{N: len(values), Inc: 1, Data: values}
 }

@@ -14,7 +14,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// check refuses what would fail after the data were read.
+// check refuses settings that would fail after the data were read.
 func (r *Recognition) check(kernels string, activities int) error {
 	if q := r.Components; q > activities-1 {
 		return fmt.Errorf("%d components: %d activities have %d directions that distinguish them; "+
@@ -78,7 +78,7 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 		Warnings: slices.Concat(warnings, r.warnings, e.Warnings())}, nil
 }
 
-// claimedPrivacy says that there is no guarantee.
+// claimedPrivacy states that there is no guarantee.
 func claimedPrivacy() *experiment.Privacy {
 	out := &experiment.Privacy{
 		Unit:      "which person a sample is of",
@@ -158,7 +158,7 @@ func ConstantColumns(x *mat.Dense) int {
 	return constant
 }
 
-// recognition is what the classifiers of a trial share.
+// recognition is the state that the classifiers of a trial share.
 type recognition struct {
 	*experiment.Trial
 	ctx         context.Context
@@ -185,9 +185,9 @@ func (r *recognition) score(predicted, labels []int, what string) float64 {
 	return 100 * learn.Accuracy(predicted, labels)
 }
 
-// penalties are what C is cross-validated over. Kernels of trace one have
-// entries of about 1/N, so that C is large; and windows that overlap fall into
-// different folds, which favours large ones further.
+// penalties is the grid over which C is cross-validated. Kernels of trace one have entries of about
+// 1/N, so that C is large; and windows that overlap fall into different folds, which favours large
+// ones further.
 var penalties = []float64{100, 1e3, 1e4, 1e5, 1e6, 1e7}
 
 const crossValidationFolds = 5

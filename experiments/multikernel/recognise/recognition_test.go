@@ -21,7 +21,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// steps is a list of what a trial reports of its progress.
+// steps records the progress that a trial reports.
 type steps []string
 
 func (s *steps) trial(tb testing.TB, workers int) *experiment.Trial {
@@ -165,7 +165,7 @@ func TestNotCompressed(t *testing.T) {
 	}
 }
 
-// A search that stops at its cap fails the trial, whichever machine it is of.
+// A search of any machine that stops at its cap fails the trial.
 func TestMachinesShortOfTheirOptimum(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -190,8 +190,8 @@ func TestMachinesShortOfTheirOptimum(t *testing.T) {
 	}
 }
 
-// The failure of the machine behind privacy_percent says nothing of others: with
-// a small C it answers with few people where an adversary names nearly all.
+// The failure of the machine behind privacy_percent is no evidence about others: with a small C it
+// answers with few people where an adversary names nearly all.
 func TestAdversaryIsStronger(t *testing.T) {
 	out, err := recogniseHAR(t.Context(), t, 1, new(steps), movements(4), division{test: 3},
 		func(s *HARSettings) { s.C = experiment.NumberOr[CrossValidation](.01) })
@@ -253,7 +253,7 @@ func TestRecogniseRefuses(t *testing.T) {
 	}
 }
 
-// What a user writes is refused before any data are read.
+// Invalid settings are refused before any data are read.
 func TestSettingsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		x                    *experiment.Experiment

@@ -151,7 +151,7 @@ type EigenproblemMetrics struct {
 	Rank float64 `name:"rank"`
 }
 
-// RecognitionMetrics are what classifiers recognise.
+// RecognitionMetrics are the accuracies of the classifiers.
 type RecognitionMetrics struct {
 	// test samples of which the support vector machine recognises the activity
 	Utility float64 `name:"utility_percent" unit:"%"`

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// division says how many samples of each person at each activity are tested and
-// trained on. Train 0 stands for all that are not tested on.
+// division is the number of samples of each person at each activity for testing and for training.
+// Train 0 stands for all that are not tested on.
 type division struct{ test, train int }
 
 // HAR: 20 people × 6 activities × 9 of 6,531 windows; MHEALTH: 10 × 6 × (15 of

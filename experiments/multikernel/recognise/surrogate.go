@@ -13,14 +13,12 @@ import (
 // describe one recording of six signals in 561 ways.
 const surrogateMovements = 40
 
-// surrogate returns simulated windows with the size and the structure of HAR's
-// first 20 people: nobody's data. Windows of a person at an activity follow one
-// another in time, and half of what sets a window apart is in the next one, as
-// with windows that overlap by half.
+// surrogate returns simulated windows with the size and the structure of HAR's first 20 people:
+// nobody's data. Windows of a person at an activity follow one another in time, and neighbouring
+// windows share half of their own movement, as windows that overlap by half do.
 //
-// A window is tanh(W(a + p + i + e)/√40): hidden movements of the activity, of
-// the person, of the person at the activity, and of the window, which are normal
-// with deviations 1, .3, .6 and 1.
+// A window is tanh(W(a + p + i + e)/√40): hidden movements of the activity, of the person, of the
+// person at the activity, and of the window, which are normal with deviations 1, .3, .6 and 1.
 func surrogate(windows, columns int, rng *rand.Rand) Samples {
 	normal := func(rows, columns int, deviation float64) *mat.Dense {
 		m := mat.NewDense(rows, columns, nil)

@@ -14,19 +14,18 @@ import (
 	"privkern/experiments/internal/floatnoise"
 )
 
-// What an observer gets out of a single release who knows all rows but one, the
-// settings and the program. Normal numbers of math/rand/v2 are multiples k·w of
-// 128 public numbers w, |k| ≤ 2^31, about 2^39 in all: of the candidates for the
-// missing row only the true one leaves such numbers as noise. Exact noise is
-// possible for all candidates.
+// An attack on a single release by an observer who knows all rows but one, the settings and the
+// program. Normal numbers of math/rand/v2 are multiples k·w of 128 public numbers w, |k| ≤ 2^31,
+// about 2^39 in all: of the candidates for the missing row only the true one leaves such numbers as
+// noise. Exact noise is possible for all candidates.
 
-// Attacker knows all that is public about a release: how the noise comes to what
-// is published, a linear map.
+// Attacker holds the public description of a release: the linear map from the noise to the
+// published values.
 type Attacker struct {
 	Layers    *floatnoise.Layers
 	Mechanism *cloak.Mechanism
-	// from takes the whitened coordinates with noise to what is published (P×R);
-	// offset is published for zeros.
+	// from maps the noisy whitened coordinates to the published values (P×R); offset is published
+	// for zeros.
 	From   *mat.Dense
 	Offset []float64
 }
@@ -47,13 +46,12 @@ func (a *Attacker) Whitened(t *testing.T, published []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// tolerance is what coordinates are off by in units of the noise, from the
-// rounding of what is published.
+// tolerance is the error of coordinates in units of the noise, from the rounding of published
+// values.
 const tolerance = 2e-14
 
-// Best returns the candidate of which the most coordinates of the noise are
-// possible, and among several the likeliest one. A candidate is what the query
-// matrix is applied to.
+// Best returns the candidate for which the most coordinates of the noise are possible, and among
+// several the likeliest one. The query matrix is applied to a candidate.
 func (a *Attacker) Best(t *testing.T, noisy []float64, candidates [][]float64) (best int) {
 	t.Helper()
 	n := a.Mechanism.Noise

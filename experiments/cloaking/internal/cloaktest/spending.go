@@ -77,14 +77,14 @@ func (rows Rows) Account(inputs int) string {
 	return dataset.Canonical(x, y)
 }
 
-// Spending is what a release is to take of the account of its rows.
+// Spending is the expected spending of a release from the account of its rows.
 type Spending struct {
 	Calibration    mechanism.Calibration
 	Steps          int // of Gaussian noise that share the budget; 0 for a choice
 	Epsilon, Delta float64
 }
 
-// Check holds what a plan takes against it.
+// Check compares the spending of a plan with the expected one.
 func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 	t.Helper()
 	want := experiment.Spending{
@@ -104,8 +104,7 @@ func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 	}
 }
 
-// WantNoOrder fails where the order of the rows has a part in what a plan of their file
-// releases or takes.
+// WantNoOrder fails where the order of the rows influences a release of their file or its spending.
 func WantNoOrder(t *testing.T, rows Rows, planned func(t *testing.T, file string) *release.Plan) {
 	t.Helper()
 	published := func(t *testing.T, rows Rows) (*release.Plan, []byte) {

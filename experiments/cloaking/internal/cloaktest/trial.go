@@ -31,8 +31,8 @@ func Engine(t *testing.T) *engine.Engine {
 // Column is a matrix of one column.
 func Column(values ...float64) *mat.Dense { return mat.NewDense(len(values), 1, values) }
 
-// Run runs a trial with settings as a user writes them, which must not fail. What it
-// reports must be finite.
+// Run runs a trial with settings as a user writes them. It must not fail, and its metrics must be
+// finite.
 func Run(t *testing.T, o trialtest.Options, e *experiment.Experiment, given map[string]any) *experiment.Result {
 	t.Helper()
 	p, err := e.Resolve(given)
@@ -53,7 +53,7 @@ func Run(t *testing.T, o trialtest.Options, e *experiment.Experiment, given map[
 	return r
 }
 
-// WantSuspects holds the warnings of what is suspect against texts that they contain.
+// WantSuspects compares warnings with the texts that they must contain.
 func WantSuspects(t *testing.T, warnings, want []string) {
 	t.Helper()
 	suspect := slices.DeleteFunc(slices.Clone(warnings), func(w string) bool {
