@@ -50,7 +50,7 @@ func (k kind) String() string { return [...]string{"full", "naive"}[k] }
 // coverageColumn is the column of a coverage in the series of repeats.
 func coverageColumn(level int, k kind) string { return fmt.Sprintf("coverage_%d_%v", level, k) }
 
-// coverage is what one repeat gives.
+// coverage holds the shares of one repeat.
 type coverage struct {
 	share   map[string]float64 // by column
 	rmse    float64

@@ -49,7 +49,7 @@ func (s *inducingInputs) check() error {
 	return nil
 }
 
-// checkRows refuses what no trial with n rows can have.
+// checkRows refuses settings that no trial with n rows can have.
 func (s *inducingInputs) checkRows(n int) error {
 	if err := s.check(); err != nil {
 		return err
@@ -61,11 +61,10 @@ func (s *inducingInputs) checkRows(n int) error {
 	return nil
 }
 
-// memory is an estimate of what a trial with n rows takes, in bytes: besides the
-// process, a number of n×M matrices. With 9 inducing inputs and 100,000 observations
-// 77 MiB were measured for inference, 99 to 126 for classification and 137 for
-// hyperparameters, for inference of 200,000 it was 105; with few observations 53 to 70,
-// for hyperparameters 95.
+// memory estimates the memory of a trial with n rows, in bytes: a number of n×M matrices in
+// addition to the process. With 9 inducing inputs and 100,000 observations 77 MiB were measured for
+// inference, 99 to 126 for classification and 137 for hyperparameters, for inference of 200,000 it
+// was 105; with few observations 53 to 70, for hyperparameters 95.
 func (s *inducingInputs) memory(n int, matrices int64) int64 {
 	const process, float = 98 << 20, 8
 	return process + matrices*float*int64(n)*int64(s.number())

@@ -136,8 +136,8 @@ func TestCalibrationValues(t *testing.T) {
 	}
 }
 
-// Without noise, and where the model is right, coverages are what they should be,
-// of observations and of the function.
+// Without noise, and where the model is right, coverages are nominal, for observations and for the
+// function.
 func TestCalibrationWithoutNoise(t *testing.T) {
 	for _, what := range []cover{coverObservations, coverFunction} {
 		t.Run(experiment.NameOf(what), func(t *testing.T) {

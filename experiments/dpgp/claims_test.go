@@ -79,8 +79,8 @@ func TestScenariosAreCalibrations(t *testing.T) {
 	}
 }
 
-// With one inducing input all is known: E_b is normal, and the bound on it
-// σ_b √log(2/ρ), whatever the form of λ.
+// With one inducing input the distribution is known: E_b is normal, and the bound on it σ_b
+// √log(2/ρ)for every form of λ.
 func TestRegularisationOfOneInput(t *testing.T) {
 	const rho, repeats = 0.5, 4000
 	m := trialtest.Compute(t, seed(5), regularisation(), func(s *regularisationSettings) {

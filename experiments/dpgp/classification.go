@@ -109,7 +109,7 @@ func runClassification(
 	}, nil
 }
 
-// withoutLastDigits takes off what multiplying has left in the last digits.
+// withoutLastDigits rounds away the last digits, which products perturb.
 func withoutLastDigits(v float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
 	if err != nil {
@@ -118,7 +118,7 @@ func withoutLastDigits(v float64) float64 {
 	return r
 }
 
-// compositionNotes say what the classes share.
+// compositionNotes describe the budget that the classes share.
 var compositionNotes = map[composition]string{
 	jointly:     "the sums of all classes are released as one query, whose sensitivity counts them all",
 	equalShares: "each class has an equal share of epsilon and of delta: a row has a part in the sums of all",
@@ -126,8 +126,7 @@ var compositionNotes = map[composition]string{
 		"the guarantee is that of all classes composed",
 }
 
-// privacy says what the published posteriors of all classes protect; nil without
-// noise.
+// privacy describes the protection by the published posteriors of all classes; nil without noise.
 func (c *classifier) privacy() *experiment.Privacy {
 	if c.Noise.SigmaA == 0 {
 		return nil

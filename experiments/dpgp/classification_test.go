@@ -217,8 +217,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// Whether a fit without noise succeeds is private: a record that protects neither has
-// its accuracy nor says why it has none.
+// Whether a fit without noise succeeds is private: a protected record has neither its accuracy nor
+// a reason for the missing one.
 func TestFitsWithoutNoiseThatFail(t *testing.T) {
 	// 25 inducing inputs: the update without noise, and so without λ, is indefinite.
 	failing := func(s *ClassificationSettings) { s.Inducing.Count, s.Repeats, s.Alpha = 25, 3, 0.001 }

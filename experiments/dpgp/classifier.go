@@ -135,7 +135,7 @@ func (c *classifier) simulate(repeat int) labelSet {
 	return d
 }
 
-// accuracy is what one data set gives.
+// accuracy holds the results of one data set.
 type accuracy struct {
 	noisy, exact, best, chance float64
 	withoutNoise               error             // why there is no exact
@@ -197,8 +197,7 @@ func (c *classifier) classifyOnce(ctx context.Context, repeat int) (out accuracy
 		if c.Publishes() {
 			continue // whether a fit without noise succeeds would disclose something of the data
 		}
-		// What it is compared with may fail where the private one, which has λ, does
-		// not.
+		// The classifier without noise has no λ, and may fail where the private one does not.
 		if _, mean, err = c.fitClass(ctx, at, s, sparse.Noise{}); err != nil {
 			out.withoutNoise = err
 			continue

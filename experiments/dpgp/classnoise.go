@@ -14,9 +14,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// NoisyClasses is what dpgp/classification releases of the sums of all classes,
-// with one row of the data free and the others left out, which move nothing: for
-// audits of its noise.
+// NoisyClasses returns the released sums of all classes in dpgp/classification, with one free row
+// of the data and the others left out, because they move nothing: for audits of its noise.
 type NoisyClasses struct{ c *classifier }
 
 // NewNoisyClasses calibrates the noise as a trial does whose settings are the defaults
@@ -67,8 +66,8 @@ func (s *NoisyClasses) Draw(sums []sparsegp.Sums, rng *rand.Rand) []sparsegp.Sum
 	return out
 }
 
-// Numbers are the different numbers of the sums in units of the noise's standard
-// deviation: B is symmetric, and has half of the variance beside its diagonal.
+// Numbers returns the different numbers of the sums in units of the noise's standard deviation: B
+// is symmetric, and its off-diagonal noise has half of the variance.
 func (s *NoisyClasses) Numbers(sums []sparsegp.Sums) []float64 {
 	a, b := s.c.Noise.SigmaA, s.c.Noise.SigmaB
 	var out []float64

@@ -6,16 +6,16 @@ import (
 	"privkern/experiments/dpgp/sparse"
 )
 
-// dirichlet is the transformation of labels (Eq. 21): what stands for "is of the
-// class" (index 1) and "is not" (0), in each class's regression.
+// dirichlet is the transformation of labels (Eq. 21): the values for "is of the class" (index 1)
+// and "is not" (0) in each class's regression.
 type dirichlet struct {
 	y      [2]float64 // outputs, less the centre
 	w      [2]float64 // 1/σ̃²: bounded, as α is 1 + α_ε or α_ε
 	centre float64
 }
 
-// newDirichlet takes the centre off. That of least sensitivity is for the given
-// one, a convex function of it: the largest norm of what is affine in it.
+// newDirichlet subtracts the centre. The centre of least sensitivity minimises a convex function,
+// the largest norm of affine functions of it.
 func newDirichlet(alpha float64, from centre, sensitivity func(dirichlet) float64) dirichlet {
 	var d dirichlet
 	for i := range 2 {

@@ -23,14 +23,14 @@ func figure3() experiment.Figure {
 	}
 }
 
-// variant is what trials of one figure share: all settings but ε, the form of the
-// algorithm and repeats.
+// variant holds the settings that trials of one figure share: all but ε, the form of the algorithm
+// and repeats.
 func (s hyperparameterSettings) variant() hyperparameterSettings {
 	s.Epsilon, s.Rule, s.CoinPress, s.Covariance, s.Repeats = 0, 0, 0, 0, 0
 	return s
 }
 
-// searchForm is what of the algorithm is as printed, and what is corrected.
+// searchForm is the form of the algorithm: the printed parts and the corrected ones.
 type searchForm struct {
 	rule       mechanism.SelectionRule
 	intervals  mechanism.Intervals

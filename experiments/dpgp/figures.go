@@ -85,7 +85,7 @@ func figure2() experiment.Figure {
 	}
 }
 
-// variant is what trials of one figure share: all settings but σ, ε and repeats.
+// variant holds the settings that trials of one figure share: all but σ, ε and repeats.
 func (s calibrationSettings) variant() calibrationSettings {
 	s.Sigma, s.Epsilon, s.Repeats = 0, 0, 0
 	return s

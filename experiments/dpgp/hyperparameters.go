@@ -78,7 +78,7 @@ func checkCandidates(name string, values []float64) error {
 	return nil
 }
 
-// checkSearch refuses what no trial of dpgp/hyperparameters can have.
+// checkSearch refuses settings that no trial of dpgp/hyperparameters can have.
 func checkSearch(s *searchSettings) error {
 	if s.isOwn() {
 		return s.checkOwn()
@@ -200,7 +200,7 @@ func (s *search) metrics(choices []choice) hyperparameterMetrics {
 	return m
 }
 
-// selections are what each repeat chose; NaN where it chose nothing.
+// selections holds the choice of each repeat; NaN where it chose nothing.
 func (s *search) selections(choices []choice) experiment.Series {
 	series := experiment.Series{}
 	for i, c := range choices {
@@ -217,7 +217,7 @@ func (s *search) selections(choices []choice) experiment.Series {
 	return series
 }
 
-// privacy says what a published selection protects; nil without noise.
+// privacy describes the protection by a published selection; nil without noise.
 func (s *search) privacy() *experiment.Privacy {
 	if s.settings.Noiseless() {
 		return nil

@@ -250,8 +250,8 @@ func TestSearchWorkers(t *testing.T) {
 	}
 }
 
-// A record that protects holds nothing of the data but selections: what depends
-// on the number of draws is left out.
+// A protected record holds nothing of the data but selections: metrics that depend on the number of
+// draws are left out.
 func TestSearchRecordThatProtects(t *testing.T) {
 	secure := trialtest.Options{Seed: 8, Secure: true}
 	out := trialtest.Compute(t, secure, hyperparameters(), func(s *searchSettings) {

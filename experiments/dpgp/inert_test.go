@@ -113,7 +113,7 @@ func checkConditions[S, M any](t *testing.T, c inert.Conditions[S, M], file ...s
 	t.Run(c.Of.Name, c.Check)
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	inf := math.Inf(1)
 	checkConditions(t, inert.Conditions[mechanismSettings, mechanismMetrics]{

@@ -35,7 +35,7 @@ func grid(low, high float64) *mat.Dense {
 	return x
 }
 
-// curve is what one data set of Section 6.1 gives.
+// curve holds the results of one data set of Section 6.1.
 type curve struct {
 	rmse, coverage, sd float64
 	clipped            int
@@ -97,9 +97,8 @@ func (s *simulation) inferOnce(ctx context.Context, repeat int) (curve, error) {
 	return out, err
 }
 
-// posteriorSeries show the posterior over all inputs. What is computed from the
-// posterior is as private as it is; the data are left out where [sparse.Problem.Publishes]
-// says so.
+// posteriorSeries holds the posterior over all inputs. Functions of the posterior are as private as
+// it is; the data are left out where [sparse.Problem.Publishes] is true.
 func (s *simulation) posteriorSeries(
 	ctx context.Context, p *sparse.Posterior, x *mat.Dense, y []float64,
 ) (map[string]experiment.Series, error) {

@@ -43,7 +43,7 @@ func checkRegularisation(s *regularisationSettings) error {
 	return err
 }
 
-// noiseSpectrum is what decides one draw.
+// noiseSpectrum holds the eigenvalues of one draw.
 type noiseSpectrum struct {
 	norm   float64 // ‖E_b‖, the largest absolute eigenvalue
 	update float64 // the smallest eigenvalue of K_ZZ + σ⁻²(B + E_b)
@@ -128,8 +128,8 @@ func (s *regularisationSettings) drawOnce(ctx context.Context, p *sparse.Problem
 	return out, err
 }
 
-// extremeEigenvalues are the smallest and the largest of a symmetric matrix, in float64
-// whatever the engine computes in: their signs decide.
+// extremeEigenvalues returns the smallest and the largest eigenvalue of a symmetric matrix, in
+// float64 on every engine, because their signs decide.
 func extremeEigenvalues(a *mat.Dense) (low, high float64, err error) {
 	n, _ := a.Dims()
 	var eigen mat.EigenSym

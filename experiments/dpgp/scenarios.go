@@ -99,7 +99,7 @@ func runScenarios(
 	return &experiment.Outcome[scenarioMetrics]{Metrics: out, Privacy: manyFits(), Warnings: warnings}, nil
 }
 
-// manyFits says of a record that compares fits by what they show of their data that it
+// manyFits notes that a record of several fits, which compares them by statistics of their data,
 // protects nothing.
 func manyFits() *experiment.Privacy {
 	out := &experiment.Privacy{

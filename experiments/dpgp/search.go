@@ -78,8 +78,8 @@ func newSearch(t *experiment.Trial, s *hyperparameterSettings) (_ *search, err e
 	return out, nil
 }
 
-// sample is the data of one repeat, with what of them no noise changes, by
-// lengthscale, computed when it is first needed.
+// sample is the data of one repeat, with the parts that no noise changes, by lengthscale, computed
+// at the first use.
 type sample struct {
 	search     *search
 	x          *mat.Dense // for training
@@ -89,13 +89,13 @@ type sample struct {
 	parts      map[int]*lengthPart
 }
 
-// lengthPart is what of one lengthscale no noise changes.
+// lengthPart holds the noise-free part for one lengthscale.
 type lengthPart struct {
 	sums sparsegp.Sums
 	at   *sparsegp.Projection // at the validation inputs
 }
 
-// of returns what of a candidate no noise changes.
+// of returns the noise-free part for a candidate.
 func (d *sample) of(ctx context.Context, c candidate) (*lengthPart, error) {
 	if k := d.parts[c.length]; k != nil {
 		return k, nil
@@ -177,8 +177,8 @@ func (s *search) simulate(repeat int) *sample {
 
 func (s *search) searchOnce(ctx context.Context, repeat int) (choice, error) {
 	d := s.simulate(repeat)
-	// What may fail or be warned of depends on public inputs; doing it only for the
-	// lengthscales that are drawn would disclose which ones were.
+	// Failures and warnings depend on public inputs; checking only the lengthscales that are drawn
+	// would disclose which ones were.
 	for _, c := range s.candidates {
 		if _, err := d.of(ctx, c); err != nil {
 			return choice{}, err

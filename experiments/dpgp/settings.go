@@ -49,7 +49,7 @@ type severalKernel struct {
 	kernelVariance
 }
 
-// ownColumns are what has to be known of a user's own data. All of them came later.
+// ownColumns names the columns of a user's own data. All of them came later.
 type ownColumns struct {
 	// simulated, or your own data: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER
 	Dataset string `name:"dataset" default:"simulated" later:"yes"`
@@ -92,7 +92,7 @@ type spacing struct {
 	Spacing experiment.Or[auto, float64] `name:"spacing" default:"auto" above:"0"`
 }
 
-// rowBound is the bound on what a row adds to the sums.
+// rowBound is the bound on the contribution of a row to the sums.
 type rowBound struct {
 	// bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact
 	// maximum for the inducing inputs, which is bounded from above to 1e-12 of it, on dense grids to 1e-6
@@ -106,12 +106,12 @@ type covariance struct {
 	Covariance sparse.Covariance `name:"covariance" default:"corrected" choices:"corrected,as-published"`
 }
 
-// update is what the settings say of it.
+// update returns the update that the settings select.
 func (s *updateSettings) update() sparse.Update {
 	return sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}
 }
 
-// updateSettings say how the posterior follows from noisy sums (Eqs. 9 to 15).
+// updateSettings select the computation of the posterior from noisy sums (Eqs. 9 to 15).
 type updateSettings struct {
 	covariance `when:"covariance: epsilon is not inf"`
 	sparse.Lambda
@@ -123,7 +123,7 @@ type repeats struct {
 	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
 }
 
-// fitSettings say how a model is fitted to simulated observations.
+// fitSettings select the fit of a model to simulated observations.
 type fitSettings struct {
 	observationNoise
 	outputBound
@@ -204,8 +204,8 @@ type regularisationSettings struct {
 	Repeats int `name:"repeats" default:"1000" min:"1" max:"1000000"`
 }
 
-// scenarioSettings are those of all of Fig. 2. Every scenario has noise, so that what
-// depends on it has no condition.
+// scenarioSettings are those of all of Fig. 2. Every scenario has noise, so that settings of the
+// noise have no condition.
 type scenarioSettings struct {
 	// privacy parameter
 	Delta float64 `name:"delta" default:"1e-4" above:"0" below:"1"`
@@ -233,7 +233,7 @@ type scenarioSettings struct {
 	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
 }
 
-// cover is what a posterior's regions are to cover.
+// cover is the quantity that a posterior's regions are to cover.
 type cover int
 
 const (
@@ -272,8 +272,8 @@ type hyperparameterSettings struct {
 	repeats        `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
 }
 
-// searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and
-// what has to be known of a user's own.
+// searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and the
+// columns of a user's own.
 type searchSettings struct {
 	hyperparameterSettings `also:"sigmas: of your own data for outputs scaled to [-1, 1]"`
 	ownColumns
@@ -341,12 +341,12 @@ const (
 
 func (composition) Choices() []string { return []string{"joint", "split", "as-published"} }
 
-// centre is what is taken off the transformed labels of Eq. (21).
+// centre is the value subtracted from the transformed labels of Eq. (21).
 type centre int
 
 const (
-	balancedCentre centre = iota // what makes |ỹ|/σ̃ alike for both labels
-	leastCentre                  // what makes the sensitivity least
+	balancedCentre centre = iota // makes |ỹ|/σ̃ alike for both labels
+	leastCentre                  // minimises the sensitivity
 	noCentre                     // nothing, as published
 )
 

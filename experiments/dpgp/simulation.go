@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// fit is what the settings of inference and of calibration share.
+// fit holds the settings that inference and calibration share.
 type fit struct {
 	*sparse.Budget
 	*inducingInputs
@@ -31,7 +31,7 @@ func (s *calibrationSettings) fit() fit {
 
 func (f fit) model() *sparse.Model { return f.inducingInputs.model(*f.eqKernel, f.Sigma, f.Jitter) }
 
-// check refuses what no trial can have.
+// check refuses settings that no trial can have.
 func (f fit) check() error {
 	if err := f.checkRows(f.n); err != nil {
 		return err
@@ -95,8 +95,8 @@ func (s *simulation) metrics(clipped, outputs int) simulationMetrics {
 	return out
 }
 
-// warnings say what is computed but suspect: here, where more than a tenth of the
-// outputs was clipped.
+// warnings returns the warnings about suspect results: here, where more than a tenth of the outputs
+// was clipped.
 func (s *simulation) warnings(clipped, outputs int) []string {
 	out := s.Engine.Warnings()
 	if 10*clipped > outputs && !s.Publishes() {
@@ -106,7 +106,7 @@ func (s *simulation) warnings(clipped, outputs int) []string {
 	return out
 }
 
-// privacy says what a published posterior protects; nil without noise.
+// privacy describes the protection by a published posterior; nil without noise.
 func (s *simulation) privacy() *experiment.Privacy {
 	if s.Noise.SigmaA == 0 {
 		return nil

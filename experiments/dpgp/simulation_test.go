@@ -12,13 +12,13 @@ import (
 	"privkern/runner/experiment"
 )
 
-// simulationTest is a trial of inference or calibration, without what they differ in.
+// simulationTest is the common part of a trial of inference or calibration.
 type simulationTest struct {
 	name string
 	run  func(*testing.T, trialtest.Options, func(commonSettings)) (commonOutcome, error)
 }
 
-// commonSettings are what both have.
+// commonSettings are the settings of both.
 type commonSettings struct {
 	fit
 	n, repeats *int
@@ -68,7 +68,7 @@ func (x simulationTest) must(t *testing.T, o trialtest.Options, change func(comm
 	return out
 }
 
-// One seed gives one result, whatever the number of workers is.
+// One seed gives one result with any number of workers.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	for _, x := range simulations {
 		t.Run(x.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestSinglePrecision(t *testing.T) {
 	}
 }
 
-// A record that protects has nothing of the data but what the mechanism gives.
+// A protected record has nothing of the data but the output of the mechanism.
 func TestSecureRecords(t *testing.T) {
 	series := map[string]struct{ secure, open []string }{
 		"inference":   {[]string{"inducing", "posterior"}, []string{"data", "inducing", "posterior"}},

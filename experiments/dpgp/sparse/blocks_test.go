@@ -64,7 +64,8 @@ func TestNoisyBlocks(t *testing.T) {
 	}
 }
 
-// Where the rounding errors of a row count beside what it changes, nothing is calibrated.
+// Where the rounding errors of a row are not small compared with its contribution, nothing is
+// calibrated.
 func TestSumsWhoseRoundingCounts(t *testing.T) {
 	m := NewModel(gridPoints(2, 2), 2, 1.5, 1, 0)
 	for sensitivity, ok := range map[float64]bool{1: true, 1e-12: true, 1e-15: false} {

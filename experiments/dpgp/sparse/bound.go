@@ -28,25 +28,24 @@ func (Bound) Choices() []string { return []string{"eq4", "eq7-printed", "eq7", "
 
 func (b Bound) String() string { return experiment.NameOf(b) }
 
-// OneDimension says whether the bound is for inputs of one dimension only.
-// Eq. (7) counts inducing inputs on both sides of x, in order.
+// OneDimension reports whether the bound is for inputs of one dimension only. Eq. (7) counts
+// inducing inputs on both sides of x, in order.
 func (b Bound) OneDimension() bool { return b == Eq7 || b == Eq7Printed }
 
-// NormSquared returns R_k², a bound on ‖k_x‖² over all inputs x. Eqs. (7) and (8)
-// assume that inducing inputs are at least spacing apart; 0 stands for the least
-// distance that they have, and more than that is refused.
+// NormSquared returns R_k², a bound on ‖k_x‖² over all inputs x. Eqs. (7) and (8) assume that
+// inducing inputs are at least spacing apart; 0 stands for the least distance that they have, and
+// more than that is refused.
 //
-// The result has the unit of σ_f⁴, [Model.Variance] squared. For inducing inputs z_j
-// ‖k_x‖² = σ_f⁴ Σ_j k_r(|x − z_j|)²; Eq. (4) bounds every term by one. Exact is the
-// smallest valid one; on nine inputs at spacing 0.75 with lengthscale 1 it is 2.36,
-// beside 3.36 of Eq. (7), 7.95 of Eq. (8) and 9 of Eq. (4). See [Model.LargestNorm] for
-// more dimensions.
+// The result has the unit of σ_f⁴, [Model.Variance] squared. For inducing inputs z_j ‖k_x‖² = σ_f⁴
+// Σ_j k_r(|x − z_j|)²; Eq. (4) bounds every term by one. Exact is the smallest valid one; on nine
+// inputs at spacing 0.75 with lengthscale 1 it is 2.36; Eq. (7) gives 3.36, Eq. (8) 7.95 and Eq.
+// (4) 9. See [Model.LargestNorm] for more dimensions.
 func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
 	kk, err := m.Bounded(bound, spacing)
 	return kk.NormSquared, err
 }
 
-// Bounded is [Model.NormSquared], which says of Exact whether the search came to an end.
+// Bounded is [Model.NormSquared], and reports for Exact whether the search completed.
 func (m *Model) Bounded(bound Bound, spacing float64) (Largest, error) {
 	number, dims := m.Inducing.Z.Dims()
 	if dims > 1 && bound.OneDimension() {

@@ -69,8 +69,8 @@ func kernelVector(m *Model, x float64) (k []float64, normSquared float64) {
 	return k, normSquared
 }
 
-// The bounds hold at every input, and are ordered as their derivations say; the
-// exact one is reached.
+// The bounds hold at every input, and have the order of their derivations; the exact one is
+// reached.
 func TestBoundsHold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -104,9 +104,9 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// Substituting a row never moves the rescaled sums by more than Eq. (6), and can
-// move them by most of it; less where the ratio is small, since the maximum of
-// Eq. (28) is then beyond what ⟨k, k'⟩ can be.
+// Substituting a row never moves the rescaled sums by more than Eq. (6), and can move them by most
+// of it; less where the ratio is small, since the maximum of Eq. (28) is then beyond the range of
+// ⟨k, k'⟩.
 func TestJointSensitivityBoundsSubstitutions(t *testing.T) {
 	m := modelAt(1, 1, -3, -2.25, -1.5, -0.75, 0, 0.75, 1.5, 2.25, 3)
 	kk, err := m.NormSquared(Exact, 0)

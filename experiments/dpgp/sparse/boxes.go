@@ -10,35 +10,34 @@ const (
 	// boxTolerance is how far the bound of [Model.search] may be above the largest value
 	// found, relative to it.
 	boxTolerance = 1e-6
-	// boxTerms bounds the kernel values that a search takes, one of which is a fraction
-	// of a microsecond; [Model.search] says what is returned then.
+	// boxTerms bounds the number of kernel values that a search computes, each a fraction of a
+	// microsecond; [Model.search] documents the result at the bound.
 	boxTerms = 1 << 26
 	// maxSearched is the most dimensions in which there is a search: the number of boxes
 	// grows exponentially with them.
 	maxSearched = 6
-	// outward covers the rounding of what is computed in float64: sums of at most
-	// MaxInducing positive terms, each with an error of some 2^−50.
+	// outward covers the rounding in float64: sums of at most MaxInducing positive terms, each with
+	// an error of some 2^−50.
 	outward = 1 + 0x1p-38
 	// apart is the distance, in lengthscales, beyond which no x is within apart/2 of two
 	// points, and a point at apart/2 adds e^−36.
 	apart = 12
 )
 
-// search returns an upper bound on max_x s(x), s(x) = Σ_j exp(−‖x − w_j‖²), w_j the
-// inducing inputs in units of the lengthscale, by branch and bound, and whether it is
-// within boxTolerance of the largest value. Where the search stops at boxTerms, what it
-// returns is a bound all the same: the largest of those on boxes that are left.
+// search returns an upper bound on max_x s(x), s(x) = Σ_j exp(−‖x − w_j‖²), w_j the inducing inputs
+// in units of the lengthscale, by branch and bound, and whether it is within boxTolerance of the
+// largest value. A search that stops at boxTerms returns a bound all the same: the largest of those
+// on the remaining boxes.
 //
-// Every x has a place in some box, and every box a bound that holds throughout: a box is
-// put aside only where its bound is at most (1 + boxTolerance) times a value that an input
-// has. Nothing rests on the ascents that find such values; a maximum that they miss costs
-// work, not validity. It costs nothing to leave the outside of the points out: where s is
-// largest, x = Σ_j w_j e_j/Σ_j e_j is a mean of points with weights e_j = exp(−‖x − w_j‖²).
+// Every x has a place in some box, and every box a bound that holds throughout: a box is put aside
+// only where its bound is at most (1 + boxTolerance) times a value that an input has. Nothing rests
+// on the ascents that find such values; a maximum that they miss costs work, not validity. It costs
+// nothing to leave the outside of the points out: where s is largest, x = Σ_j w_j e_j/Σ_j e_j is a
+// mean of points with weights e_j = exp(−‖x − w_j‖²).
 //
-// What float64 adds is part of the result: the places of points are differences to one of
-// their cluster over the lengthscale, with a relative error below 2^−51, and the slope of a
-// term is at most √(2/e) < 0.86; points that are not of a box's cluster add e^−36 each;
-// outward covers the rest.
+// The errors of float64 are part of the result: the places of points are differences to one of
+// their cluster over the lengthscale, with a relative error below 2^−51, and the slope of a term is
+// at most √(2/e) < 0.86; points outside a box's cluster add e^−36 each; outward covers the rest.
 func (m *Model) search() (bound float64, complete bool) {
 	number, dims := m.Inducing.Z.Dims()
 	s, shift := &searcher{}, 0.0
@@ -108,7 +107,7 @@ type box struct {
 	*cloud
 	centre, half []float64
 	bound        float64
-	climbs       int // ascents from here and from what it is a part of
+	climbs       int // ascents from here and from the parent
 }
 
 // searcher is a branch and bound over the boxes of all clusters.
@@ -160,7 +159,7 @@ func (s *searcher) climb(c *cloud, start []float64) {
 	c.peaks = append(c.peaks, p)
 }
 
-// run halves boxes until what is left is bounded.
+// run halves boxes until the remaining ones are bounded.
 func (s *searcher) run() (bound float64, complete bool) {
 	heap.Init(s)
 	for len(s.open) > 0 {
@@ -199,8 +198,8 @@ func (s *searcher) measure(b *box) {
 // the box and a peak p, s(x) ≤ s(p) + ∇s(p)·(x − p) in the box. It is infinite where that
 // does not apply. Near its maxima s is nearly as large in many boxes, which this spares.
 func (s *searcher) below(b *box) float64 {
-	// In lengthscales: s is concave no further than about that, and eight times nearer
-	// another ascent may find what the first one did not.
+	// In lengthscales: s is concave no further than about that, and eight times nearer another
+	// ascent may find a maximum that the first one missed.
 	const near, nearer = 0.5, 8
 	widest := slices.Max(b.half)
 	if widest > near {

@@ -23,7 +23,7 @@ func newCloud(points []float64, dims int) *cloud {
 	return &cloud{points: points, number: len(points) / dims, dims: dims}
 }
 
-// taylor is s around the centre of a box, with what bounds it in the box.
+// taylor is the expansion of s around the centre of a box, with the bounds on s in the box.
 type taylor struct {
 	value float64
 	slope []float64 // ∇s
@@ -102,10 +102,9 @@ func (c *cloud) taylor(centre, half []float64, terms *int) *taylor {
 	return t
 }
 
-// bound bounds s in the box: by its terms, each at its nearest place; by the slope and the
-// largest curvature; and by the second derivatives at the centre, with what the third ones
-// add, h‖·‖³/6. δᵀHδ ≤ Σ_d (H_dd + Σ_{e≠d} |H_de|) δ_d² makes the last one a sum over
-// dimensions.
+// bound bounds s in the box: by its terms, each at its nearest place; by the slope and the largest
+// curvature; and by the second derivatives at the centre, with the contribution of the third ones,
+// h‖·‖³/6. δᵀHδ ≤ Σ_d (H_dd + Σ_{e≠d} |H_de|) δ_d² makes the last one a sum over dimensions.
 func (t *taylor) bound(half []float64) float64 {
 	d, size := len(half), 0.0
 	for _, h := range half {
@@ -134,9 +133,8 @@ func rise(slope, curvature, half float64) float64 {
 	return slope*half + curvature*half*half/2
 }
 
-// concave says whether s is concave in the box: no second derivative is positive
-// anywhere, by the largest curvature, or by the second derivatives at the centre and how
-// far they change.
+// concave reports whether s is concave in the box: no second derivative is positive anywhere, by
+// the largest curvature, or by the second derivatives at the centre and their largest change.
 func (t *taylor) concave(half []float64) bool {
 	const rounding = 1e-9 // far above that of the second derivatives
 	if t.curvature < -rounding {

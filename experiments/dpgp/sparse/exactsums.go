@@ -15,27 +15,25 @@ import (
 	"privkern/graphs/sparsegp"
 )
 
-// ExactSums is Algorithm 1's release of the sums A and B of a sparse GP: what each
-// row contributes is computed in float64 from that row alone, rounded to a grid
-// and added in whole numbers. B is symmetric: there is one number, with one draw
-// of noise, for each i ≤ j.
+// ExactSums is Algorithm 1's release of the sums A and B of a sparse GP: the contribution of each
+// row is computed in float64 from that row alone, rounded to a grid and added in whole numbers. B
+// is symmetric: there is one number, with one draw of noise, for each i ≤ j.
 //
-// The published algorithm adds floating-point noise to floating-point sums; neither has
-// the law that the proof assumes, and their low bits reveal the data. Whole numbers on a
-// grid have no rounding that depends on other rows: the sensitivity of what is released
-// is that of the mathematics plus a bound on the rounding of one row, which the
-// calibration adds.
+// The published algorithm adds floating-point noise to floating-point sums; neither has the
+// distribution that the proof assumes, and their low bits reveal the data. Whole numbers on a grid
+// have no rounding that depends on other rows: the sensitivity of the released sums is that of the
+// mathematics plus a bound on the rounding of one row, which the calibration adds.
 type ExactSums struct {
 	model  *Model
 	n      int
 	blocks Blocks
 	factor float64 // σ/Δ of the calibration
-	// Noise of A (M numbers a block), of B's diagonal (M) and of B beside it (M(M−1)/2; nil
+	// Noise of A (M numbers a block), of B's diagonal (M) and of B off the diagonal (M(M−1)/2; nil
 	// for M = 1).
 	a, diagonal, beside *release.Noise
 }
 
-// Share is what a row adds to the sums of one block: Product·k to A, Weight·k·kᵀ to B.
+// Share is the contribution of a row to the sums of one block: Product·k to A, Weight·k·kᵀ to B.
 type Share struct{ Product, Weight float64 }
 
 // Blocks are sums that are released as one query: those of the regressions for all classes,
@@ -45,7 +43,7 @@ type Blocks struct {
 	Largest Share // bounds on |Product| and on Weight ≥ 0
 }
 
-// oneRegression is what Algorithm 1 releases: y·k and k·kᵀ, |y| ≤ 1.
+// oneRegression is the share of Algorithm 1: y·k and k·kᵀ, |y| ≤ 1.
 var oneRegression = Blocks{1, Share{1, 1}}
 
 // NewExactSums calibrates the release for n rows whose outputs lie in [−1, 1], for a
@@ -61,11 +59,11 @@ func NewExactSums(
 	return NewExactBlocks(ctx, m, n, epsilon, delta, sensitivity, ratio, oneRegression)
 }
 
-// NewExactBlocks calibrates the release of the sums of several blocks for n rows, for a
-// joint sensitivity Δ of (A, ratio·B) of all of them together.
+// NewExactBlocks calibrates the release of the sums of several blocks for n rows, for a joint
+// sensitivity Δ of (A, ratio·B) of all of them together.
 //
-// A share multiplies what a row adds once more, which is two more units in the last place,
-// with that of the share itself: the sensitivity is that of real numbers. The Euclidean norm
+// A share multiplies the contribution of a row once more, which is two more units in the last
+// place, with that of the share itself: the sensitivity is that of real numbers. The Euclidean norm
 // of errors that are bounded in each block grows with the root of their number.
 func NewExactBlocks(
 	ctx context.Context, m *Model, n int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
@@ -160,7 +158,7 @@ func (s *ExactSums) Noisy(
 }
 
 // NoisyBlocks returns the sums of every block over the rows of x (N×D), with noise; sharesOf
-// says what a row adds to the blocks.
+// returns the shares of a row in the blocks.
 func (s *ExactSums) NoisyBlocks(
 	ctx context.Context, x *mat.Dense, sharesOf func(row int, shares []Share), workers int, source *release.Source,
 ) ([]sparsegp.Sums, error) {
@@ -194,8 +192,7 @@ func (s *ExactSums) NoisyBlocks(
 	return s.noisy(all, source), nil
 }
 
-// noisy adds the noise: to A, then to B's diagonal and then to what is beside it, of all
-// blocks each.
+// noisy adds the noise of all blocks: to A, then to B's diagonal, then off the diagonal.
 func (s *ExactSums) noisy(all partialSums, source *release.Source) []sparsegp.Sums {
 	number, _ := s.model.Inducing.Z.Dims()
 	out := make([]sparsegp.Sums, s.blocks.Number)
@@ -211,15 +208,15 @@ func (s *ExactSums) noisy(all partialSums, source *release.Source) []sparsegp.Su
 	}
 	pairs := number * (number - 1) / 2
 	for k, v := range all.beside.Noisy(source) {
-		i, j := beside(k % pairs)
+		i, j := offDiagonal(k % pairs)
 		out[k/pairs].B.Set(i, j, v)
 		out[k/pairs].B.Set(j, i, v)
 	}
 	return out
 }
 
-// beside returns the place i > j of the k-th number beside the diagonal.
-func beside(k int) (i, j int) {
+// offDiagonal returns the place i > j of the k-th number below the diagonal.
+func offDiagonal(k int) (i, j int) {
 	i = int((1 + math.Sqrt(1+8*float64(k))) / 2)
 	for i*(i-1)/2 > k {
 		i--
@@ -230,8 +227,8 @@ func beside(k int) (i, j int) {
 	return i, k - i*(i-1)/2
 }
 
-// add adds what one row contributes: its product with k to A and its weight times k·kᵀ to
-// B, of every block. What meets the grid depends on this row alone.
+// add adds the contribution of one row: its product with k to A and its weight times k·kᵀ to B, of
+// every block. The rounded numbers depend on this row alone.
 func (s *ExactSums) add(p partialSums, x []float64, shares []Share) {
 	k := s.model.Vector(x)
 	contribution := make([]float64, 0, len(k)*len(shares))

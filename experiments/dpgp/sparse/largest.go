@@ -8,15 +8,14 @@ import (
 // Largest is an upper bound on max_x ‖k_x‖², never below it, rounding included.
 type Largest struct {
 	NormSquared float64 // in the unit of σ_f⁴
-	// Complete says that it is the maximum up to a relative 1e-6, in one dimension and on
-	// lattices 1e-12 (on dense grids 1e-6). Otherwise the search came to its limit of
-	// work, and this is the best that it had proved by then; it depends on public inputs
-	// alone.
+	// Complete reports whether the bound is the maximum up to a relative 1e-6, in one dimension and
+	// on lattices 1e-12 (on dense grids 1e-6). Otherwise the search reached its limit of work, and
+	// this is the best proved bound; it depends on public inputs alone.
 	Complete bool
 }
 
-// DimensionsError says that there is no exact bound for inducing inputs in so many
-// dimensions that are no lattice.
+// DimensionsError reports that there is no exact bound for inducing inputs that are no lattice in
+// so many dimensions.
 type DimensionsError struct{ Dimensions int }
 
 func (e *DimensionsError) Error() string {
@@ -24,14 +23,12 @@ func (e *DimensionsError) Error() string {
 		"the inducing inputs are no grid: use %v, or a grid", Exact, e.Dimensions, maxSearched, Eq8)
 }
 
-// LargestNorm is the bound [Exact]. In one dimension it is found by bisection; on a
-// lattice it is the product over the dimensions, since the kernel is; for any other
-// inducing inputs, in up to six dimensions, by branch and bound. It returns a
-// *[DimensionsError] for others.
+// LargestNorm is the bound [Exact]. In one dimension it is found by bisection; on a lattice it is
+// the product over the dimensions, since the kernel is; for any other inducing inputs, in up to six
+// dimensions, by branch and bound. It returns a *[DimensionsError] for others.
 //
-// On 7×7 inputs at spacing 1 with lengthscale 1 it is 3.14, beside 38.4 of Eq. (8), which
-// would have 10.7 times the noise; on 4×4×4×4 at spacing 2 it is 1.15, beside 94.8: 57.6
-// times.
+// On 7×7 inputs at spacing 1 with lengthscale 1 it is 3.14, against 38.4 by Eq. (8), which would
+// have 10.7 times the noise; on 4×4×4×4 at spacing 2 it is 1.15 against 94.8: 57.6 times.
 func (m *Model) LargestNorm() (Largest, error) {
 	number, dims := m.Inducing.Z.Dims()
 	// The search divides by the square of the lengthscale.

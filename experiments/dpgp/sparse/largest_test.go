@@ -47,8 +47,8 @@ func largestNorm(t *testing.T, m *Model) Largest {
 	return l
 }
 
-// What Eq. (8) costs in more than one dimension, as issue 21 has it, at −3 to 3 with
-// lengthscale 1, R_y = 1 and ratio 1.
+// The cost of Eq. (8) in more than one dimension, on −3 to 3 with lengthscale 1, R_y = 1 and ratio
+// 1.
 func TestNoiseOfEq8(t *testing.T) {
 	for _, c := range []struct {
 		n, d int
@@ -84,7 +84,7 @@ func largestFound(m *Model, rng *rand.Rand) float64 {
 	x := make([]float64, d)
 	for range 200 {
 		i, k := rng.IntN(n), rng.IntN(n)
-		for j := range x { // between two inducing inputs, and beside
+		for j := range x { // between two inducing inputs, and outside
 			u := rng.Float64()
 			x[j] = u*m.Inducing.Z.At(i, j) + (1-u)*m.Inducing.Z.At(k, j) + 0.3*m.Lengthscale*rng.NormFloat64()
 		}
@@ -155,7 +155,7 @@ func TestLargestNorm(t *testing.T) {
 	}
 }
 
-// On a lattice the product is what the search finds, whatever the order of the points.
+// On a lattice the product equals the result of the search, for any order of the points.
 func TestProductIsTheMaximum(t *testing.T) {
 	for _, c := range []struct {
 		n, d        int
@@ -182,7 +182,7 @@ func TestProductIsTheMaximum(t *testing.T) {
 	}
 }
 
-// What is no lattice is not taken for one.
+// Points that are no lattice are not taken for one.
 func TestAxes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -222,7 +222,7 @@ func TestSearchInOneDimension(t *testing.T) {
 	}
 }
 
-// The bounds on derivatives of a term are what a fine grid finds, and not much more.
+// The bounds on derivatives of a term agree with a fine grid, and exceed it by little.
 func TestTermDerivatives(t *testing.T) {
 	third, second := 0.0, 0.0
 	for i := range 60001 {

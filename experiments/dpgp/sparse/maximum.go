@@ -19,15 +19,14 @@ const (
 	termCurvature   = 0.893 // the largest second derivative of e^(−r²), 4e^(−3/2), rounded up
 )
 
-// largest returns an upper bound on max_x Σ_j k_r(x − z_j)², at most exactTolerance
-// above it, on dense grids coarseTolerance, by bisection: on an interval of half width h
-// around c, g(x) ≤ g(c) + |g'(c)|h + Lh²/2 with |g”| ≤ L = 2|Z|/l².
+// largest returns an upper bound on max_x Σ_j k_r(x − z_j)², at most exactTolerance above it, on
+// dense grids coarseTolerance, by bisection: on an interval of half width h around c, g(x) ≤ g(c) +
+// |g'(c)|h + Lh²/2 with |g”| ≤ L = 2|Z|/l².
 //
-// g is a sum of Gaussians and has many local maxima: an ascent from any start may miss
-// the largest, and the noise would then be too small. Branch and bound proves what it
-// returns: an interval stays open until its bound is below the largest value found. Each
-// bisection divides the last term by four, so that near a maximum, where the slope is
-// small, a handful of intervals survive each round.
+// g is a sum of Gaussians and has many local maxima: an ascent from any start may miss the largest,
+// and the noise would then be too small. Branch and bound proves its result: an interval stays open
+// until its bound is below the largest value found. Each bisection divides the last term by four,
+// so that near a maximum, where the slope is small, a handful of intervals survive each round.
 func (m *Model) largest() float64 {
 	z := mat.Col(nil, 0, m.Inducing.Z)
 	l2 := m.Lengthscale * m.Lengthscale
@@ -53,9 +52,9 @@ func (m *Model) largest() float64 {
 		found = max(found, value)
 		return interval{centre, half, value, slope, value + math.Abs(slope)*half + curvature*half*half/2}
 	}
-	// Outside the inducing inputs the sum falls; and six lengthscales from every one
-	// of them a term is at most e^−36, far below the value of one at each. Start with
-	// intervals of half a lengthscale at most on what is left.
+	// Outside the inducing inputs the sum falls; and six lengthscales from every one of them a term
+	// is at most e^−36, far below the value of one at each. Start with intervals of half a
+	// lengthscale at most on the rest.
 	const reach = 6
 	slices.Sort(z)
 	var open []interval

@@ -35,9 +35,8 @@ func TestExactMaximum(t *testing.T) {
 	}
 }
 
-// On dense grids, where the sum is flat, the bound is above the largest value, by
-// coarseTolerance at most; where the search is short it is what it was to the
-// last digit.
+// On dense grids, where the sum is flat, the bound is above the largest value, by coarseTolerance
+// at most; where the search is short it is unchanged to the last digit.
 func TestExactOnDenseGrids(t *testing.T) {
 	tier.Sequential(t)
 	for _, c := range []struct {
@@ -65,7 +64,7 @@ func TestExactOnDenseGrids(t *testing.T) {
 			}
 			// Far from the ends the sum is periodic, and largest at a point.
 			_, found := kernelVector(m, z[c.points/2])
-			// What is left uncut has a bound, which counts.
+			// The remaining intervals have bounds, which count.
 			if !(got > found*(1+100*exactTolerance)) || got > found*(1+coarseTolerance) {
 				t.Errorf("%.17g; the largest is %.17g", got, found)
 			}

@@ -12,7 +12,7 @@ import (
 	"privkern/graphs/sparsegp"
 )
 
-// Model is what is fixed before any private data are seen: all of it is public. The
+// Model holds the numbers that are fixed before any private data are seen: all are public. The
 // kernel is EQ, σ_f² exp(−‖x−x'‖²/(2l²)), with one lengthscale for all dimensions.
 type Model struct {
 	Inducing    sparsegp.InducingInputs
@@ -35,8 +35,8 @@ func NewModel(z *mat.Dense, lengthscale, variance, noise, jitter float64) *Model
 // Column returns inputs of one dimension as a matrix (n×1).
 func Column(x []float64) *mat.Dense { return mat.NewDense(len(x), 1, slices.Clone(x)) }
 
-// Vector is a row's kernel vector, in float64 on the CPU whatever the engine is.
-// It has length M. A release sums these vectors: they must not depend on the engine.
+// Vector returns a row's kernel vector (M), in float64 on the CPU for every engine, because a
+// release sums these vectors: they must not depend on the engine.
 func (m *Model) Vector(x []float64) []float64 {
 	number, _ := m.Inducing.Z.Dims()
 	k := make([]float64, number)

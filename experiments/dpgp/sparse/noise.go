@@ -13,18 +13,18 @@ import (
 	"privkern/graphs/sparsegp"
 )
 
-// Noise is what Algorithm 1 adds to the sums (Eq. 5). The zero value adds none. Its
+// Noise is the noise that Algorithm 1 adds to the sums (Eq. 5). The zero value adds none. Its
 // fields are public: they follow from settings alone.
 type Noise struct {
 	NormSquared    float64 // R_k²
 	Sensitivity    float64 // Δ of Eq. (6)
 	SigmaA, SigmaB float64 // standard deviations; off the diagonal of B, σ_b/√2
-	// Limited says that the search for the largest R_k² came to its limit of work, and
-	// R_k² is the best bound that it had proved by then.
+	// Limited reports that the search for the largest R_k² reached its limit of work, and R_k² is
+	// the best proved bound.
 	Limited bool
 }
 
-// Calibration is what noise is calibrated for.
+// Calibration holds the parameters of a calibration.
 type Calibration struct {
 	Epsilon, Delta float64 // ε = inf: no noise
 	OutputBound    float64 // R_y
@@ -33,8 +33,8 @@ type Calibration struct {
 	Spacing        float64 // of the inducing inputs; 0 for the one they have
 }
 
-// CalibrateBest calibrates for the exact bound, or for Eq. (8) where there is none, for
-// more dimensions than can be searched, and says for which.
+// CalibrateBest calibrates for the exact bound, or for Eq. (8) where more dimensions than can be
+// searched leave none, and returns the bound.
 func (m *Model) CalibrateBest(c Calibration) (Noise, Bound, error) {
 	c.Bound = Exact
 	n, err := m.Calibrate(c)
@@ -46,7 +46,7 @@ func (m *Model) CalibrateBest(c Calibration) (Noise, Bound, error) {
 	return n, c.Bound, err
 }
 
-// LimitedNote is said where a bound is that of a search at its limit of work.
+// LimitedNote remarks on a bound from a search at its limit of work.
 const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work: the noise " +
 	"is calibrated to the smallest bound that it had proved by then, which is valid but not the smallest one; inducing " +
 	"inputs on a grid need no search"
@@ -81,12 +81,11 @@ func (m *Model) Calibrate(c Calibration) (Noise, error) {
 	return out, nil
 }
 
-// Perturb adds the noise to the sums, in place: one draw for both places beside the
-// diagonal of B.
+// Perturb adds the noise to the sums, in place: one draw for the two off-diagonal places of B.
 //
-// B̂ has √2 times the elements beside the diagonal and noise σ_b, which in B is σ_b/√2.
-// One draw for (i, j) and (j, i) keeps B symmetric; two would release it twice. The
-// order of draws, row by row of the lower triangle, fixes the result of a seed.
+// B̂ has √2 times the off-diagonal elements and noise σ_b, which in B is σ_b/√2. One draw for (i,
+// j) and (j, i) keeps B symmetric; two would release it twice. The order of draws, row by row of
+// the lower triangle, fixes the result of a seed.
 func (n Noise) Perturb(s sparsegp.Sums, rng *rand.Rand) {
 	for i := range s.A {
 		s.A[i] += n.SigmaA * rng.NormFloat64()
@@ -122,14 +121,14 @@ const (
 // Choices are the names of the forms.
 func (Regularisation) Choices() []string { return []string{"as-published", "corrected"} }
 
-// Ridge is λ of Eq. (10). The bound on ‖E_b‖ is for noise of one variance; the root of
-// the share (d+1)/(2d) is the right factor for the smaller variance off the diagonal,
-// the share itself what is printed.
+// Ridge is λ of Eq. (10). The bound on ‖E_b‖ is for noise of one variance; the root of the share
+// (d+1)/(2d) is the right factor for the smaller variance off the diagonal, the print has the share
+// itself.
 //
-// ‖E_b‖ ≤ σ_b √(M log(2M²/ρ)) with probability 1 − ρ (Wang 2018, Lemma 6), for a
-// symmetric matrix of variance σ_b² throughout. Of its M² elements M have that variance
-// and M(M−1) half of it, (M+1)/(2M) in the mean. With λ at least σ⁻²‖E_b‖ the update
-// K_ZZ + σ⁻²(B + E_b) + λI is positive definite.
+// ‖E_b‖ ≤ σ_b √(M log(2M²/ρ)) with probability 1 − ρ (Wang 2018, Lemma 6), for a symmetric matrix
+// of variance σ_b² throughout. Of its M² elements M have that variance and M(M−1) half of it,
+// (M+1)/(2M) in the mean. With λ at least σ⁻²‖E_b‖ the update K_ZZ + σ⁻²(B + E_b) + λI is positive
+// definite.
 func (n Noise) Ridge(m *Model, rho float64, form Regularisation) float64 {
 	d, _ := m.Inducing.Z.Dims()
 	size := float64(d)

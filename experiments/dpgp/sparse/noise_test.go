@@ -42,9 +42,9 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// The noise has the variances of the mechanism: σ_a² in A, σ_b² on and σ_b²/2 off
-// the diagonal of B, which stays symmetric; B̂, with √2 in front of what is off the
-// diagonal, then has σ_b² everywhere, as Eq. (5) says. Elements are uncorrelated.
+// The noise has the variances of the mechanism: σ_a² in A, σ_b² on and σ_b²/2 off the diagonal of
+// B, which stays symmetric; B̂, with √2 times the off-diagonal elements, then has σ_b² everywhere
+// (Eq. 5). Elements are uncorrelated.
 func TestNoiseDistribution(t *testing.T) {
 	const draws, d = 20000, 3
 	n, rng := Noise{SigmaA: 2, SigmaB: 3}, rand.New(rand.NewPCG(5, 6))

@@ -12,16 +12,16 @@ import (
 	"privkern/graphs/sparsegp"
 )
 
-// Covariance is what the noise adds to the posterior's covariance.
+// Covariance selects the contribution of the noise to the posterior's covariance.
 //
-// The mean m = σ⁻²K_ZZ Σ̃ (A + E_a) carries the noise twice. E_a is additive and gives
-// σ_a²σ⁻⁴ K_ZZ Σ̃² K_ZZ (Eq. 11). E_b enters through Σ̃, linearised (Eq. 13); with v =
-// Σ̃(A + E_a) the symmetric E_b gives
+// The mean m = σ⁻²K_ZZ Σ̃ (A + E_a) carries the noise twice. E_a is additive and gives σ_a²σ⁻⁴ K_ZZ
+// Σ̃² K_ZZ (Eq. 11). E_b enters through Σ̃, linearised (Eq. 13); with v = Σ̃(A + E_a) the symmetric
+// E_b gives
 //
 //	σ_b²/(2σ⁸) K_ZZ Σ̃ (|v|² I + v vᵀ) Σ̃ K_ZZ.
 //
-// The print of Eq. (14) treats (i, j) and (j, i) as two draws and amounts to diag(v²) in
-// place of v vᵀ; the closed form replaces its double sum.
+// The print of Eq. (14) treats (i, j) and (j, i) as two draws and amounts to diag(v²) in place of v
+// vᵀ; the closed form replaces its double sum.
 type Covariance int
 
 // The forms of the covariance.
@@ -34,7 +34,7 @@ const (
 // Choices are the names of the forms.
 func (Covariance) Choices() []string { return []string{"corrected", "as-published", "naive"} }
 
-// form is that of the program. It computes the naive covariance beside either.
+// form returns the form of the program, which computes the naive covariance with either.
 func (c Covariance) form() sparsegp.Form {
 	if c == CovariancePrinted {
 		return sparsegp.Printed
@@ -59,10 +59,10 @@ type Posterior struct {
 	Ridge float64 // λ
 }
 
-// Infer returns the posterior from sums with that noise in them (Eq. 9). What it does
-// is post-processing, an error included.
+// Infer returns the posterior from sums with that noise in them (Eq. 9). It is post-processing, an
+// error included.
 //
-// A has length M, B is M×M; O(M³) operations, whatever N. It fails with an
+// A has length M, B is M×M; O(M³) operations for every N. It fails with an
 // *op.NotPositiveDefiniteError inside where the noise exceeds λ.
 func (m *Model) Infer(
 	ctx context.Context, e *engine.Engine, noisy sparsegp.Sums, noise Noise, u Update,

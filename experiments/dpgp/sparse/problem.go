@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Problem is what a trial computes with.
+// Problem holds the model, the noise and the engine of a trial.
 type Problem struct {
 	Trial  *experiment.Trial
 	Engine *engine.Engine
@@ -18,8 +18,8 @@ type Problem struct {
 	Update Update
 }
 
-// Publishes says whether the record is to leave out what is computed from the data
-// but by the mechanism.
+// Publishes reports whether the record leaves out all functions of the data but the output of the
+// mechanism.
 func (p *Problem) Publishes() bool { return p.Trial.Secure && p.Noise.SigmaA > 0 }
 
 // NoiseMetrics are those of the noise in the sums.
@@ -38,8 +38,8 @@ func (p *Problem) Stream(purpose string, repeat int) *rand.Rand {
 	return p.Trial.Stream(fmt.Sprintf("%s, repeat %d", purpose, repeat))
 }
 
-// Repeat runs the repeats of a trial, each with streams of its own, so that their order
-// does not matter, and returns what each gives.
+// Repeat runs the repeats of a trial, each with streams of its own, so that their order does not
+// matter, and returns the result of each.
 func Repeat[T any](
 	ctx context.Context, p *Problem, repeats int, once func(ctx context.Context, repeat int) (T, error),
 ) ([]T, error) {

@@ -13,7 +13,7 @@ var source string
 
 func init() { experiment.Document[Budget](source) }
 
-// Bounds on what a trial may be asked for, far above what is of use.
+// Bounds on the settings of a trial, far above useful ones.
 const (
 	MaxInducing = 500 // inducing inputs
 	// MaxKernel bounds the elements of the kernel matrix between data and inducing
@@ -37,7 +37,7 @@ type NoiseRatio struct {
 	Ratio float64 `name:"ratio" default:"1" above:"0"`
 }
 
-// Lambda is what keeps the update positive definite (Eq. 10).
+// Lambda selects the ridge that keeps the update positive definite (Eq. 10).
 type Lambda struct {
 	// lambda as in Eq. (10), or with the square root of its last factor
 	Regularisation Regularisation `name:"regularisation" default:"as-published" when:"epsilon is not inf"`
@@ -51,7 +51,7 @@ type DiagonalJitter struct {
 	Jitter float64 `name:"jitter" default:"0" min:"0"`
 }
 
-// NoiseMetrics say how much noise the sums have.
+// NoiseMetrics describe the noise of the sums.
 type NoiseMetrics struct {
 	// Delta of Eq. (6), of A and ratio·B together
 	Sensitivity float64 `name:"sensitivity"`
