@@ -8,7 +8,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Built says whether the program can use CUDA on this system.
+// Built reports whether the program can use CUDA on this system.
 const Built = false
 
 // Devices returns engine.ErrNoCUDA.

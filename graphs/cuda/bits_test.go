@@ -36,7 +36,7 @@ func TestBitsDoNotDependOnTheOrder(t *testing.T) {
 				h := fnv.New64a()
 				for _, v := range numbers(t, out["out"]) {
 					if math.IsNaN(v) {
-						v = math.NaN() // whatever its bits
+						v = math.NaN() // with any bits
 					}
 					_ = binary.Write(h, binary.LittleEndian, v)
 				}

@@ -25,8 +25,8 @@ func installedCompiler(t *testing.T) compilerOf {
 	return compilerOf{libs.nvrtc}
 }
 
-// saying makes the assembler, which turns PTX into machine code, say what each kernel
-// takes.
+// saying makes the assembler, which translates PTX into machine code, log the resources of each
+// kernel.
 const saying = "--ptxas-options=-v"
 
 // properties are the lines of the assembler about one kernel or function.
@@ -37,9 +37,8 @@ var properties = regexp.MustCompile(`Function properties for (\w+)\nptxas\s+\.?\
 // arguments.
 const digits = 48
 
-// findings are what is wrong with kernels by the compiler's log: warnings, registers that
-// are spilled, and local memory, which is in the device's memory. Names are all kernels of
-// the log.
+// findings returns the problems of kernels in the compiler's log: warnings, spilled registers, and
+// local memory, which lies in the device's memory. Names are all kernels of the log.
 func findings(log string) (all []string, names map[string]bool) {
 	for line := range strings.Lines(log) {
 		if strings.Contains(strings.ToLower(line), "warning") && !strings.HasPrefix(line, "Remark: ") {
@@ -109,7 +108,7 @@ func TestKernelsCompile(t *testing.T) {
 	}
 }
 
-// What is looked for in the log is found where it is.
+// Each problem is found in a log that has it.
 func TestCompileLogShowsSpillsAndWarnings(t *testing.T) {
 	nvrtc := installedCompiler(t)
 	supported, err := nvrtc.architectures()

@@ -1,7 +1,7 @@
 package cuda
 
-// CopiedBytes is the size of what [MeasureCopies] copies. It is more than the caches of
-// a host hold, and two of them more than those of a device.
+// CopiedBytes is the size of the copies of [MeasureCopies]. It exceeds the caches of a host, and
+// twice it those of a device.
 const CopiedBytes = 64 << 20
 
 // CopyRates are the bytes that arrive in a second, of copies of [CopiedBytes].

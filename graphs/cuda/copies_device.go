@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// MeasureCopies measures the fastest of some copies on the device that the process uses,
-// while nothing else of the process runs there. Its error says that there is no device,
-// that its memory does not suffice, or that it was lost.
+// MeasureCopies measures the fastest of some copies on the device that the process uses, while
+// nothing else of the process runs there. It fails where there is no device, where its memory does
+// not suffice, or where it was lost.
 func MeasureCopies(ctx context.Context) (CopyRates, error) {
 	g, err := open()
 	if err != nil {
@@ -46,7 +46,7 @@ func (g *gpu) measureCopies(ctx context.Context) (rates CopyRates, err error) {
 			defer func() { err = errors.Join(err, g.release(nil, b)) }()
 		}
 	}
-	// Whatever uses the memory has ended before it is given back.
+	// All work on the memory has ended before it is freed.
 	defer func() {
 		if g.gone() == nil {
 			err = errors.Join(err, g.failed("waiting for the device", g.api.Synchronize(l.stream)),

@@ -1,37 +1,37 @@
-// Package cuda is the engine's backend for NVIDIA GPUs. Importing it makes the backend
-// "cuda" known to package engine.
+// Package cuda is the engine's backend for NVIDIA GPUs. Importing it makes the backend "cuda" known
+// to package engine.
 //
-// Every program for Linux has it: the driver and NVIDIA's libraries are loaded when a
-// device is first asked for, without cgo, and what is missing is said then. Programs for
-// other systems know of no device.
+// Every program for Linux has it: the driver and NVIDIA's libraries are loaded when a device is
+// first asked for, without cgo, and missing parts are reported then. Programs for other systems know of no
+// device.
 //
 // # How it works
 //
-// A device is opened once in a process and shared by all engines. A run has a stream for
-// itself, in which everything runs in the order in which it was launched; memory that is
-// freed is used again in the same order, so that nothing waits but the end of a run, and
-// that asleep. Programs whose operations all have a kernel leave the device only there.
+// A device is opened once in a process and shared by all engines. A run has a stream for itself, in
+// which everything runs in the order in which it was launched; memory that is freed is used again
+// in the same order, so that nothing waits but the end of a run, and that asleep. Programs whose
+// operations all have a kernel leave the device only there.
 //
-// An operation of package op queues itself on a [task], which is its [op.Stream]: our
-// kernels, compiled at run time by NVRTC from the sources in package kernels, and cuBLAS
-// and cuSOLVER, loaded at run time. Values go through page-locked memory, so that the
-// host need not wait while they are copied.
+// An operation of package op queues itself on a [task], which is its [op.Stream]: our kernels,
+// compiled at run time by NVRTC from the sources in package kernels, and cuBLAS and cuSOLVER,
+// loaded at run time. Values go through page-locked memory, so that the host need not wait while
+// they are copied.
 //
-// Operations on single elements that one kernel can compute are fused (package engine
-// plans which): NVRTC compiles the kernel once that pays, or the cache has it, and until
-// then, and without NVRTC, they run one by one. Their kernels are compiled without
-// contraction, so that the bits are the same.
+// Operations on single elements that one kernel can compute are fused (package engine plans which):
+// NVRTC compiles the kernel once that pays, or the cache has it, and until then, and without NVRTC,
+// they run one by one. Their kernels are compiled without contraction, so that the bits are the
+// same.
 //
-// Failures of the mathematics, such as a matrix that is not positive definite, are
-// numbers that kernels leave behind. They are read at the end of a run, and the host
-// then computes the failed operation on the same operands, which gives the same error as
-// on the CPU. Failures of the device end its use in this process.
+// Failures of the mathematics, such as a matrix that is not positive definite, are numbers that
+// kernels leave behind. They are read at the end of a run, and the host then computes the failed
+// operation on the same operands, which gives the same error as on the CPU. Failures of the device
+// end its use in this process.
 //
 // # Numbers
 //
-// Results are deterministic: there are no atomic operations, sums have a fixed tree, and
-// TF32 is off. They differ from those of the CPU in the last digits. Matrices are
-// row-major; cuBLAS and cuSOLVER see them transposed.
+// Results are deterministic: there are no atomic operations, sums have a fixed tree, and TF32 is
+// off. They differ from those of the CPU in the last digits. Matrices are row-major; cuBLAS and
+// cuSOLVER see them transposed.
 package cuda
 
 import "fmt"
@@ -50,7 +50,7 @@ type Info struct {
 	Solver   string `json:"cusolver"`
 }
 
-// String is what a record says of the device.
+// String describes the device in a record.
 func (i Info) String() string {
 	driver := ""
 	if i.Driver != "" {
@@ -66,11 +66,11 @@ type Found struct {
 	Name    string `json:"name"`
 	Path    string `json:"path,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Problem says what is wrong, and what to do; it is empty for a library that is there.
-	// That of the driver may be that it has no device.
+	// Problem is a fault with its remedy; it is empty for a usable library. The driver's may be the
+	// absence of a device.
 	Problem string `json:"problem,omitempty"`
-	// Absent says that the problem is none for who wants no GPU: there is no driver, or it
-	// has no device, and CUDA_VISIBLE_DEVICES names none.
+	// Absent reports that Problem only matters to users of a GPU: there is no driver, or it has no
+	// device, and CUDA_VISIBLE_DEVICES names none.
 	Absent bool `json:"absent,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func named(library, version string) string {
 	return library + " " + version
 }
 
-// orUnknown is a version, or words for one that a library does not say.
+// orUnknown returns a version, or words for a library without one.
 func orUnknown(version string) string {
 	if version == "" {
 		return "(version unknown)"

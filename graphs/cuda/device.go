@@ -16,16 +16,15 @@ import (
 	"privkern/graphs/op"
 )
 
-// device is a gpu as one executor uses it, with what the current run has left to do at
+// device is the view that one executor has of a gpu, with the work that the current run defers to
 // its end. It belongs to one executor and is used by one goroutine at a time.
 type device struct {
 	gpu *gpu
 	run run
 	// like is the lane of a run that the next one follows: in it nothing has to wait.
 	like *lane
-	// The element type of the last operation that had one. What only moves integers or
-	// truth values takes the kernels of that module, so that the other one is not compiled
-	// for it.
+	// The element type of the last operation that had one. Operations that only move integers or
+	// truth values use the kernels of that module, so that the other one is not compiled for it.
 	element tensor.Dtype
 }
 
@@ -34,19 +33,19 @@ var _ engine.Device = (*device)(nil)
 // buffer is a piece of device memory.
 type buffer struct {
 	block driver.Pointer
-	// The rest is guarded by the device's lock. holds is how many operations may still need
-	// their input to say why they failed.
+	// The rest is guarded by the device's lock. holds counts the operations that may still need
+	// their input to explain a failure.
 	freed bool
 	holds int
 }
 
-// run is what a run has queued. It is empty after Sync.
+// run holds the work that a run has queued. It is empty after Sync.
 type run struct {
 	lane      *lane // nil where nothing is queued
 	downloads []download
 	chunks    []*chunk // page-locked memory in use
-	// Operations that can fail, and one number for each, which is not zero
-	// after a failure: cuSOLVER's devInfo, or what a kernel says.
+	// Operations that can fail, and one number for each, which is not zero after a failure:
+	// cuSOLVER's devInfo, or a kernel's own.
 	fallible []fallible
 	infos    driver.Pointer
 	room     int // numbers at infos
@@ -128,8 +127,8 @@ func (d *device) Alloc(bytes int) (engine.Buf, error) {
 	return b, nil
 }
 
-// Free gives the memory back, in the order of the run's stream. What was launched before
-// may still use it: whoever gets the block next works later in the same stream.
+// Free returns the memory, in the order of the run's stream. Work that was launched before may
+// still use it, because the next owner of the block works later in the same stream.
 func (d *device) Free(b engine.Buf) {
 	buf := b.(*buffer)
 	if d.gpu.isHeld(buf) {

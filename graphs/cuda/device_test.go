@@ -146,7 +146,7 @@ func TestCacheOfKernels(t *testing.T) {
 	}
 }
 
-// A cache that cannot be written is said once, with what to do.
+// A cache that cannot be written gives one warning, with the remedy.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	defer func(before *error) { unkept.Store(before) }(unkept.Load())
 	unkept.Store(nil)
@@ -169,7 +169,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Memory that the pool keeps makes room for what a library needs itself.
+// Memory of the pool is freed when a library needs memory of its own.
 func TestLibrariesGetRoom(t *testing.T) {
 	_, e := engines(t, "float64")
 	c := cases()[0]
@@ -218,7 +218,7 @@ func TestLibrariesGetRoom(t *testing.T) {
 	}
 }
 
-// Lengths beyond 32 bits are refused before a library sees what is left of them.
+// Lengths beyond 32 bits are refused before a library sees their lower bits.
 func TestLengthsBeyond32Bits(t *testing.T) {
 	long, one := kernels.Matrix{Rows: 1 << 32, Cols: 1}, kernels.Matrix{Rows: 1, Cols: 1}
 	for name, f := range map[string]func(*task){
@@ -242,8 +242,7 @@ func TestLengthsBeyond32Bits(t *testing.T) {
 	}
 }
 
-// Where the toolkits 12 and 13 are both installed, an older driver gets what it
-// can use.
+// Where the toolkits 12 and 13 are both installed, an older driver gets the one that it supports.
 func TestLibrariesSuitTheDriver(t *testing.T) {
 	for driver, want := range map[int][]int{0: {13, 12}, 12040: {12}, 13000: {13, 12}, 14010: {13, 12}} {
 		t.Run(fmt.Sprint(driver), func(t *testing.T) {
@@ -328,8 +327,8 @@ func TestProductsOfDriverAlone(t *testing.T) {
 	}
 }
 
-// With a driver and nothing else the device computes what needs no library, from kernels
-// that the program holds; the host computes the rest, and a warning names it.
+// With a driver and nothing else the device computes operations that need no library, from embedded
+// kernels; the host computes the rest, and a warning names it.
 func TestDriverAlone(t *testing.T) {
 	host, _ := engines(t, "float64")
 	if err := Release(); err == nil {
@@ -389,10 +388,9 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Hulls are evaluated for a part of the queries at a time, whose size does not
-// depend on the memory that is free; where there is too little, the error says
-// what is missing. It needs a device of 192 MiB, which
-// PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
+// Hulls are evaluated for a part of the queries at a time, whose size does not depend on the memory
+// that is free; where there is too little, the error has the missing bytes. It needs a device of
+// 192 MiB, which PRIVKERN_TEST_LITTLE_MEMORY=1 promises.
 func TestLittleMemory(t *testing.T) {
 	if os.Getenv("PRIVKERN_TEST_LITTLE_MEMORY") == "" {
 		t.Skip("PRIVKERN_TEST_LITTLE_MEMORY is not set")

@@ -30,8 +30,8 @@ func (t *task) Failure() kernels.Flag {
 	return t.failures(1, false)
 }
 
-// failures are n places, one for each member of a batch. The operands are held until the
-// end of the run, so that the error can say why.
+// failures holds n places, one for each member of a batch. The operands are held until the end of
+// the run, because the error needs them.
 func (t *task) failures(n int, members bool) kernels.Flag {
 	r := &t.d.run
 	if r.failures+n > r.room && r.failures > 0 {
@@ -66,9 +66,9 @@ func (t *task) failures(n int, members bool) kernels.Flag {
 	return at
 }
 
-// settle waits for the device, delivers downloads, and finds the first operation that
-// failed. It gives up what was held for that. It also runs in the middle of a run,
-// when memory or places for failures are used up.
+// settle waits for the device, delivers downloads, and finds the first operation that failed. It
+// releases the operands that were held for that. It also runs in the middle of a run, when memory
+// or places for failures are used up.
 func (d *device) settle() error {
 	r := &d.run
 	infos, err := d.askInfos()
@@ -83,7 +83,7 @@ func (d *device) settle() error {
 	return errors.Join(r.failure(infos, d.gpu, d.explain), d.release())
 }
 
-// askInfos queues a copy of what operations that can fail say, to page-locked memory.
+// askInfos queues a copy of the failure numbers to page-locked memory.
 func (d *device) askInfos() ([]int32, error) {
 	r, g := &d.run, d.gpu
 	if r.failures == 0 {
@@ -123,7 +123,7 @@ func (r *run) membersFailure(f fallible, infos []int32, g *gpu, explain explanat
 	all := make([]error, len(infos))
 	failed := false
 	for i, info := range infos {
-		// What failed before left NaN, of which there is nothing more to say.
+		// Earlier failures left NaN, which need no further error.
 		if info == 0 || r.failed.Known(len(infos), i) {
 			continue
 		}

@@ -17,11 +17,11 @@ import (
 	"privkern/graphs/engine"
 )
 
-// fusionVariable is the environment variable that says when element-wise operations are
-// fused. Results have the same bits in all cases.
+// fusionVariable is the environment variable that decides when element-wise operations are fused.
+// Results have the same bits in all cases.
 const fusionVariable = "PRIVKERN_FUSION"
 
-// What the variable may be.
+// Values of the variable.
 const (
 	fuseWhenItPays = "auto"
 	fuseAlways     = "always"
@@ -38,11 +38,11 @@ func fusionMode() (string, error) {
 	}
 }
 
-// A fused kernel that the cache does not keep is compiled once the runs without it have
-// lost what its compilation costs: the whole then costs at most twice what it would with
-// the runs known beforehand. NVRTC 12.0 takes 35 to 40 ms for a chain of two steps and 60 ms for
-// one of twelve, on one core, mostly for its start; a launch and the speed of memory are
-// those of NVIDIA's data sheets.
+// A fused kernel that the cache does not keep is compiled once the runs without it have lost as
+// much time as its compilation takes: the total is then at most twice the optimum for a known
+// number of runs. NVRTC 12.0 takes 35 to 40 ms for a chain of two steps and 60 ms for one of
+// twelve, on one core, mostly for its start; a launch and the speed of memory are those of NVIDIA's
+// data sheets.
 const (
 	compileSeconds     = 40e-3
 	compileStepSeconds = 3e-3
@@ -50,7 +50,7 @@ const (
 	bytesPerSecond     = 1e12
 )
 
-// chainKernel is a chain's kernel for all chains with its source, whatever their sizes.
+// chainKernel is the kernel of all chains with the same source, for all sizes.
 type chainKernel struct {
 	mu          sync.Mutex // of all but the compilation
 	compilation *compilation
@@ -62,7 +62,7 @@ type chainKernel struct {
 	err         error
 }
 
-// chainKey is what a [chainKernel] is for.
+// chainKey identifies a [chainKernel].
 type chainKey struct {
 	dtype  tensor.Dtype
 	source string
@@ -160,12 +160,12 @@ func (f *fused) use(m driver.Module) (err error) {
 	return nil
 }
 
-// compilation is what compiling the kernel takes, in seconds.
+// compilation is the time to compile the kernel, in seconds.
 func (f *fused) compilation() float64 {
 	return compileSeconds + compileStepSeconds*float64(len(f.chain.Steps))
 }
 
-// saving is what one run with the kernel saves, in seconds: launches, and copies to memory
+// saving is the time that one run saves with the kernel, in seconds: launches, and copies to memory
 // and back.
 func (f *fused) saving() float64 {
 	moved := -f.chain.Inputs - len(f.chain.Out)

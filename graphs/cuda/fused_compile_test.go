@@ -73,7 +73,7 @@ func chainsOf(t *testing.T, dtype tensor.Dtype) map[string]*kernels.Chain {
 }
 
 var (
-	// What the driver may contract: sums and products that do not say how they are rounded.
+	// Operations that the driver may contract: sums and products without an explicit rounding.
 	unrounded = regexp.MustCompile(`\b(add|sub|mul)\.f(32|64)\b`)
 	fma       = regexp.MustCompile(`\bfma\.rn\.f(32|64)\b`)
 )

@@ -235,7 +235,7 @@ func TestLaunchesOfKnownPrograms(t *testing.T) {
 	}
 }
 
-// A kernel is compiled once the runs without it have lost what that costs, and kept in the
+// A kernel is compiled once the runs without it have lost its compilation time, and kept in the
 // cache, from where the next process takes it at once.
 func TestFusionWhenItPays(t *testing.T) {
 	cache := t.TempDir()
@@ -286,8 +286,7 @@ func TestFusionWhenItPays(t *testing.T) {
 	}
 }
 
-// A kernel that does not compile is an error with the operations and what to do, in every
-// run.
+// A kernel that does not compile is an error with the operations and the remedy, in every run.
 func TestFusedKernelWithAMistake(t *testing.T) {
 	e := fusing(t, "float64", fuseWhenItPays)
 	g := shared.gpu

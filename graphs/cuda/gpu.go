@@ -17,7 +17,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Built says whether the program can use CUDA on this system.
+// Built reports whether the program can use CUDA on this system.
 const Built = true
 
 func init() {
@@ -130,8 +130,8 @@ func openDevice() (*gpu, error) {
 	return g, nil
 }
 
-// setUp makes the first lane, with the libraries' handles, so that what is wrong with them
-// is said when the device is opened.
+// setUp makes the first lane, with the libraries' handles, so that their faults appear when the
+// device is opened.
 func (g *gpu) setUp() error {
 	l, err := g.lane(nil)
 	if err == nil && g.libs.blas != nil {
@@ -157,8 +157,8 @@ func (g *gpu) call(f func() error) error {
 	return f()
 }
 
-// failed turns an error of the driver into one of ours. What is not a matter of
-// arguments or memory leaves a context that cannot be used any more.
+// failed translates an error of the driver. Errors other than of arguments or memory leave a
+// context that cannot be used any more.
 func (g *gpu) failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -259,7 +259,7 @@ func Release() error {
 	return nil
 }
 
-// advice says what to do about an error when a device is opened.
+// advice returns the remedy for an error when a device is opened.
 func advice(err error) string {
 	var code driver.Error
 	if !errors.As(err, &code) {
@@ -299,7 +299,7 @@ func advice(err error) string {
 	return ""
 }
 
-// driverProblem says why no device can be had of the driver, and what to do.
+// driverProblem returns the reason why the driver offers no device, and the remedy.
 func driverProblem(err error) string {
 	switch {
 	case errors.Is(err, driver.ErrNoDriver):
@@ -371,7 +371,7 @@ func Devices() ([]Info, error) {
 	return devices, err
 }
 
-// describe is what the driver knows of a visible device.
+// describe returns the driver's description of a visible device.
 func describe(index int) (driver.Device, Info, error) {
 	api := binding()
 	i := Info{Index: index, Version: api.Version(), Driver: driverVersion()}

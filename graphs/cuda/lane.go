@@ -10,14 +10,13 @@ import (
 	"privkern/graphs/cuda/driver"
 )
 
-// lane is a stream of the device with what belongs to it: one run has it for itself, from
-// the first work that it queues until it has waited for the device, or goes on without the
-// host, so that nothing of one run waits for another. There are as many as runs that hosts
-// queue at the same time.
+// lane is a stream of the device with its resources: one run owns it, from the first work that it
+// queues until it has waited for the device, or goes on without the host, so that nothing of one
+// run waits for another. There are as many as runs that hosts queue at the same time.
 type lane struct {
 	gpu    *gpu
 	stream driver.Stream
-	event  driver.Event // marks the end of what is queued
+	event  driver.Event // marks the end of the queued work
 	blas   uintptr      // cuBLAS's handle, 0 until it is needed
 	solver uintptr      // cuSOLVER's handle, 0 until it is needed
 	// free are blocks that work in this stream may still use, by size.

@@ -26,8 +26,8 @@ type component struct {
 	name      string
 	soname    map[int]string // by CUDA's major version
 	packages  map[int]string // of NVIDIA's wheels
-	property  string         // the function that says its version
-	without   string         // what happens where it is missing
+	property  string         // the function that returns its version
+	without   string         // the consequence where it is missing
 	functions []string
 }
 
@@ -71,7 +71,7 @@ type libraries struct {
 	loaded              []*library.Library
 }
 
-// complete says whether all are there.
+// complete reports whether all libraries are loaded.
 func (l *libraries) complete() bool { return l.nvrtc != nil && l.blas != nil && l.solver != nil }
 
 // count is how many are there.
@@ -124,14 +124,14 @@ func loadLibraries(driverVersion int) *libraries {
 	return loadedLibraries.libs
 }
 
-// loadMajor loads what there is of a version of CUDA.
+// loadMajor loads the available libraries of one major version of CUDA.
 func loadMajor(major int) *libraries {
 	folders := library.ToolkitFolders(major)
 	l := &libraries{major: major, missing: map[string]error{}}
 	open := func(c component) *library.Library {
 		lib, err := c.open(major, folders)
 		if err != nil && !library.Missing(err) && l.loadSupport(library.Near(c.soname[major], folders)) {
-			lib, err = c.open(major, folders) // what it needs was where it does not look
+			lib, err = c.open(major, folders) // its dependency was in a folder that it does not search
 		}
 		if err != nil {
 			l.missing[c.name] = err
@@ -161,14 +161,14 @@ func loadMajor(major int) *libraries {
 	return l
 }
 
-// loadSupport loads what cuBLAS and cuSOLVER need, and says whether there was anything new.
+// loadSupport loads the dependencies of cuBLAS and cuSOLVER, and reports whether any was new.
 func (l *libraries) loadSupport(folders []string) bool {
 	before := len(l.loaded)
 	for _, soname := range support[l.major] {
 		if slices.ContainsFunc(l.loaded, func(lib *library.Library) bool { return lib.Name == soname }) {
 			continue
 		}
-		// Where this fails, the library that needs it says so.
+		// Failures appear in the error of the dependent library.
 		if lib, err := library.Open(soname, soname, folders); err == nil {
 			l.loaded = append(l.loaded, lib)
 		}
@@ -188,8 +188,8 @@ func (c component) open(major int, folders []string) (*library.Library, error) {
 	return library.Open(c.name, c.soname[major], folders, c.functions...)
 }
 
-// loadBuiltins loads what NVRTC opens by name when it compiles: that of CUDA 13 does not
-// look beside itself. Where there is none NVRTC says so then.
+// loadBuiltins loads the library that NVRTC opens by name when it compiles, because that of CUDA 13
+// does not search its own folder. Where there is none NVRTC reports it.
 func (l *libraries) loadBuiltins() error {
 	soname := "libnvrtc-builtins.so." + nvrtcVersion(l.nvrtc)
 	lib, err := library.Open("NVRTC", soname, []string{filepath.Dir(l.nvrtc.Path)})
@@ -212,8 +212,8 @@ func nvrtcVersion(l *library.Library) string {
 	return fmt.Sprintf("%d.%d", major, minor)
 }
 
-// Libraries are what was found on this machine of the driver, which comes first, and of
-// NVIDIA's libraries, without opening a device.
+// Libraries returns the libraries that were found on this machine, without opening a device: the
+// driver first, then NVIDIA's.
 func Libraries() []Found {
 	api := binding()
 	err := api.Init()

@@ -57,7 +57,7 @@ func (t *task) blasCall(name string, args ...uintptr) {
 func (t *task) withRoom(full int, call func() int) int {
 	status := call()
 	if status != full || !t.gpu.makeRoom(t.lane) {
-		return status // which is what went wrong first
+		return status // the first failure
 	}
 	return call()
 }
@@ -149,10 +149,10 @@ func (t *task) product(tA, tB blas.Transpose, m, n, k int, alpha float64, a, b k
 		b.At, uintptr(b.Cols), a.At, uintptr(a.Cols), uintptr(unsafe.Pointer(y)), c.At, uintptr(c.Cols))
 }
 
-// Product implements [op.Stream]. cuBLAS computes every product if it is there, also many
-// small ones in one call: its kernels suit the device and the sizes, and use tensor cores.
-// The kernel of ours is for a driver alone, where the host would compute otherwise. The two
-// agree within what the order of a sum changes.
+// Product implements [op.Stream]. cuBLAS computes every product if it is there, also many small
+// ones in one call: its kernels suit the device and the sizes, and use tensor cores. Our kernel
+// serves machines with a driver alone, where the host would compute otherwise. The two agree up to
+// the order of sums.
 func (t *task) Product(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
 	switch {
 	case !t.noBatch("batch of products"):
@@ -186,8 +186,8 @@ func (t *task) gemms(tA, tB bool, batch, m, n, k int, a, b, c kernels.Matrix) {
 		c.At, uintptr(n), uintptr(m*n), uintptr(batch))
 }
 
-// Syrk implements [op.Stream]. Seen transposed, A Aᵀ is AᵀA of what is stored, and the
-// triangle the other one. For batches cuBLAS has the whole product alone.
+// Syrk implements [op.Stream]. Seen transposed, A Aᵀ is AᵀA of the stored matrix, and the triangle
+// the other one. For batches cuBLAS has the whole product alone.
 func (t *task) Syrk(uplo blas.Uplo, tr blas.Transpose, n, k int, alpha float64, a, c kernels.Matrix) {
 	if t.members > 0 {
 		other := blas.Trans
@@ -287,8 +287,8 @@ func (t *task) Potrf(l kernels.Matrix, failed kernels.Flag) {
 	t.solverCall(prefix, upper, uintptr(n), l.At, uintptr(n), uintptr(buffer), uintptr(work), uintptr(failed))
 }
 
-// Syevd implements [op.Stream]. Divide and conquer, in float64 whatever the element
-// type. cuSOLVER's eigenvectors are columns of a column-major matrix, rows of ours.
+// Syevd implements [op.Stream]. Divide and conquer, in float64 for both element types. cuSOLVER's
+// eigenvectors are columns of a column-major matrix, rows of ours.
 func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
 	if !t.fits(n) {
 		return 0

@@ -14,12 +14,12 @@ import (
 	"privkern/graphs/op"
 )
 
-// A batch is queued by one call of an operation's launch, on a task whose operands are
-// those of the first member. Kernels have blocks for every member, cuBLAS its calls for
-// batches. What it takes is by how many elements the memory of a member is behind that of
-// the one before: the task knows it by the address of the first one's.
+// A batch is queued by one call of an operation's launch, on a task whose operands are those of the
+// first member. Kernels have blocks for every member, cuBLAS its calls for batches. They need the
+// distance between the memories of consecutive members, in elements: the task finds it by the
+// address of the first member.
 
-// memberBatch is what the tasks of a batch share.
+// memberBatch is the state that the tasks of a batch share.
 type memberBatch struct {
 	whole *task // of the operation, whose operands hold all members
 	all   int   // members
@@ -94,7 +94,7 @@ func (t *task) stride(at uintptr) int {
 	return n
 }
 
-// noBatch fails in a batch for what computes none.
+// noBatch fails in a batch, for operations without batches.
 func (t *task) noBatch(what string) bool {
 	if t.members > 0 {
 		t.Fail(fmt.Errorf("there is no %s for a batch", what))
@@ -153,9 +153,8 @@ func (t *task) inversesOf(l kernels.Matrix) inverses {
 	return x
 }
 
-// solveMembers is Trsm for a batch: block by block, each of which takes off what the blocks
-// before contribute and multiplies by the inverse of its diagonal block; see
-// [op.MemberSolveBlock].
+// solveMembers is Trsm for a batch: block by block, each of which subtracts the contribution of the
+// blocks before and multiplies by the inverse of its diagonal block; see [op.MemberSolveBlock].
 func (t *task) solveMembers(side blas.Side, tr blas.Transpose, l, b kernels.Matrix) {
 	n, right := l.Rows, side == blas.Right
 	x := t.inversesOf(l)
@@ -168,7 +167,7 @@ func (t *task) solveMembers(side blas.Side, tr blas.Transpose, l, b kernels.Matr
 			i = (blocks - 1 - step) * x.size
 		}
 		k := min(x.size, n-i)
-		from, known := 0, i // what is solved already: the blocks before, or behind
+		from, known := 0, i // the solved part: the blocks before, or behind
 		if backward {
 			from, known = i+k, n-i-k
 		}
@@ -186,7 +185,7 @@ func (t *task) solveMembers(side blas.Side, tr blas.Transpose, l, b kernels.Matr
 
 // eliminate takes the known part of a solution off the k rows of b, or columns, from i on.
 func (t *task) eliminate(right bool, tr blas.Transpose, l, solved, b kernels.Matrix, i, k, from, known int) {
-	between := t.view(l, i, from) // the block of L beside the known part
+	between := t.view(l, i, from) // the block of L next to the known part
 	if (tr == blas.Trans) != right {
 		between = t.view(l, from, i)
 	}
@@ -197,9 +196,9 @@ func (t *task) eliminate(right bool, tr blas.Transpose, l, solved, b kernels.Mat
 	t.multiply(tr, blas.NoTrans, k, b.Cols, known, -1, between, t.view(solved, from, 0), 1, t.view(b, i, 0))
 }
 
-// factorMembers is Potrf for a batch: each block of columns takes off what the columns to
-// its left contribute, and a kernel factors it. Diagonal blocks, which other blocks of that
-// kernel read meanwhile, get to their places at the end, and so do zeros above the diagonal.
+// factorMembers is Potrf for a batch: each block of columns subtracts the contribution of the
+// columns to its left, and a kernel factors it. Diagonal blocks, which other blocks of that kernel
+// read meanwhile, get to their places at the end, and so do zeros above the diagonal.
 func (t *task) factorMembers(l kernels.Matrix, failed kernels.Flag) {
 	n := l.Rows
 	delete(t.inverted, l.At)

@@ -76,7 +76,7 @@ func batchedInputs(t *testing.T, e *engine.Engine, c op.Case, members, shared in
 	return v
 }
 
-// Every operation gives the host's numbers for batches, whichever operand all members share.
+// Every operation gives the host's numbers for batches with any shared operand.
 func TestBatchesLikeTheHost(t *testing.T) {
 	const members = 3
 	for dtype, tolerance := range map[string]float64{"float64": 1e-12, "float32": 1e-5} {

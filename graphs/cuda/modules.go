@@ -124,8 +124,8 @@ func (g *gpu) load(p part) (none driver.Module, err error) {
 	return g.compile(c)
 }
 
-// compilation is a source with what it is compiled with, and the file of the user's cache
-// folder that keeps the result, or why there is none.
+// compilation is a source with its options, and the file of the user's cache folder that keeps the
+// result, or the reason why there is none.
 type compilation struct {
 	source     string
 	options    []string
@@ -164,8 +164,8 @@ func (g *gpu) compilation(source string, p part) (*compilation, error) {
 	return c, nil
 }
 
-// loadCached loads what the cache keeps, and says whether there was something. What the
-// driver refuses, a damaged file say, counts as nothing.
+// loadCached loads a cached result, and reports whether there was one. A file that the driver
+// refuses, a damaged one say, counts as missing.
 func (g *gpu) loadCached(c *compilation) (driver.Module, bool) {
 	var none driver.Module
 	image := readCache(c.file)
@@ -258,7 +258,7 @@ func (c compilerOf) compile(source string, options []string, binary bool) ([]byt
 	return image, err
 }
 
-// compileLogged also returns what the compiler says about a source that it takes.
+// compileLogged also returns the compiler's log of a valid source.
 func (c compilerOf) compileLogged(source string, options []string, binary bool) (image []byte, said string, err error) {
 	text, name := cString(source), cString("kernels.cu")
 	var program uintptr
@@ -305,7 +305,7 @@ func (c compilerOf) compileProgram(program uintptr, options []string) (int, erro
 	return c.Call("nvrtcCompileProgram", program, uintptr(len(options)), uintptr(unsafe.Pointer(&addresses[0]))), nil
 }
 
-// fetch returns a result of the compiler whose size one function says.
+// fetch returns a result of the compiler, whose size a second function returns.
 func (c compilerOf) fetch(program uintptr, size, content string) ([]byte, error) {
 	var n uint64
 	if status := c.Call(size, program, uintptr(unsafe.Pointer(&n))); status != 0 || n == 0 {
@@ -355,8 +355,8 @@ func CacheProblem() error {
 	return nil
 }
 
-// A cached file begins with the SHA-256 of the rest. readCache returns what was kept,
-// nil where there is nothing or a damaged file.
+// A cached file begins with the SHA-256 of the rest. readCache returns the rest, nil where there is
+// none or the file is damaged.
 func readCache(file string) []byte {
 	if file == "" {
 		return nil

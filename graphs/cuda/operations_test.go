@@ -188,8 +188,8 @@ func near(t *testing.T, what string, got, want gorgonia.Value, tolerance float64
 	}
 }
 
-// What has no floating-point operands runs from the module that is there: a graph in
-// float32 does not have the kernels compiled for float64.
+// Operations without floating-point operands run from the loaded module: a graph in float32 does
+// not have the kernels compiled for float64.
 func TestMovesTakeTheOtherKernelsModule(t *testing.T) {
 	if err := Release(); err != nil { // with the modules of tests before
 		t.Fatal(err)

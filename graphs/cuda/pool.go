@@ -11,13 +11,13 @@ import (
 	"privkern/graphs/engine"
 )
 
-// pool keeps device memory that nobody uses, and counts what is in use. A block that is
-// given back while the work on it is still queued may only be used again in the same
-// stream: it stays with its [lane] until that has waited for the device.
+// pool keeps unused device memory, and counts the memory in use. A block that is given back while
+// the work on it is still queued may only be used again in the same stream: it stays with its
+// [lane] until that has waited for the device.
 //
-// Blocks are never divided or joined: graphs ask for the same few sizes over and over,
-// and rounding sizes up costs at most a quarter. The driver's allocator waits for the
-// device on every call, which would stop the queues.
+// Blocks are never divided or joined: graphs ask for the same few sizes over and over, and rounding
+// sizes up costs at most a quarter. The driver's allocator waits for the device on every call,
+// which would stop the queues.
 type pool struct {
 	free map[int][]driver.Pointer // by size
 	size map[driver.Pointer]int   // of every block
@@ -120,7 +120,7 @@ func (g *gpu) hold(b *buffer) {
 	b.holds++
 }
 
-// isHeld says whether somebody who holds a buffer is left to release it, once it is freed.
+// isHeld reports whether a holder of a buffer has yet to release it, once it is freed.
 func (g *gpu) isHeld(b *buffer) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -163,8 +163,8 @@ func (g *gpu) trim() error {
 	return nil
 }
 
-// makeRoom gives what nobody uses back to the driver, and says whether there was
-// anything. The calling thread has the context.
+// makeRoom returns unused memory to the driver, and reports whether there was any. The calling
+// thread has the context.
 func (g *gpu) makeRoom(l *lane) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

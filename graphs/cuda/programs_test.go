@@ -47,8 +47,8 @@ var (
 	cloaked = parity{1e-8, 1e-3}  // objective and λ at the optimum
 )
 
-// programs are what the graph packages compute; the packages' own tests, run
-// with PRIVKERN_TEST_BACKEND=cuda, compare all of it with reference values.
+// programs are the programs of the graph packages; the packages' own tests, run with
+// PRIVKERN_TEST_BACKEND=cuda, compare all of them with reference values.
 var programs = map[string]struct {
 	parity parity
 	run    func(e *engine.Engine) ([]float64, error)
@@ -481,7 +481,7 @@ func TestEveryProgramIsCompared(t *testing.T) {
 		if _, err := p.run(e); err != nil {
 			t.Fatal(err)
 		}
-		ran = append(ran, e.Programs()...) // what it kept from before may have gone
+		ran = append(ran, e.Programs()...) // memory of earlier runs may have been freed
 	}
 	constructors := programNames(t)
 	if len(constructors) < 20 {
@@ -499,8 +499,8 @@ func TestEveryProgramIsCompared(t *testing.T) {
 	}
 }
 
-// programNames finds the literals of engine.Program in the packages beside this
-// one: what each one's name begins with, and where it is.
+// programNames finds the literals of engine.Program in the other packages of graphs: the beginning
+// of each one's name, and its place.
 func programNames(t *testing.T) map[string]string {
 	t.Helper()
 	sources, err := filepath.Glob("../*/*.go")
@@ -566,8 +566,8 @@ func leadingText(e ast.Expr) string {
 	return text
 }
 
-// A matrix that is not positive definite gives the host's error, with its row,
-// pivot and diagonal; what ran before and after is not disturbed.
+// A matrix that is not positive definite gives the host's error, with its row, pivot and diagonal;
+// runs before and after are not disturbed.
 func TestFailureIsTheHosts(t *testing.T) {
 	host, device := open(t, "cpu", "float64"), open(t, "cuda", "float64")
 	a := graphtest.Definite(graphtest.Rand(1), 30)

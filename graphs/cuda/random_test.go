@@ -27,7 +27,7 @@ func seeded(dropout *gorgonia.Node) *gorgonia.Node {
 	return dropout
 }
 
-// A dropout in training drops on the device what it drops on the host with the same
+// A dropout in training drops the same elements on the device as on the host with the same
 // generator, run after run, and so does its derivative.
 func TestDropoutDrawsTheHostsNumbers(t *testing.T) {
 	const rows, cols = 300, 700 // more than one piece of page-locked memory of float64

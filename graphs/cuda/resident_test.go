@@ -110,7 +110,7 @@ func TestLoopOnTheDevice(t *testing.T) {
 	}
 }
 
-// Goroutines share constants and each other's results, whichever stream they are in.
+// Goroutines in any streams share constants and each other's results.
 func TestResidentsOfGoroutines(t *testing.T) {
 	_, e := engines(t, "float64")
 	const n, steps = 12, 20
@@ -170,7 +170,7 @@ func TestOtherLanes(t *testing.T) {
 	near(t, "l", elements(t, l["l"]), want, 0)
 }
 
-// slicesHaveTail says whether a run is queued in one of the lanes.
+// slicesHaveTail reports whether a run is queued in one of the lanes.
 func slicesHaveTail(lanes []*lane) bool {
 	for _, l := range lanes {
 		if l.tails > 0 {
@@ -192,8 +192,8 @@ func identityPlus(e *engine.Engine, n int) gorgonia.Value {
 	return e.Matrix(a)
 }
 
-// A matrix that is not positive definite comes to light where what was made of it is used,
-// also after its memory was closed; other runs do not see it.
+// A matrix that is not positive definite is reported where its factor is used, also after its
+// memory was closed; other runs do not see it.
 func TestQueuedFailure(t *testing.T) {
 	_, e := engines(t, "float64")
 	a := keep(t, e, engine.NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{1, 0, 0, 0, -2, 0, 0, 0, 1})))
@@ -223,8 +223,8 @@ func TestQueuedFailure(t *testing.T) {
 	good.Close()
 }
 
-// Values that nobody closes are freed with the engine, whatever is queued; engines looks at
-// the memory.
+// Values that nobody closes are freed with the engine, with any work queued; engines looks at the
+// memory.
 func TestQueuedRunsAtTheEnd(t *testing.T) {
 	_, e := engines(t, "float64")
 	x := runs(t, e, tripled(40, 40), engine.Values{"in": fractions(e, 40, 40)}, "out")

@@ -12,12 +12,13 @@ import (
 	"privkern/graphs/engine"
 )
 
-// tail is the end of a run that the host has not waited for, with what the run uses until
-// then.
+// tail is the end of a run that the host has not waited for, with the resources that the run uses
+// until then.
 type tail struct {
 	gpu  *gpu
 	lane *lane
-	// What the run has, and where its operations that can fail say so, in page-locked memory.
+	// The resources of the run, and the page-locked places for the failure numbers of its
+	// operations.
 	run   run
 	infos []int32
 
@@ -143,7 +144,7 @@ func (t *tail) explain(o gorgonia.Op, in []engine.DTensor, info int) error {
 	return errors.Join(err, d.Sync())
 }
 
-// release gives up what the run has used. Of a device that is lost nothing is used again.
+// release releases the resources of the run. Those of a lost device are not used again.
 func (t *tail) release() error {
 	g, r := t.gpu, &t.run
 	err := g.unhold(r.held)

@@ -1,15 +1,14 @@
-// Package cudasim builds a simulated CUDA for tests: shared libraries with the
-// names and the C interfaces of the driver, NVRTC, cuBLAS and cuSOLVER that
-// compute on the CPU. A program linked against CUDA, or one that loads it at
-// run time, runs on them unchanged; only g++ is needed, no CUDA header and no
-// GPU.
+// Package cudasim builds a simulated CUDA for tests: shared libraries with the names and the C
+// interfaces of the driver, NVRTC, cuBLAS and cuSOLVER that compute on the CPU. A program linked
+// against CUDA, or one that loads it at run time, runs on them unchanged; only g++ is needed, no
+// CUDA header and no GPU.
 //
-// # What is simulated
+// # Simulated parts
 //
 //   - Memory. Device addresses come from a table of live allocations. Copies
 //     that leave one fail with CUDA_ERROR_INVALID_VALUE, as does a second free.
 //     New memory holds NaN bytes, so that reading before writing shows; freed
-//     memory cannot be touched any more; a kernel that writes beside an
+//     memory cannot be touched any more; a kernel that writes outside an
 //     allocation, or uses a host address, ends with CUDA_ERROR_ILLEGAL_ADDRESS.
 //     Work areas of libraries and shared memory hold NaN bytes at first too.
 //   - Order. A stream is a queue whose work runs only when something waits for
@@ -25,7 +24,7 @@
 //     CUDA_ERROR_ILLEGAL_INSTRUCTION. Indices outside of arrays of known size,
 //     and integer divisions by zero, end it with CUDA_ERROR_LAUNCH_FAILED.
 //   - Arithmetic. That of IEEE, with products and sums contracted to fused multiply-adds
-//     as by NVRTC, unless --fmad=false says otherwise; __dmul_rn and its like never are.
+//     as by NVRTC, unless --fmad=false; __dmul_rn and its like never are.
 //     A result that depends on which product is fused shows here: a*a + b*b is not
 //     symmetric. On a processor without the instruction nothing is contracted.
 //   - Schedule. Blocks run one after another, and so do the threads of a block between two
@@ -38,7 +37,7 @@
 //     source line. Lanes of a warp are ordered by __syncwarp, not by shuffles or by running
 //     in step. Atomic operations do not race with each other, and threads may write
 //     what is there already to memory of the device, such as a flag. Blocks that wait for
-//     each other by atomic operations and fences are not understood: what they exchange is
+//     each other by atomic operations and fences are not understood: their exchange is
 //     reported.
 //   - Errors. Those of a kernel stick to its context: every later call returns
 //     them. Calls without a current context, stale handles, launches beyond the
@@ -48,20 +47,19 @@
 //     All other symbols that gorgonia.org/cu links are there and report
 //     "not supported".
 //
-// # What it cannot show
+// # Limits
 //
-// Speed; divergence inside a warp beyond its exchanges; coalescing and bank
-// conflicts; register pressure; the rounding of NVIDIA's libraries and of
-// fast-math functions; all that the real compiler contracts (2*(a*b), which
-// becomes a*b + a*b, and products that are used more than once), and whether it
-// takes the source (g++ differs in corners). What passes here still has to pass on
-// a device.
+// Speed; divergence inside a warp beyond its exchanges; coalescing and bank conflicts; register
+// pressure; the rounding of NVIDIA's libraries and of fast-math functions; all that the real
+// compiler contracts (2*(a*b), which becomes a*b + a*b, and products that are used more than once),
+// and whether it takes the source (g++ differs in corners). Programs that pass here still have to
+// pass on a device.
 //
 // # Settings and faults
 //
-// They are environment variables, read by cuInit unless said otherwise:
+// They are environment variables, read by cuInit unless stated otherwise:
 //
-//	CUDASIM_DEVICES=n       number of devices (1); with 0, cuInit says CUDA_ERROR_NO_DEVICE
+//	CUDASIM_DEVICES=n       number of devices (1); with 0, cuInit returns CUDA_ERROR_NO_DEVICE
 //	CUDA_VISIBLE_DEVICES    as for the real driver; empty hides all
 //	CUDASIM_MEMORY=bytes    memory of each device (4 GiB); beyond it, CUDA_ERROR_OUT_OF_MEMORY
 //	CUDASIM_CC=9.0          compute capability
@@ -87,17 +85,17 @@
 //	                        the libraries)
 //	CUDASIM_CXX=g++         compiler for kernels
 //
-// libcuda exports two functions beside the driver's:
+// libcuda exports two functions in addition to the driver's:
 //
 //	size_t cudasim_report(char *text, size_t size)      counts, "name value" a line
 //	size_t cudasim_last_error(char *text, size_t size)  the last error in words
 //
-// The names that cudasim_report gives are live_allocations, live_bytes,
-// live_contexts, live_streams, live_events, live_modules, pending (operations
-// that nothing has waited for), allocations, leaked_allocations (alive when their
-// context ended), launches, library_calls, copies_to_device, copies_to_host,
-// copies_on_device, bytes_to_device, bytes_to_host, synchronisations, bad_frees,
-// guard_violations, modules and checked_accesses (looked at for races).
+// The names that cudasim_report gives are live_allocations, live_bytes, live_contexts,
+// live_streams, live_events, live_modules, pending (operations that nothing has waited for),
+// allocations, leaked_allocations (alive when their context ended), launches, library_calls,
+// copies_to_device, copies_to_host, copies_on_device, bytes_to_device, bytes_to_host,
+// synchronisations, bad_frees, guard_violations, modules and checked_accesses (looked at for
+// races).
 package cudasim
 
 import (
@@ -119,10 +117,10 @@ import (
 //go:embed src
 var sources embed.FS
 
-// ErrNoCompiler says that the libraries cannot be built on this machine.
+// ErrNoCompiler reports that the libraries cannot be built on this machine.
 var ErrNoCompiler = errors.New("the CUDA simulator needs g++ on Linux, to compile its libraries and the kernels")
 
-// library is what has one source, as one shared object for each version of CUDA.
+// library is a library with one source, as one shared object for each version of CUDA.
 type library struct {
 	name    string
 	sonames map[int]string // by CUDA's major version; the driver has one for all
@@ -150,11 +148,10 @@ var libraries = []library{
 		map[int][]string{12: {"-l:libcuda.so.1", "-l:libcublas.so.12"}, 13: {"-l:libcuda.so.1", "-l:libcublas.so.13"}}},
 }
 
-// Build compiles the libraries into dir, which it makes: the driver, and those of CUDA 12
-// and of CUDA 13 under their sonames, with symbolic links for the names that linkers use,
-// to those of CUDA 12. It takes some fifteen seconds of processor time; a dir that holds
-// what the same sources gave is left as it is. The error is ErrNoCompiler where there is
-// no g++.
+// Build compiles the libraries into dir, which it makes: the driver, and those of CUDA 12 and of
+// CUDA 13 under their sonames, with symbolic links for the names that linkers use, to those of CUDA
+// 12. It takes some fifteen seconds of processor time; a dir that holds the result of the same
+// sources is left as it is. The error is ErrNoCompiler where there is no g++.
 func Build(dir string) error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("%w (this is %s)", ErrNoCompiler, runtime.GOOS)
@@ -190,7 +187,7 @@ func Build(dir string) error {
 	if err := os.CopyFS(src, embedded); err != nil {
 		return err
 	}
-	// The libraries compile kernels behind these, and look for them beside themselves.
+	// The libraries compile kernels with these headers, and look for them in their own folder.
 	for _, header := range []string{"prelude.h", "kernel.h"} {
 		text, err := fs.ReadFile(embedded, header)
 		if err != nil {
@@ -274,7 +271,7 @@ func (l library) run(dir, compiler string, args ...string) error {
 	return nil
 }
 
-// digest is the SHA-256 of all sources and of what the compiler calls itself.
+// digest is the SHA-256 of all sources and of the compiler's version.
 func digest(compiler string) (string, error) {
 	h := sha256.New()
 	version, err := exec.Command(compiler, "--version").Output()

@@ -82,8 +82,8 @@ func checkProgram(t *testing.T, name string, env map[string][]string) {
 	}
 }
 
-// TestSymbols holds the libraries to what gorgonia.org/cu v0.9.6 links; the list
-// is that of its undefined symbols when it is compiled with CUDA 12 headers.
+// TestSymbols compares the libraries with the list of symbols that gorgonia.org/cu v0.9.6 links:
+// its undefined symbols when it is compiled with CUDA 12 headers.
 func TestSymbols(t *testing.T) {
 	dir := libraries(t)
 	list, err := os.ReadFile(filepath.Join("testdata", "symbols.txt"))
@@ -141,7 +141,7 @@ func TestVersionsSideBySide(t *testing.T) {
 	}
 }
 
-// A folder that holds what the sources give is left alone.
+// A folder that holds the result of the sources is left alone.
 func TestBuildAgain(t *testing.T) {
 	dir := libraries(t)
 	before, err := os.Stat(filepath.Join(dir, "libcuda.so.1"))

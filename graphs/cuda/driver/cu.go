@@ -14,10 +14,9 @@ import (
 // initialises it when the program starts: without one the program ends there.
 func New() API { return bound{} }
 
-// bound calls the driver through gorgonia.org/cu, and without cgo where that has no
-// function: page-locked memory, errors' texts, and to destroy streams and unload modules
-// without leaking what it keeps of them; questions for events and streams that follow them
-// are without cgo, too.
+// bound calls the driver through gorgonia.org/cu, and without cgo where that has no function:
+// page-locked memory, texts of errors, the destruction of streams and modules without leaks, and
+// queries of events and streams that follow them.
 type bound struct{ pure }
 
 // Its handles are structures of one pointer of C, which only it can name.

@@ -1,7 +1,7 @@
 //go:build linux && (amd64 || arm64)
 
-// Package driver is what the backend uses of the NVIDIA driver, behind the interface [API].
-// There are two bindings: one without cgo, which every program has, and that of
+// Package driver holds the part of the NVIDIA driver that the backend uses, behind the interface
+// [API]. There are two bindings: one without cgo, which every program has, and that of
 // gorgonia.org/cu, for programs that are built with the tag cu.
 package driver
 
@@ -16,7 +16,7 @@ import (
 type (
 	// Device is a device; it is 0 for the first one.
 	Device int32
-	// Context is what a process has on a device. Of this handle and the others 0 is none.
+	// Context is the context of a process on a device. For this and the other handles 0 is none.
 	Context uintptr
 	// Pointer is an address of device memory.
 	Pointer uintptr
@@ -39,8 +39,8 @@ const (
 	CapabilityMinor Attribute = 76
 )
 
-// API is the driver. Errors are of type [Error], but for those of Init. But for Init,
-// Version and what is asked of a [Device], the calling thread must have a current context.
+// API is the driver. Errors are of type [Error], but for those of Init. Except for Init, Version
+// and queries of a [Device], the calling thread must have a current context.
 type API interface {
 	// Name is the binding's name.
 	Name() string
@@ -68,7 +68,7 @@ type API interface {
 
 	Alloc(bytes int) (Pointer, error)
 	Free(p Pointer) error
-	// Memory is what is free and what there is, in bytes.
+	// Memory returns the free and the total memory, in bytes.
 	Memory() (free, total int64, err error)
 	// AllocHost returns page-locked memory, which the device copies to and from while
 	// the host goes on.
@@ -92,9 +92,9 @@ type API interface {
 	NewEvent() (Event, error)
 	Record(e Event, s Stream) error
 	Wait(e Event) error
-	// Follow lets what is queued in a stream from now on follow an event.
+	// Follow makes later work in a stream wait for an event.
 	Follow(s Stream, e Event) error
-	// Passed says whether an event has been reached. It does not wait.
+	// Passed reports whether an event has been reached. It does not wait.
 	Passed(e Event) (bool, error)
 	DestroyEvent(e Event) error
 
@@ -107,7 +107,7 @@ type API interface {
 	Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error
 }
 
-// The flags of what the backend makes.
+// The flags of contexts, streams, events and memory that the backend makes.
 const (
 	blockingContext  = 4     // CU_CTX_SCHED_BLOCKING_SYNC
 	independent      = 1     // CU_STREAM_NON_BLOCKING
@@ -156,9 +156,9 @@ func (e Error) Error() string {
 	return fmt.Sprintf("%s (%s)", name, text)
 }
 
-// ErrNoDriver says that there is no NVIDIA driver.
+// ErrNoDriver reports that there is no NVIDIA driver.
 var ErrNoDriver = engine.ErrNoDriver
 
-// ErrUnusable says that there is a library of the driver which cannot be loaded: it is
-// damaged, of another processor, too old, or not NVIDIA's.
+// ErrUnusable reports a library of the driver that cannot be loaded: it is damaged, for another
+// processor, too old, or not NVIDIA's.
 var ErrUnusable = errors.New("the library of the NVIDIA driver cannot be used")

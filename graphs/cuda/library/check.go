@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// errTruncated says that a file ends before what would be loaded of it.
+// errTruncated reports a file that ends before its loaded part.
 var errTruncated = errors.New("is cut off")
 
 // machines are the processors of libraries, as Go names them.
 var machines = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386",
 	elf.EM_ARM: "arm", elf.EM_PPC64: "ppc64le"}
 
-// check refuses a file that the dynamic loader must not see, or one that needs such a file
-// where the loader finds it: what is cut off it loads all the same, and the process ends
-// with SIGBUS; of another processor it says that there is no such file. The error wraps
+// check refuses a file that the dynamic loader must not see, or one with a dependency of that kind
+// where the loader finds it. The loader accepts a truncated file, and the process ends with SIGBUS;
+// for a file of another processor it reports that the file does not exist. The error wraps
 // [fs.ErrNotExist] where that is so of the file itself.
 func check(path string) error { return checkAll(path, map[string]bool{}) }
 
-// checkAll checks a file and what it needs, but for what was checked before.
+// checkAll checks a file and its dependencies, except those that were checked before.
 func checkAll(path string, checked map[string]bool) error {
 	checked[path] = true
 	needed, folders, err := checkFile(path)
@@ -41,7 +41,7 @@ func checkAll(path string, checked map[string]bool) error {
 			}
 			err := checkAll(dependency, checked)
 			if err == nil {
-				break // that is what the loader takes
+				break // the loader's rule
 			}
 			if !Missing(err) {
 				return fmt.Errorf("%s needs %s: %w", path, soname, err)
@@ -51,8 +51,8 @@ func checkAll(path string, checked map[string]bool) error {
 	return nil
 }
 
-// checkFile checks one file, and returns the sonames of what it needs and the folders in
-// which it has the loader look for them.
+// checkFile checks one file, and returns the sonames of its dependencies and the folders in which
+// it has the loader look for them.
 func checkFile(path string) (needed, folders []string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -113,7 +113,7 @@ func checkLoader(soname string) (reasons []error, err error) {
 	for i, folder := range append(named, system...) {
 		switch err := check(filepath.Join(folder, soname)); {
 		case err == nil:
-			return reasons, nil // that is what it takes
+			return reasons, nil // the loader's rule
 		case errors.Is(err, errTruncated):
 			return reasons, err
 		case i < len(named) && !Missing(err):

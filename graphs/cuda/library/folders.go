@@ -15,17 +15,17 @@ import (
 // looked for first: a toolkit, a Python environment, or the folder of the files.
 const Variable = "PRIVKERN_CUDA"
 
-// DriverFolders are where the driver's library is looked for: where [Variable] says, where
-// the dynamic loader looks, and where distributions and containers keep it besides.
+// DriverFolders returns the folders in which the driver's library is looked for: those of
+// [Variable], those of the dynamic loader, and those that distributions and containers use.
 func DriverFolders() []string {
 	return append(chosen(), "", "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/run/opengl-driver/lib",
 		"/usr/lib/x86_64-linux-gnu/nvidia/current", "/usr/lib/aarch64-linux-gnu/nvidia/current")
 }
 
-// ToolkitFolders are where libraries of the toolkit are looked for, of one major version of
-// CUDA before the others: where [Variable] says, where the dynamic loader looks, the roots
-// that CUDA_HOME and CUDA_PATH name, conda's environment, NVIDIA's wheels of Python's
-// environments, and the usual folders, with the newest version first.
+// ToolkitFolders returns the folders in which libraries of the toolkit are looked for, of one major
+// version of CUDA before the others: those of [Variable], those of the dynamic loader, the roots
+// that CUDA_HOME and CUDA_PATH name, conda's environment, NVIDIA's wheels of Python's environments,
+// and the usual folders, with the newest version first.
 func ToolkitFolders(major int) []string {
 	folders := append(chosen(), "")
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -63,9 +63,9 @@ func ToolkitFolders(major int) []string {
 	return unique(folders)
 }
 
-// Near returns the folders in the order in which to look for what a library needs: first
-// the folder that has the library, then those beside it, as wheels have them. The
-// libraries of two versions of CUDA share names.
+// Near returns the folders in which to look for the dependencies of a library, in order: the folder
+// of the library first, then its neighbours, as wheels have them. The libraries of two versions of
+// CUDA share names.
 func Near(soname string, folders []string) []string {
 	for _, folder := range folders {
 		if _, err := os.Stat(filepath.Join(folder, soname)); folder != "" && err == nil {

@@ -86,7 +86,7 @@ func open(name, soname, folder string, functions []string) (*Library, []error) {
 	return l, nil
 }
 
-// missingError says that there is no file of a library.
+// missingError reports that there is no file of a library.
 type missingError struct{ name, soname string }
 
 // Error implements error.
@@ -98,10 +98,10 @@ func (e missingError) Is(target error) bool { return target == fs.ErrNotExist }
 // Close gives the library up. Nothing of it may be called any more.
 func (l *Library) Close() { _ = purego.Dlclose(l.handle) }
 
-// Missing says whether an error of [Open] is that there is no such file.
+// Missing reports whether an error of [Open] is a missing file.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// Has says whether the library has a function, and makes it known to [Library.Call].
+// Has reports whether the library has a function, and registers it for [Library.Call].
 func (l *Library) Has(function string) bool {
 	if l.calls[function] != 0 {
 		return true
@@ -123,8 +123,8 @@ func (l *Library) Call(function string, args ...uintptr) int {
 	return int(int32(r))
 }
 
-// Version asks a library for its version by a function like cublasGetProperty; it is
-// empty where it does not say.
+// Version asks a library for its version by a function like cublasGetProperty; it is empty where
+// the library has none.
 func (l *Library) Version(function string) string {
 	if !l.Has(function) {
 		return ""
@@ -138,8 +138,8 @@ func (l *Library) Version(function string) string {
 	return fmt.Sprintf("%d.%d.%d", property[0], property[1], property[2])
 }
 
-// mapped is the path of the file that holds a function, the soname where the kernel does
-// not say. The driver's file has another name, such as libcuda.so.550.54.14.
+// mapped returns the path of the file that holds a function, or the soname where the kernel does
+// not give it. The driver's file has another name, such as libcuda.so.550.54.14.
 func mapped(function uintptr, soname string) string {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

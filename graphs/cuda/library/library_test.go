@@ -23,7 +23,7 @@ func folder(t *testing.T, elements ...string) string {
 	return path
 }
 
-// Libraries are looked for where people have them, and first where they say.
+// Libraries are looked for in the usual places, and first where the user points.
 func TestToolkitFolders(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -78,7 +78,7 @@ func TestToolkitFolders(t *testing.T) {
 	}
 }
 
-// A library of the system is loaded, called, and says where it lies.
+// A library of the system is loaded and called, and its path is found.
 func TestOpen(t *testing.T) {
 	l, err := library.Open("the C library", "libc.so.6", []string{t.TempDir(), ""}, "abs", "getpid")
 	if err != nil {
@@ -95,8 +95,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Why a library cannot be used is said, and one that is cut off or of another processor is
-// not given to the dynamic loader.
+// An unusable library is an error with its reason; one that is truncated or for another processor
+// is not given to the dynamic loader.
 func TestOpenErrors(t *testing.T) {
 	system, err := library.Open("the C library", "libc.so.6", []string{""}, "abs")
 	if err != nil {
@@ -162,7 +162,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// What a library needs is looked for beside it first: libraries of two versions of CUDA
+// Dependencies are looked for in the library's own folder first: libraries of two versions of CUDA
 // share names.
 func TestNear(t *testing.T) {
 	root := t.TempDir()
