@@ -2,8 +2,8 @@
 // to package engine.
 //
 // Every program for Linux has it: the driver and NVIDIA's libraries are loaded when a device is
-// first asked for, without cgo, and missing parts are reported then. Programs for other systems know of no
-// device.
+// first asked for, without cgo, and missing parts are reported then. Programs for other systems
+// know of no device.
 //
 // # How it works
 //
