@@ -235,7 +235,7 @@ var runnerMutants = []Mutant{
 		Tests: "MemoryOfResize", Old: `line := make([]float64, width)`,
 		New: `line := make([]float64, width+b.Dx())[:width]`},
 	{Name: "own data: page of a Parquet file", File: "experiments/dataset/table/parquetpages.go", Package: table,
-		Tests: "ForgedParquet", Old: `if n > maxPage {`, New: `if n < 0 {`},
+		Tests: "ForgedParquet", Old: `if unpacked > maxPage {`, New: `if unpacked < 0 {`},
 
 	{Name: "formulas: of an exported file", File: "runner/show/export/csv.go", Package: "./runner/show/export",
 		Tests: "Formulas", Old: `isText && !opts.KeepFormulas`, New: `isText && opts.KeepFormulas`},

@@ -101,9 +101,6 @@ func (r *parquetReader) open(size int64) (err error) {
 	if string(mark) != "PAR1" {
 		return errors.New("the Parquet file is cut off: it does not end with PAR1")
 	}
-	if err := checkFooter(r.file, size); err != nil {
-		return err
-	}
 	r.size = size
 	r.parquet, err = parquet.OpenFile(r.file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -113,7 +110,7 @@ func (r *parquetReader) open(size int64) (err error) {
 	for i, g := range r.parquet.RowGroups() {
 		n := g.NumRows()
 		if n > math.MaxInt64-r.rows {
-			return fmt.Errorf("the Parquet file is damaged: group %d says that it has %d rows", i+1, n)
+			return fmt.Errorf("the Parquet file is damaged: group %d declares %d rows", i+1, n)
 		}
 		r.rows += n
 	}
@@ -156,8 +153,6 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 	}
 	var unpacked int64
 	left := maxUnpacked // of the pages
-	var u unpacker
-	defer u.close()
 	for i, at := range columns {
 		leaf := r.leaves[at]
 		read, err := parquetCell(leaf)
@@ -177,7 +172,7 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 				err = errPacked
 			default:
 				unpacked += size
-				left, err = r.checkPages(leaf, g, left, &u)
+				left, err = r.checkPages(leaf, g, left)
 			}
 			switch {
 			case errors.Is(err, errPacked):
@@ -197,7 +192,7 @@ func (r *parquetReader) choose(columns []int, texts []bool) error {
 
 // checkPages checks the pages of a column in a group of rows; see [pages.check]. left is the number
 // of unpacked bytes that they may take; the remainder is returned.
-func (r *parquetReader) checkPages(leaf *parquet.Column, group int, left int64, u *unpacker) (int64, error) {
+func (r *parquetReader) checkPages(leaf *parquet.Column, group int, left int64) (int64, error) {
 	groups := r.parquet.Metadata().RowGroups
 	m, first := &groups[group].Columns[leaf.Index()].MetaData, &groups[0].Columns[leaf.Index()].MetaData
 	if m.Codec != first.Codec { // of which the library takes the first for all
@@ -208,11 +203,9 @@ func (r *parquetReader) checkPages(leaf *parquet.Column, group int, left int64, 
 		start = m.DictionaryPageOffset
 	}
 	if start < 0 || m.TotalCompressedSize < 0 || start > r.size || m.TotalCompressedSize > r.size-start {
-		return 0, fmt.Errorf("it says that it has %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start,
-			r.size)
+		return 0, fmt.Errorf("it declares %d bytes from %d on, and the file has %d", m.TotalCompressedSize, start, r.size)
 	}
-	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: groups[group].NumRows, left: left,
-		codec: m.Codec, kind: leaf.Type().Kind(), optional: leaf.MaxDefinitionLevel(), unpacker: u}
+	p := pages{file: r.file, at: start, end: start + m.TotalCompressedSize, rows: groups[group].NumRows, left: left}
 	err := p.check()
 	return p.left, err
 }

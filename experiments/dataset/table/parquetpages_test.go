@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -67,7 +64,7 @@ func (f forgery) file(t *testing.T, change func(*forgery)) []byte {
 	return append(out, "PAR1"...)
 }
 
-// Sizes and counts that a file states and does not have are refused before there is memory
+// Sizes and counts that a file declares and does not have are refused before there is memory
 // for them: a file of 200 bytes takes no megabytes.
 func TestForgedParquet(t *testing.T) {
 	dictionary := func(values int32) func(*forgery) {
@@ -75,32 +72,6 @@ func TestForgedParquet(t *testing.T) {
 			f.header.Type, f.header.DataPageHeader.Valid = format.DictionaryPage, false
 			f.header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values})
 		}
-	}
-	// encoded has values of a type in an encoding.
-	encoded := func(kind format.Type, encoding format.Encoding, values ...[]byte) func(*forgery) {
-		return func(f *forgery) {
-			f.chunk.Type, f.column.Type = kind, thrift.New(kind)
-			f.header.DataPageHeader.V.Encoding, f.page = encoding, bytes.Join(values, nil)
-			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
-		}
-	}
-	// levels prepends levels of optional values to the rest of the page.
-	levels := func(encoding format.Encoding, levels []byte) func(*forgery) {
-		return func(f *forgery) {
-			f.column.RepetitionType = thrift.New(format.Optional)
-			f.header.DataPageHeader.V.DefinitionLevelEncoding = encoding
-			f.page = slices.Concat(binary.LittleEndian.AppendUint32(nil, uint32(len(levels))), levels, f.page)
-			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
-		}
-	}
-	run := func(n uint64) []byte { return append(binary.AppendUvarint(nil, 2*n), 1) }
-	group := func(n uint64) []byte { return binary.AppendUvarint(nil, 2*n+1) }
-	deltas := func(values ...int32) []byte {
-		out, err := parquet.DeltaBinaryPacked.EncodeInt32(nil, values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
 	}
 	second := func(change func(*format.RowGroup)) func(*forgery) {
 		return func(f *forgery) {
@@ -112,13 +83,6 @@ func TestForgedParquet(t *testing.T) {
 			}
 		}
 	}
-	// bomb packs 16 MiB under a header that declares 24 bytes.
-	bomb := func(codec format.CompressionCodec, stream bool) func(*forgery) {
-		return func(f *forgery) {
-			f.chunk.Codec, f.page = codec, packedBy(t, codec, stream, make([]byte, 16<<20))
-			f.header.CompressedPageSize = int32(len(f.page))
-		}
-	}
 	for _, c := range []struct {
 		name   string
 		change func(*forgery)
@@ -126,111 +90,22 @@ func TestForgedParquet(t *testing.T) {
 	}{
 		{"honest", func(*forgery) {}, ""},
 		{"a page beyond the file", func(f *forgery) { f.header.CompressedPageSize = math.MaxInt32 },
-			`column "A", group 1 of rows: page 1: it says that it has 2147483647 bytes, packed, and 24 unpacked; 24 are left`},
-		{"one of a negative size", func(f *forgery) { f.header.CompressedPageSize = -1 }, "it says that it has -1 bytes"},
+			`column "A", group 1 of rows: page 1: it declares 2147483647 bytes, packed, and 24 unpacked; 24 are left`},
+		{"one of a negative size", func(f *forgery) { f.header.CompressedPageSize = -1 }, "it declares -1 bytes"},
 		{"one that unpacks to gigabytes", func(f *forgery) { f.header.UncompressedPageSize = math.MaxInt32 },
 			"the columns that are read take more than 1024 MiB when they are unpacked"},
 		{"one that unpacks to more than is read of one", func(f *forgery) { f.header.UncompressedPageSize = maxPage + 1 },
 			`p.parquet: column "A" has a page of more than 256 MiB, unpacked; write the file with smaller pages`},
-		{"one that says more than it has", func(f *forgery) { f.header.UncompressedPageSize = maxPage },
-			"page 1: it says that it has 268435456 bytes, and 24 as it is packed by nothing"},
-		{"one that unpacks to less", func(f *forgery) {
-			f.chunk.Codec, f.page = format.Snappy, snappyOf(t, f.page)
-			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), 1<<28
-		}, "page 1: it unpacks to 24 bytes, and says 268435456"},
-		{"by its own length", func(f *forgery) {
-			f.chunk.Codec, f.page = format.Snappy, binary.AppendUvarint(nil, math.MaxUint32)
-			f.header.CompressedPageSize = int32(len(f.page))
-		}, "page 1: it unpacks to 4294967295 bytes, and says 24"},
-		{"one of gzip", bomb(format.Gzip, false), `page 1: it unpacks to more than 24 bytes, which it says; write it again`},
-		{"one of zstd", bomb(format.Zstd, false), "page 1: it unpacks to more than 24 bytes, which it says"},
-		{"one of zstd that does not say its length", bomb(format.Zstd, true), "page 1: it unpacks to more than 24 bytes"},
-		{"one of brotli", bomb(format.Brotli, false), "page 1: it unpacks to more than 24 bytes, which it says"},
-		{"what is no gzip", func(f *forgery) { f.chunk.Codec = format.Gzip }, "page 1: it cannot be unpacked: gzip: "},
-		{"a dictionary of gzip", func(f *forgery) {
-			bomb(format.Gzip, false)(f)
-			dictionary(3)(f)
-		}, "page 1: it unpacks to more than 24 bytes"},
-		{"levels and a bomb", func(f *forgery) {
-			bomb(format.Brotli, false)(f)
-			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
-			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
-				DefinitionLevelsByteLength: 1, IsCompressed: thrift.New(true)})
-			f.page = append([]byte{0}, f.page...)
-			f.header.CompressedPageSize++
-		}, "page 1: it unpacks to more than 24 bytes"},
 		{"levels beyond the page", func(f *forgery) {
 			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
 			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
 				DefinitionLevelsByteLength: 25})
 		}, "page 1: its levels take 25 of its 24 bytes"},
 		{"values beyond the rows", func(f *forgery) { f.header.DataPageHeader.V.NumValues = math.MaxInt32 },
-			"page 1: there are more values than rows (3)"},
-		{"values of a dictionary", dictionary(math.MaxInt32), "page 1: 2147483647 values in 24 bytes"},
+			"page 1: it declares 2147483647 values, more than there are rows (3)"},
 		{"fewer values than none", func(f *forgery) { f.header.DataPageHeader.V.NumValues = -3 },
-			"page 1: it says that it has -3 values"},
-		{"values of a dictionary that do not fit", dictionary(4), "page 1: 4 values in 24 bytes"},
-		{"a dictionary that grows", func(f *forgery) {
-			dictionary(3)(f)
-			f.header.DictionaryPageHeader.V.Encoding = format.DeltaByteArray
-		}, "page 1: a dictionary in the encoding DELTA_BYTE_ARRAY; dictionaries are plain"},
-		{"headers of two kinds", func(f *forgery) {
-			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, IsCompressed: thrift.New(false)})
-		}, "page 1: it has 2 headers for its kind; one is expected"},
-		{"a header of another kind", func(f *forgery) { f.header.Type = format.DataPageV2 },
-			"page 1: pages of the kind DATA_PAGE_V2, with the header that it has, cannot be read"},
-		{"fewer missing values than none", func(f *forgery) {
-			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
-			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3, NumNulls: math.MinInt32})
-		}, "page 1: -2147483648 of its 3 values are missing"},
-		{"a run of levels", levels(format.RLE, run(math.MaxInt32)),
-			"page 1: its levels are of 2147483647 values, and it says 3"},
-		{"runs of levels", levels(format.RLE, bytes.Repeat(run(1000), 2)),
-			"page 1: its levels are of 2000 values, and it says 3"},
-		{"levels of a version 2", func(f *forgery) {
-			f.column.RepetitionType = thrift.New(format.Optional)
-			f.header.Type, f.header.DataPageHeader.Valid = format.DataPageV2, false
-			f.page = append(run(math.MaxInt32), f.page...)
-			size := int32(len(run(math.MaxInt32)))
-			f.header.CompressedPageSize, f.header.UncompressedPageSize = int32(len(f.page)), int32(len(f.page))
-			f.header.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{NumValues: 3, NumRows: 3,
-				DefinitionLevelsByteLength: size})
-		}, "page 1: its levels are of 2147483647 values, and it says 3"},
-		{"bit-packed levels", levels(format.BitPacked, make([]byte, 1<<10)),
-			"page 1: levels in the encoding BIT_PACKED, which is not read"},
-		{"levels beyond their page", func(f *forgery) {
-			levels(format.RLE, run(3))(f)
-			f.page[0] = 255
-		}, "page 1: it is cut off in its levels"},
-		{"a run of a dictionary", encoded(format.Double, format.RLEDictionary, []byte{1}, run(math.MaxInt32)),
-			"page 1: its values are of 2147483647 values, and it says 3"},
-		{"a run behind an empty one", encoded(format.Double, format.RLEDictionary, []byte{32, 0},
-			run(math.MaxInt32), []byte{0, 0, 0}), "page 1: its values are of 2147483647 values, and it says 3"},
-		{"a run without bits", encoded(format.Double, oldDictionary, []byte{0}, bytes.Repeat(run(600)[:2], 2)),
-			"page 1: its values are of 1200 values, and it says 3"},
-		{"a bit-packed group", encoded(format.Double, format.RLEDictionary, []byte{32}, group(1<<28)),
-			"page 1: its values are of 268435456 values, and it says 3"},
-		{"a bit-packed group of eights", encoded(format.Double, format.RLEDictionary, []byte{32}, group(200)),
-			"page 1: its values are of 1600 values, and it says 3"},
-		{"a run of truth values", encoded(format.Boolean, format.RLE, []byte{6, 0, 0, 0}, run(math.MaxInt32)),
-			"page 1: its values are of 2147483647 values, and it says 3"},
-		{"runs of numbers", encoded(format.Int32, format.RLE, run(math.MaxInt32)),
-			"page 1: values in the encoding RLE, which is for truth values"},
-		{"differences", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 255, 255, 255, 255, 7, 0}),
-			"page 1: its values are of 2147483647 values, and it says 3"},
-		{"wide differences", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 3, 0, 0, 65, 0, 0, 0}),
-			"page 1: its blocks of differences are damaged"},
-		{"differences without blocks", encoded(format.Int64, format.DeltaBinaryPacked, []byte{0x80, 1, 4, 3, 0}),
-			"page 1: its blocks of differences are damaged"},
-		{"lengths of texts", encoded(format.ByteArray, format.DeltaLengthByteArray, deltas(math.MaxInt32, 0, 0),
-			[]byte("abc")), "page 1: its texts take 2147483647 bytes, and 3 are there"},
-		{"a negative length", encoded(format.ByteArray, format.DeltaLengthByteArray, deltas(4, -1, 0), []byte("abc")),
-			"page 1: a text has the length -1"},
-		{"beginnings of texts", encoded(format.ByteArray, format.DeltaByteArray, deltas(0, 1<<29, 1<<29), deltas(1, 0, 0),
-			[]byte("a")), "the columns that are read take more than 1024 MiB when they are unpacked"},
-		{"beginnings of texts of one page", encoded(format.ByteArray, format.DeltaByteArray, deltas(0, maxPage, 1),
-			deltas(1, 0, 0), []byte("a")), `column "A" has a page of more than 256 MiB, unpacked`},
-		{"an encoding that there is not", encoded(format.Double, 77, []byte{1}), "which cannot be read"},
+			"page 1: it declares -3 values"},
+		{"values of a dictionary", dictionary(math.MaxInt32), "page 1: 2147483647 values in 24 bytes"},
 		{"a group of another codec", second(func(g *format.RowGroup) { g.Columns[0].MetaData.Codec = format.Gzip }),
 			`column "A", group 2 of rows: it is packed by GZIP, and the first group by UNCOMPRESSED`},
 		{"more rows than can be counted", second(func(g *format.RowGroup) { g.NumRows = math.MaxInt64 }), "rows"},
@@ -243,17 +118,10 @@ func TestForgedParquet(t *testing.T) {
 			f.header.CompressedPageSize, f.header.DataPageHeader.V.NumValues = 0, 0
 		}, "page 2: its header: "},
 		{"a column beyond the file", func(f *forgery) { f.chunk.TotalCompressedSize = 1 << 40 },
-			"it says that it has 1099511627776 bytes from 4 on"},
+			"it declares 1099511627776 bytes from 4 on"},
 		{"a column before the file", func(f *forgery) { f.chunk.DataPageOffset = -4 }, "bytes from -4 on"},
-		{"a list of a footer", func(f *forgery) {
-			f.footer = func(text []byte) []byte { // of the schema
-				return append([]byte{text[0], text[1], 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07}, text[4:]...)
-			}
-		}, "the Parquet file is damaged: its footer: a list of 2147483647 elements"},
-		{"no footer", func(f *forgery) { f.footer = func([]byte) []byte { return nil } }, "its footer: it ends in"},
-		{"a nested footer", func(f *forgery) {
-			f.footer = func([]byte) []byte { return bytes.Repeat([]byte{0x1c}, 1000) }
-		}, "its footer: it is nested deeper than 20 levels"},
+		{"a damaged footer", func(f *forgery) { f.footer = func([]byte) []byte { return nil } },
+			"the Parquet file cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := fileOf(t, "p.parquet", forgery{}.file(t, c.change))
@@ -275,51 +143,7 @@ func TestForgedParquet(t *testing.T) {
 	file := forgery{}.file(t, func(*forgery) {})
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
-	mustFail(t, err, "its footer has 4294967295 bytes, and the file")
-}
-
-// snappyOf packs by Snappy.
-func snappyOf(t *testing.T, text []byte) []byte {
-	t.Helper()
-	packed, err := parquet.Snappy.Encode(nil, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return packed
-}
-
-// packedBy packs a text. Written as a stream, zstd does not declare its length in advance.
-func packedBy(t *testing.T, codec format.CompressionCodec, stream bool, text []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var w io.WriteCloser
-	switch {
-	case stream:
-		z, err := zstd.NewWriter(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w = z
-	case codec == format.Brotli:
-		w = brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: 1, LGWin: 16})
-	default:
-		packed, err := parquet.LookupCompressionCodec(codec).Encode(nil, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return packed
-	}
-	for len(text) > 0 { // in parts, because zstd declares the length of a single write
-		n := min(len(text), 1<<16)
-		if _, err := w.Write(text[:n]); err != nil {
-			t.Fatal(err)
-		}
-		text = text[n:]
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	mustFail(t, err, "the Parquet file")
 }
 
 // All encodings of common writers are read, for all sizes of pages, in both versions and with
