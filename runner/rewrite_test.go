@@ -24,12 +24,12 @@ import (
 )
 
 // stopwatch is an experiment that measures time.
-var stopwatch = experiment.Of(experiment.Declaration[number, stopwatchMetrics]{
+var stopwatch = experiment.Of(experiment.Declaration[*number, stopwatchMetrics]{
 	Name: "demo/stopwatch", Version: 1,
 	Run: func(context.Context, *experiment.Trial, *number) (*experiment.Outcome[stopwatchMetrics], error) {
 		return &experiment.Outcome[stopwatchMetrics]{}, nil
 	},
-})
+})()
 
 type stopwatchMetrics struct {
 	Seconds float64 `name:"seconds" unit:"s" timing:"yes" doc:"a time"`

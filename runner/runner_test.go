@@ -20,19 +20,19 @@ import (
 )
 
 // double is an experiment of which the results are known: y = 2x + seed.
-var double = experiment.Of(experiment.Declaration[doubleSettings, doubleMetrics]{
+var double = experiment.Of(experiment.Declaration[*doubleSettings, doubleMetrics]{
 	Name: "demo/double", Version: 1,
 	Run: func(_ context.Context, t *experiment.Trial, s *doubleSettings) (*experiment.Outcome[doubleMetrics], error) {
 		return s.double(t), nil
 	},
-})
+})()
 
-var other = experiment.Of(experiment.Declaration[otherSettings, doubleMetrics]{
+var other = experiment.Of(experiment.Declaration[*otherSettings, doubleMetrics]{
 	Name: "demo/other", Version: 1,
 	Run: func(_ context.Context, t *experiment.Trial, s *otherSettings) (*experiment.Outcome[doubleMetrics], error) {
 		return s.double(t), nil
 	},
-})
+})()
 
 type number struct {
 	X float64 `name:"x" default:"1" doc:"what is doubled"`

@@ -28,7 +28,7 @@ type sharerSettings struct {
 }
 
 // sharer has work that every two trials have in common: numbers from a random stream.
-var sharer = experiment.Of(experiment.Declaration[sharerSettings, doubleMetrics]{
+var sharer = experiment.Of(experiment.Declaration[*sharerSettings, doubleMetrics]{
 	Name: "demo/sharer", Version: 1,
 	Run: func(ctx context.Context, t *experiment.Trial, s *sharerSettings) (*experiment.Outcome[doubleMetrics], error) {
 		v, err := t.Memo(ctx, "numbers", func(in *experiment.Inputs) { in.Whole(int(t.Seed), s.X/2) },
@@ -48,7 +48,7 @@ var sharer = experiment.Of(experiment.Declaration[sharerSettings, doubleMetrics]
 		return &experiment.Outcome[doubleMetrics]{Metrics: doubleMetrics{Y: drawn[s.X]},
 			Series: map[string]experiment.Series{"s": {"x": drawn}}}, nil
 	},
-})
+})()
 
 // sharingRunner runs sharer's trials.
 type sharingRunner struct{}

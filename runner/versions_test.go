@@ -100,13 +100,13 @@ func (missingError) Error() string  { return "kung is not here" }
 func (missingError) Advice() string { return "none" }
 
 // conditions has the metric of the folders' experiments.
-var conditions = experiment.Of(experiment.Declaration[struct{}, conditionMetrics]{})
+var conditions = experiment.Of(experiment.Declaration[*struct{}, conditionMetrics]{})()
 
 type conditionMetrics struct {
 	Condition float64 `name:"condition" doc:"condition of a matrix"`
 }
 
-func notRun(context.Context, *experiment.Trial) (*experiment.Result, error) {
+func notRun(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 	return nil, errors.New("an old trial is not run")
 }
 
@@ -136,7 +136,8 @@ func readFolder(t *testing.T, dir string) *oldFolder {
 		e := known[x.Experiment]
 		if e == nil {
 			// The version of all of them before plans had versions.
-			e = &experiment.Experiment{Name: x.Experiment, Version: max(1, p.Versions[x.Experiment]), Run: notRun}
+			e = &experiment.Experiment{Untyped: experiment.Untyped{
+				Name: x.Experiment, Version: max(1, p.Versions[x.Experiment]), Run: notRun}}
 			for name, value := range x.Params {
 				param := experiment.Param{Name: name, Kind: experiment.Number, Default: value}
 				if _, ok := value.(string); ok {

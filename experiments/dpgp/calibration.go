@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -14,16 +13,14 @@ import (
 	"privkern/runner/experiment"
 )
 
-var calibration = sync.OnceValue(func() *experiment.Definition[calibrationSettings, calibrationMetrics] {
-	return experiment.Of(experiment.Declaration[calibrationSettings, calibrationMetrics]{
-		Name:    "dpgp/calibration",
-		Version: 4,
-		Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
-		Source:  "Honkela 2021, Section 6.2, Fig. 2",
-		Check:   checkCalibration,
-		Memory:  func(s *calibrationSettings) int64 { return s.memory(s.N, 10) },
-		Run:     runCalibration,
-	})
+var calibration = experiment.Of(experiment.Declaration[*calibrationSettings, calibrationMetrics]{
+	Name:    "dpgp/calibration",
+	Version: 4,
+	Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
+	Source:  "Honkela 2021, Section 6.2, Fig. 2",
+	Check:   checkCalibration,
+	Memory:  func(s *calibrationSettings) int64 { return s.memory(s.N, 10) },
+	Run:     runCalibration,
 })
 
 func checkCalibration(s *calibrationSettings) error {

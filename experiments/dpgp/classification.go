@@ -5,40 +5,37 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
-var classification = sync.OnceValue(func() *experiment.Definition[ClassificationSettings, classificationMetrics] {
-	return experiment.Of(experiment.Declaration[ClassificationSettings, classificationMetrics]{
-		Name:     "dpgp/classification",
-		Version:  4,
-		Summary:  "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
-		Source:   "Honkela 2021, Section 5, Appendix D",
-		Datasets: func(s *ClassificationSettings) []string { return s.ownColumns.datasets() },
-		Tables:   func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
-		Rules: []experiment.Rule[ClassificationSettings]{{
-			To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
-			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
-			Words:     "inducing_file is none",
-			Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
-		}},
-		Complete: completeClassification,
-		Check:    checkClassification,
-		Memory: func(s *ClassificationSettings) int64 {
-			if s.isOwn() {
-				return s.ownColumns.memory(s.Inducing, 7.5)
-			}
-			return s.inducingInputs.memory(s.N, 10)
-		},
-		Run:          runClassification,
-		CheckRelease: checkClassRelease,
-		Written:      experiment.FormModel,
-		Release:      release.Planned(planClasses),
-	})
+var classification = experiment.Of(experiment.Declaration[*ClassificationSettings, classificationMetrics]{
+	Name:     "dpgp/classification",
+	Version:  4,
+	Summary:  "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
+	Source:   "Honkela 2021, Section 5, Appendix D",
+	Datasets: func(s *ClassificationSettings) []string { return s.ownColumns.datasets() },
+	Tables:   func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
+	Rules: []experiment.Rule[*ClassificationSettings]{{
+		To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
+		DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
+		Words:     "inducing_file is none",
+		Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
+	}},
+	Complete: completeClassification,
+	Check:    checkClassification,
+	Memory: func(s *ClassificationSettings) int64 {
+		if s.isOwn() {
+			return s.ownColumns.memory(s.Inducing, 7.5)
+		}
+		return s.inducingInputs.memory(s.N, 10)
+	},
+	Run:          runClassification,
+	CheckRelease: checkClassRelease,
+	Written:      experiment.FormModel,
+	Release:      release.Planned(planClasses),
 })
 
 func checkClassification(s *ClassificationSettings) error {

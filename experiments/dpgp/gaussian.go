@@ -3,21 +3,18 @@ package dpgp
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
-var gaussianMechanism = sync.OnceValue(func() *experiment.Definition[mechanismSettings, mechanismMetrics] {
-	return experiment.Of(experiment.Declaration[mechanismSettings, mechanismMetrics]{
-		Name:     "dpgp/gaussian-mechanism",
-		Version:  2,
-		Summary:  "noise of the analytic Gaussian mechanism, beside that of the classical one",
-		Source:   "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
-		Seedless: func(*mechanismSettings) bool { return true },
-		Run:      runGaussianMechanism,
-	})
+var gaussianMechanism = experiment.Of(experiment.Declaration[*mechanismSettings, mechanismMetrics]{
+	Name:     "dpgp/gaussian-mechanism",
+	Version:  2,
+	Summary:  "noise of the analytic Gaussian mechanism, beside that of the classical one",
+	Source:   "Honkela 2021, Section 2.1; Balle and Wang 2018, Theorem 8",
+	Seedless: func(*mechanismSettings) bool { return true },
+	Run:      runGaussianMechanism,
 })
 
 func runGaussianMechanism(

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -12,16 +11,14 @@ import (
 	"privkern/runner/experiment"
 )
 
-var heteroscedastic = sync.OnceValue(func() *experiment.Definition[heteroscedasticSettings, heteroscedasticMetrics] {
-	return experiment.Of(experiment.Declaration[heteroscedasticSettings, heteroscedasticMetrics]{
-		Name:     "dpgp/heteroscedastic",
-		Version:  1,
-		Summary:  "the sensitivity of weighted sums, as Appendix D has it and as it is",
-		Source:   "Honkela 2021, Appendix D, Lemma 5",
-		Seedless: func(*heteroscedasticSettings) bool { return true },
-		Check:    checkHeteroscedastic,
-		Run:      runHeteroscedastic,
-	})
+var heteroscedastic = experiment.Of(experiment.Declaration[*heteroscedasticSettings, heteroscedasticMetrics]{
+	Name:     "dpgp/heteroscedastic",
+	Version:  1,
+	Summary:  "the sensitivity of weighted sums, as Appendix D has it and as it is",
+	Source:   "Honkela 2021, Appendix D, Lemma 5",
+	Seedless: func(*heteroscedasticSettings) bool { return true },
+	Check:    checkHeteroscedastic,
+	Run:      runHeteroscedastic,
 })
 
 func checkHeteroscedastic(s *heteroscedasticSettings) error {

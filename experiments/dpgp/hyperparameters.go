@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/regression"
@@ -18,48 +17,46 @@ import (
 // maxCandidates bounds the grid of hyperparameters.
 const maxCandidates = 400
 
-var hyperparameters = sync.OnceValue(func() *experiment.Definition[searchSettings, hyperparameterMetrics] {
-	return experiment.Of(experiment.Declaration[searchSettings, hyperparameterMetrics]{
-		Name:     "dpgp/hyperparameters",
-		Version:  4,
-		Summary:  "noise level and lengthscale chosen by private validation likelihoods",
-		Source:   "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
-		Datasets: func(s *searchSettings) []string { return s.ownColumns.datasets() },
-		Tables:   func(s *searchSettings) []experiment.InputTable { return s.ownColumns.tables() },
-		Check:    checkSearch,
-		Memory: func(s *searchSettings) int64 {
-			if s.isOwn() {
-				return s.ownColumns.memory(s.Inducing, 6)
-			}
-			return s.inducingInputs.memory(s.N, 10)
+var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hyperparameterMetrics]{
+	Name:     "dpgp/hyperparameters",
+	Version:  4,
+	Summary:  "noise level and lengthscale chosen by private validation likelihoods",
+	Source:   "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
+	Datasets: func(s *searchSettings) []string { return s.ownColumns.datasets() },
+	Tables:   func(s *searchSettings) []experiment.InputTable { return s.ownColumns.tables() },
+	Check:    checkSearch,
+	Memory: func(s *searchSettings) int64 {
+		if s.isOwn() {
+			return s.ownColumns.memory(s.Inducing, 6)
+		}
+		return s.inducingInputs.memory(s.N, 10)
+	},
+	Rules: []experiment.Rule[*searchSettings]{{
+		To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
+		DecidedBy: func(s *searchSettings) []any { return []any{&s.InducingFile} },
+		Words:     "inducing_file is none",
+		Holds:     func(s *searchSettings) bool { return s.InducingFile == withoutFile },
+	}, {
+		To: func(s *searchSettings) []any {
+			return []any{&s.Delta, &s.Gamma, &s.Rule, &s.CoinPress, &s.Low, &s.High, &s.N, &s.Sigma, &s.OutputBound,
+				&s.Ratio, &s.Bound, &s.Spacing, &s.Covariance, &s.Regularisation, &s.Rho}
 		},
-		Rules: []experiment.Rule[searchSettings]{{
-			To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
-			DecidedBy: func(s *searchSettings) []any { return []any{&s.InducingFile} },
-			Words:     "inducing_file is none",
-			Holds:     func(s *searchSettings) bool { return s.InducingFile == withoutFile },
-		}, {
-			To: func(s *searchSettings) []any {
-				return []any{&s.Delta, &s.Gamma, &s.Rule, &s.CoinPress, &s.Low, &s.High, &s.N, &s.Sigma, &s.OutputBound,
-					&s.Ratio, &s.Bound, &s.Spacing, &s.Covariance, &s.Regularisation, &s.Rho}
-			},
-			DecidedBy: func(s *searchSettings) []any { return []any{&s.Dataset} },
-			Words:     "dataset is " + own.Simulated,
-			Holds:     func(s *searchSettings) bool { return !s.isOwn() },
-		}},
-		Run: func(ctx context.Context, t *experiment.Trial, s *searchSettings,
-		) (*experiment.Outcome[hyperparameterMetrics], error) {
-			if s.isOwn() {
-				return runOwnSearch(ctx, t, s)
-			}
-			return runHyperparameters(ctx, t, &s.hyperparameterSettings)
-		},
-		PrivateTiming: true,
-		CheckRelease:  checkSearchRelease,
-		Written:       experiment.FormModel,
-		Chooses:       regression.Name,
-		Release:       release.Planned(planSearch),
-	})
+		DecidedBy: func(s *searchSettings) []any { return []any{&s.Dataset} },
+		Words:     "dataset is " + own.Simulated,
+		Holds:     func(s *searchSettings) bool { return !s.isOwn() },
+	}},
+	Run: func(ctx context.Context, t *experiment.Trial, s *searchSettings,
+	) (*experiment.Outcome[hyperparameterMetrics], error) {
+		if s.isOwn() {
+			return runOwnSearch(ctx, t, s)
+		}
+		return runHyperparameters(ctx, t, &s.hyperparameterSettings)
+	},
+	PrivateTiming: true,
+	CheckRelease:  checkSearchRelease,
+	Written:       experiment.FormModel,
+	Chooses:       regression.Name,
+	Release:       release.Planned(planSearch),
 })
 
 // memberOf is the name of a candidate's value among the members of a family of metrics.

@@ -3,7 +3,6 @@ package dpgp
 import (
 	"context"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,16 +10,14 @@ import (
 	"privkern/runner/experiment"
 )
 
-var inference = sync.OnceValue(func() *experiment.Definition[inferenceSettings, inferenceMetrics] {
-	return experiment.Of(experiment.Declaration[inferenceSettings, inferenceMetrics]{
-		Name:    "dpgp/inference",
-		Version: 4,
-		Summary: "a noisy function, inferred with protection of inputs and outputs",
-		Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
-		Check:   func(s *inferenceSettings) error { return s.fit().check() },
-		Memory:  func(s *inferenceSettings) int64 { return s.memory(s.N, 5) },
-		Run:     runInference,
-	})
+var inference = experiment.Of(experiment.Declaration[*inferenceSettings, inferenceMetrics]{
+	Name:    "dpgp/inference",
+	Version: 4,
+	Summary: "a noisy function, inferred with protection of inputs and outputs",
+	Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
+	Check:   func(s *inferenceSettings) error { return s.fit().check() },
+	Memory:  func(s *inferenceSettings) int64 { return s.memory(s.N, 5) },
+	Run:     runInference,
 })
 
 // gridPoints is the number of points of the grids of Fig. 1.

@@ -147,7 +147,7 @@ func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64
 	var size experiment.Size
 	trial.Book = func(s experiment.Spending) error { size = s.Size; return nil }
 	trial.Entropy = rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d", n)))
-	r, err := x.Release(t.Context(), trial)
+	r, err := x.Release(t.Context(), trial, trial.Params)
 	if err == nil {
 		trialtest.WantSize(t, size, r)
 	}

@@ -25,7 +25,7 @@ func TestPaperIsConsistent(t *testing.T) {
 			}
 			trial := trialtest.New(t, trialtest.Options{})
 			trial.Params = p
-			r, err := e.Run(t.Context(), trial)
+			r, err := e.Run(t.Context(), trial, trial.Params)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -14,16 +13,14 @@ import (
 	"privkern/runner/experiment"
 )
 
-var regularisation = sync.OnceValue(func() *experiment.Definition[regularisationSettings, regularisationMetrics] {
-	return experiment.Of(experiment.Declaration[regularisationSettings, regularisationMetrics]{
-		Name:    "dpgp/regularisation",
-		Version: 1,
-		Summary: "how often the noise exceeds lambda, and the update is not positive definite, with lambda and without",
-		Source:  "Honkela 2021, Section 3.3, Eq. (10); Wang 2018, Lemma 6",
-		Check:   checkRegularisation,
-		Memory:  func(s *regularisationSettings) int64 { return s.memory(s.N, 5) },
-		Run:     runRegularisation,
-	})
+var regularisation = experiment.Of(experiment.Declaration[*regularisationSettings, regularisationMetrics]{
+	Name:    "dpgp/regularisation",
+	Version: 1,
+	Summary: "how often the noise exceeds lambda, and the update is not positive definite, with lambda and without",
+	Source:  "Honkela 2021, Section 3.3, Eq. (10); Wang 2018, Lemma 6",
+	Check:   checkRegularisation,
+	Memory:  func(s *regularisationSettings) int64 { return s.memory(s.N, 5) },
+	Run:     runRegularisation,
 })
 
 func (s *regularisationSettings) model() *sparse.Model {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"privkern/experiments/dpgp/sparse"
@@ -15,16 +14,14 @@ import (
 // maxScenarios bounds the pairs of noise level and ε, each of which is a calibration.
 const maxScenarios = 400
 
-var scenarios = sync.OnceValue(func() *experiment.Definition[scenarioSettings, scenarioMetrics] {
-	return experiment.Of(experiment.Declaration[scenarioSettings, scenarioMetrics]{
-		Name:    "dpgp/scenarios",
-		Version: 1,
-		Summary: "calibration over noise levels, privacy levels and central regions together: what holds across them",
-		Source:  "Honkela 2021, Section 6.2, Fig. 2",
-		Check:   checkScenarios,
-		Memory:  func(s *scenarioSettings) int64 { return s.memory(s.N, 10) },
-		Run:     runScenarios,
-	})
+var scenarios = experiment.Of(experiment.Declaration[*scenarioSettings, scenarioMetrics]{
+	Name:    "dpgp/scenarios",
+	Version: 1,
+	Summary: "calibration over noise levels, privacy levels and central regions together: what holds across them",
+	Source:  "Honkela 2021, Section 6.2, Fig. 2",
+	Check:   checkScenarios,
+	Memory:  func(s *scenarioSettings) int64 { return s.memory(s.N, 10) },
+	Run:     runScenarios,
 })
 
 // at are the settings of dpgp/calibration for one pair.

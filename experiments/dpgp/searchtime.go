@@ -2,7 +2,6 @@ package dpgp
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"privkern/runner/experiment"
@@ -10,17 +9,15 @@ import (
 
 // searchTime measures the searches of dpgp/hyperparameters, whose trials need not run
 // alone.
-var searchTime = sync.OnceValue(func() *experiment.Definition[hyperparameterSettings, searchTimeMetrics] {
-	return experiment.Of(experiment.Declaration[hyperparameterSettings, searchTimeMetrics]{
-		Name:          "dpgp/search-time",
-		Version:       1,
-		Summary:       "how long a private search for hyperparameters takes",
-		Source:        "Honkela 2021, Section 6.3",
-		Check:         checkHyperparameters,
-		Memory:        func(s *hyperparameterSettings) int64 { return s.memory(s.N, 10) },
-		Run:           runSearchTime,
-		PrivateTiming: true,
-	})
+var searchTime = experiment.Of(experiment.Declaration[*hyperparameterSettings, searchTimeMetrics]{
+	Name:          "dpgp/search-time",
+	Version:       1,
+	Summary:       "how long a private search for hyperparameters takes",
+	Source:        "Honkela 2021, Section 6.3",
+	Check:         checkHyperparameters,
+	Memory:        func(s *hyperparameterSettings) int64 { return s.memory(s.N, 10) },
+	Run:           runSearchTime,
+	PrivateTiming: true,
 })
 
 func runSearchTime(

@@ -2,28 +2,25 @@ package dpgp
 
 import (
 	"context"
-	"sync"
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
 
-var sensitivities = sync.OnceValue(func() *experiment.Definition[sensitivitySettings, sensitivityMetrics] {
-	return experiment.Of(experiment.Declaration[sensitivitySettings, sensitivityMetrics]{
-		Name:     "dpgp/sensitivity",
-		Version:  3,
-		Summary:  "the bounds on the sensitivity of a sparse GP's sums over the data",
-		Source:   "Honkela 2021, Sections 3.1 and 3.2, Eqs. (4) to (8)",
-		Seedless: func(*sensitivitySettings) bool { return true },
-		Check: func(s *sensitivitySettings) error {
-			if err := s.inducingInputs.check(); err != nil {
-				return err
-			}
-			_, err := s.model().NormSquared(sparse.Eq7, s.spacing.value())
+var sensitivities = experiment.Of(experiment.Declaration[*sensitivitySettings, sensitivityMetrics]{
+	Name:     "dpgp/sensitivity",
+	Version:  3,
+	Summary:  "the bounds on the sensitivity of a sparse GP's sums over the data",
+	Source:   "Honkela 2021, Sections 3.1 and 3.2, Eqs. (4) to (8)",
+	Seedless: func(*sensitivitySettings) bool { return true },
+	Check: func(s *sensitivitySettings) error {
+		if err := s.inducingInputs.check(); err != nil {
 			return err
-		},
-		Run: runSensitivity,
-	})
+		}
+		_, err := s.model().NormSquared(sparse.Eq7, s.spacing.value())
+		return err
+	},
+	Run: runSensitivity,
 })
 
 // model has no observations, and so no noise.

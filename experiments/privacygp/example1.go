@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,17 +15,15 @@ import (
 
 // example1 is the paper's Example 1 and Figure 1: one sensitive input, with optimal noise,
 // independent noise and none.
-var example1 = sync.OnceValue(func() *experiment.Definition[example1Settings, example1Metrics] {
-	return experiment.Of(experiment.Declaration[example1Settings, example1Metrics]{
-		Name:     "privacygp/example1",
-		Version:  5,
-		Summary:  "one sensitive input: optimal noise, independent noise, no noise",
-		Source:   source + "Example 1, Figure 1",
-		Seedless: func(*example1Settings) bool { return true },
-		Check:    func(s *example1Settings) error { return checkTolerance("xi", s.Xi) },
-		Memory:   func(s *example1Settings) int64 { return matrixMemory(22, s.Points) },
-		Run:      runExample1,
-	})
+var example1 = experiment.Of(experiment.Declaration[*example1Settings, example1Metrics]{
+	Name:     "privacygp/example1",
+	Version:  5,
+	Summary:  "one sensitive input: optimal noise, independent noise, no noise",
+	Source:   source + "Example 1, Figure 1",
+	Seedless: func(*example1Settings) bool { return true },
+	Check:    func(s *example1Settings) error { return checkTolerance("xi", s.Xi) },
+	Memory:   func(s *example1Settings) int64 { return matrixMemory(22, s.Points) },
+	Run:      runExample1,
 })
 
 func runExample1(

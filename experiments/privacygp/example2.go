@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,17 +17,15 @@ import (
 
 // example2 is the paper's Example 2 and Figure 2: two sensitive inputs, the
 // weak and the strong solution over the off-diagonal entry c of Ξ.
-var example2 = sync.OnceValue(func() *experiment.Definition[example2Settings, example2Metrics] {
-	return experiment.Of(experiment.Declaration[example2Settings, example2Metrics]{
-		Name:     "privacygp/example2",
-		Version:  5,
-		Summary:  "two sensitive inputs: weakly and strongly privacy-aware noise",
-		Source:   source + "Example 2, Figure 2, Theorem 2",
-		Seedless: func(*example2Settings) bool { return true },
-		Check:    checkExample2,
-		Memory:   func(s *example2Settings) int64 { return matrixMemory(28, s.Points) },
-		Run:      runExample2,
-	})
+var example2 = experiment.Of(experiment.Declaration[*example2Settings, example2Metrics]{
+	Name:     "privacygp/example2",
+	Version:  5,
+	Summary:  "two sensitive inputs: weakly and strongly privacy-aware noise",
+	Source:   source + "Example 2, Figure 2, Theorem 2",
+	Seedless: func(*example2Settings) bool { return true },
+	Check:    checkExample2,
+	Memory:   func(s *example2Settings) int64 { return matrixMemory(28, s.Points) },
+	Run:      runExample2,
 })
 
 func checkExample2(s *example2Settings) error {

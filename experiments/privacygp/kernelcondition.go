@@ -3,7 +3,6 @@ package privacygp
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"privkern/experiments/privacygp/region"
 	"privkern/graphs/engine"
@@ -13,15 +12,13 @@ import (
 
 // kernelCondition is the paper's Example 3: for which (c, θ) is
 // K − H = exp(−θ₀|x−y|²) − c·exp(−θ|x−y|²) positive definite?
-var kernelCondition = sync.OnceValue(func() *experiment.Definition[kernelSettings, kernelMetrics] {
-	return experiment.Of(experiment.Declaration[kernelSettings, kernelMetrics]{
-		Name:     "privacygp/kernel-condition",
-		Version:  2,
-		Summary:  "which Gaussian kernels H are admissible privacy requirements for a Gaussian kernel K",
-		Source:   source + "Example 3, Propositions 1 and 2",
-		Seedless: func(*kernelSettings) bool { return true },
-		Run:      runKernelCondition,
-	})
+var kernelCondition = experiment.Of(experiment.Declaration[*kernelSettings, kernelMetrics]{
+	Name:     "privacygp/kernel-condition",
+	Version:  2,
+	Summary:  "which Gaussian kernels H are admissible privacy requirements for a Gaussian kernel K",
+	Source:   source + "Example 3, Propositions 1 and 2",
+	Seedless: func(*kernelSettings) bool { return true },
+	Run:      runKernelCondition,
 })
 
 func runKernelCondition(

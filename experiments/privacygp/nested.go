@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,17 +19,15 @@ import (
 // Its limit is known. K − H is a kernel whose functions are analytic, so that those on an
 // interval determine those on the line with their norms, and G of the interval is G(R) of
 // Proposition 2 (erratum 4).
-var nested = sync.OnceValue(func() *experiment.Definition[nestedSettings, nestedMetrics] {
-	return experiment.Of(experiment.Declaration[nestedSettings, nestedMetrics]{
-		Name:     "privacygp/nested",
-		Version:  1,
-		Summary:  "noise for finer and finer sets of sensitive inputs, and their limit",
-		Source:   source + "Section 4.4, Eq. (13), Theorems 3 and 4",
-		Seedless: func(*nestedSettings) bool { return true },
-		Check:    checkNested,
-		Memory:   func(s *nestedSettings) int64 { return matrixMemory(24, max(s.Points, 1<<s.Levels+1)) },
-		Run:      runNested,
-	})
+var nested = experiment.Of(experiment.Declaration[*nestedSettings, nestedMetrics]{
+	Name:     "privacygp/nested",
+	Version:  1,
+	Summary:  "noise for finer and finer sets of sensitive inputs, and their limit",
+	Source:   source + "Section 4.4, Eq. (13), Theorems 3 and 4",
+	Seedless: func(*nestedSettings) bool { return true },
+	Check:    checkNested,
+	Memory:   func(s *nestedSettings) int64 { return matrixMemory(24, max(s.Points, 1<<s.Levels+1)) },
+	Run:      runNested,
 })
 
 func (s *nestedSettings) region() region.Region {

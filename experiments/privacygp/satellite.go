@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -23,16 +22,14 @@ const (
 
 // satellite is the paper's §5 and Figure 3: a surrogate of a satellite's
 // trajectory that hides a segment of it.
-var satellite = sync.OnceValue(func() *experiment.Definition[satelliteSettings, satelliteMetrics] {
-	return experiment.Of(experiment.Declaration[satelliteSettings, satelliteMetrics]{
-		Name:    "privacygp/satellite",
-		Version: 5,
-		Summary: "a satellite's trajectory with a private segment",
-		Source:  source + "Section 5, Figure 3",
-		Check:   checkSatellite,
-		Memory:  func(s *satelliteSettings) int64 { return matrixMemory(18, s.Points) },
-		Run:     runSatellite,
-	})
+var satellite = experiment.Of(experiment.Declaration[*satelliteSettings, satelliteMetrics]{
+	Name:    "privacygp/satellite",
+	Version: 5,
+	Summary: "a satellite's trajectory with a private segment",
+	Source:  source + "Section 5, Figure 3",
+	Check:   checkSatellite,
+	Memory:  func(s *satelliteSettings) int64 { return matrixMemory(18, s.Points) },
+	Run:     runSatellite,
 })
 
 // unit is that of the quantity in package orbit.

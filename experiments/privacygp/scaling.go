@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -27,17 +26,15 @@ const (
 
 // scaling measures the statements of §6 about cost: programs that do not scale, a closed form that
 // is fast, and noise in O(n²) operations.
-var scaling = sync.OnceValue(func() *experiment.Definition[scalingSettings, scalingMetrics] {
-	return experiment.Of(experiment.Declaration[scalingSettings, scalingMetrics]{
-		Name:     "privacygp/scaling",
-		Version:  1,
-		Summary:  "what the noise takes to compute, and how that grows with the data",
-		Source:   source + "Section 6",
-		Seedless: func(s *scalingSettings) bool { return s.Method != fastDraw },
-		Check:    checkScaling,
-		Memory:   scalingMemory,
-		Run:      runScaling,
-	})
+var scaling = experiment.Of(experiment.Declaration[*scalingSettings, scalingMetrics]{
+	Name:     "privacygp/scaling",
+	Version:  1,
+	Summary:  "what the noise takes to compute, and how that grows with the data",
+	Source:   source + "Section 6",
+	Seedless: func(s *scalingSettings) bool { return s.Method != fastDraw },
+	Check:    checkScaling,
+	Memory:   scalingMemory,
+	Run:      runScaling,
 })
 
 func checkScaling(s *scalingSettings) error {

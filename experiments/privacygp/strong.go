@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -17,17 +16,15 @@ import (
 
 // strong is the strongly privacy-aware solution for any number of sensitive inputs, compared with
 // the weak one.
-var strong = sync.OnceValue(func() *experiment.Definition[strongSettings, strongMetrics] {
-	return experiment.Of(experiment.Declaration[strongSettings, strongMetrics]{
-		Name:     "privacygp/strong",
-		Version:  1,
-		Summary:  "strongly privacy-aware noise for many sensitive inputs, beside the weak one",
-		Source:   source + "Eqs. (11) and (12), Theorem 2",
-		Seedless: func(*strongSettings) bool { return true },
-		Check:    checkStrong,
-		Memory:   func(s *strongSettings) int64 { return matrixMemory(40, s.Points) },
-		Run:      runStrong,
-	})
+var strong = experiment.Of(experiment.Declaration[*strongSettings, strongMetrics]{
+	Name:     "privacygp/strong",
+	Version:  1,
+	Summary:  "strongly privacy-aware noise for many sensitive inputs, beside the weak one",
+	Source:   source + "Eqs. (11) and (12), Theorem 2",
+	Seedless: func(*strongSettings) bool { return true },
+	Check:    checkStrong,
+	Memory:   func(s *strongSettings) int64 { return matrixMemory(40, s.Points) },
+	Run:      runStrong,
 })
 
 func checkStrong(s *strongSettings) error {

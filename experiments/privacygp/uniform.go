@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,17 +14,15 @@ import (
 )
 
 // uniform is the uniformly privacy-aware solution for Example 3's kernels.
-var uniform = sync.OnceValue(func() *experiment.Definition[uniformSettings, uniformMetrics] {
-	return experiment.Of(experiment.Declaration[uniformSettings, uniformMetrics]{
-		Name:     "privacygp/uniform",
-		Version:  3,
-		Summary:  "noise that protects every input on the line, by quadrature of Proposition 2",
-		Source:   source + "Section 4.4, Proposition 2",
-		Seedless: func(*uniformSettings) bool { return true },
-		Check:    func(s *uniformSettings) error { return checkUniform(s.region()) },
-		Memory:   func(s *uniformSettings) int64 { return matrixMemory(18, s.Points) },
-		Run:      runUniform,
-	})
+var uniform = experiment.Of(experiment.Declaration[*uniformSettings, uniformMetrics]{
+	Name:     "privacygp/uniform",
+	Version:  3,
+	Summary:  "noise that protects every input on the line, by quadrature of Proposition 2",
+	Source:   source + "Section 4.4, Proposition 2",
+	Seedless: func(*uniformSettings) bool { return true },
+	Check:    func(s *uniformSettings) error { return checkUniform(s.region()) },
+	Memory:   func(s *uniformSettings) int64 { return matrixMemory(18, s.Points) },
+	Run:      runUniform,
 })
 
 func (s *uniformSettings) region() region.Region {

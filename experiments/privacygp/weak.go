@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"privkern/experiments/privacygp/process"
@@ -14,17 +13,15 @@ import (
 )
 
 // weak is the weakly privacy-aware problem at any size.
-var weak = sync.OnceValue(func() *experiment.Definition[weakSettings, weakMetrics] {
-	return experiment.Of(experiment.Declaration[weakSettings, weakMetrics]{
-		Name:     "privacygp/weak",
-		Version:  5,
-		Summary:  "weakly privacy-aware noise for many sensitive inputs, with its certificate",
-		Source:   source + "Eq. (10)",
-		Seedless: func(*weakSettings) bool { return true },
-		Check:    checkWeak,
-		Memory:   func(s *weakSettings) int64 { return matrixMemory(34, s.Points) },
-		Run:      runWeak,
-	})
+var weak = experiment.Of(experiment.Declaration[*weakSettings, weakMetrics]{
+	Name:     "privacygp/weak",
+	Version:  5,
+	Summary:  "weakly privacy-aware noise for many sensitive inputs, with its certificate",
+	Source:   source + "Eq. (10)",
+	Seedless: func(*weakSettings) bool { return true },
+	Check:    checkWeak,
+	Memory:   func(s *weakSettings) int64 { return matrixMemory(34, s.Points) },
+	Run:      runWeak,
 })
 
 func checkWeak(s *weakSettings) error {

@@ -47,8 +47,11 @@ func TestWrongConfigurations(t *testing.T) {
 
 // choosing are an experiment that chooses and the one that it chooses for.
 func choosing() *experiment.Registry {
-	run := func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil }
+	run := func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
+		return nil, nil
+	}
 	return experiment.NewRegistry(
-		&experiment.Experiment{Name: "cloaking/selection", Version: 1, Run: run, Chooses: "cloaking/regression"},
-		&experiment.Experiment{Name: "cloaking/regression", Version: 1, Run: run})
+		&experiment.Experiment{Untyped: experiment.Untyped{
+			Name: "cloaking/selection", Version: 1, Run: run, Chooses: "cloaking/regression"}},
+		&experiment.Experiment{Untyped: experiment.Untyped{Name: "cloaking/regression", Version: 1, Run: run}})
 }

@@ -65,8 +65,10 @@ func TestExportedDescriptions(t *testing.T) {
 // they have where none are given.
 var choices = func() *experiment.Registry {
 	make := func(name, chooses string, columns bool) *experiment.Experiment {
-		e := &experiment.Experiment{Name: name, Version: 1, Chooses: chooses,
-			Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil }}
+		run := func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
+			return nil, nil
+		}
+		e := &experiment.Experiment{Untyped: experiment.Untyped{Name: name, Version: 1, Chooses: chooses, Run: run}}
 		if columns {
 			e.Params = []experiment.Param{
 				{Name: "inputs", Kind: experiment.Text, Default: "x", Later: true, Doc: "columns"},

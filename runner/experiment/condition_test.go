@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func empty(context.Context, *Trial) (*Result, error) { return &Result{}, nil }
+func empty(context.Context, *Trial, Params) (*Result, error) { return &Result{}, nil }
 
 // when adds conditions to a parameter.
 func when(p Param, conditions ...Condition) Param {
@@ -24,7 +24,7 @@ func conditional() *Experiment {
 	text := func(name, def string, values ...string) Param {
 		return Param{Name: name, Kind: Text, Default: def, Values: values}
 	}
-	return &Experiment{Name: "demo/when", Version: 1, Run: empty, Params: []Param{
+	return &Experiment{Untyped: Untyped{Name: "demo/when", Version: 1, Run: empty}, Params: []Param{
 		text("dataset", "census"),
 		text("method", "standard", "standard", "sparse", "dense"),
 		{Name: "epsilon", Kind: Number, Default: 1, Infinite: true},
@@ -122,7 +122,7 @@ func TestConditionsThatNoExperimentCanHave(t *testing.T) {
 					t.Errorf("got  %v\nwant %s", r, c.want)
 				}
 			}()
-			NewRegistry(&Experiment{Name: "demo/a", Version: 1, Run: empty, Params: c.params})
+			NewRegistry(&Experiment{Untyped: Untyped{Name: "demo/a", Version: 1, Run: empty}, Params: c.params})
 		})
 	}
 }

@@ -17,8 +17,10 @@ import (
 	"strings"
 )
 
-// Experiment describes one experiment of a paper.
-type Experiment struct {
+// Declaration declares an experiment: S is the type of the settings that its functions
+// take, M that of the metrics that it reports. A paper's package declares it by a pointer
+// to a struct and a struct, of which [Of] makes an [Experiment].
+type Declaration[S, M any] struct {
 	// Name is "paper/experiment", for instance "cloaking/regression".
 	Name string
 	// Version is the version of the result: raise it when a change of the code
@@ -29,63 +31,62 @@ type Experiment struct {
 	Summary string
 	// Source cites the paper and the place in it.
 	Source string
-	// Params are the parameters, in the order in which they are shown.
-	Params []Param
-	// Metrics documents what Run reports. A trailing "*" in a name stands for
-	// a family of metrics.
-	Metrics []Metric
-	// Datasets names the data sets that a trial with these parameters reads;
+	// Datasets names the data sets that a trial with these settings reads;
 	// nil when none is ever read. "csv:PATH" is the user's file at PATH; so are
 	// other kinds, which package dataset knows.
-	Datasets func(Params) []string
-	// StandIn says what a trial with these parameters computes on in the place of the
-	// paper's data, and is empty where it has those. Such a trial has no verdict against
+	Datasets func(S) []string
+	// StandIn names the data that a trial with these settings computes on instead of the
+	// paper's; it is empty where the trial has those. Such a trial has no verdict against
 	// the print. It may be nil.
-	StandIn func(Params) string
-	// Seedless says that a trial with these parameters draws nothing at random, so that
-	// every seed gives the same result; its Stream panics. It may be nil.
-	Seedless func(Params) bool
+	StandIn func(S) string
+	// Seedless reports whether a trial with these settings draws nothing at random, so
+	// that every seed gives the same result; its Stream panics. It may be nil.
+	Seedless func(S) bool
 	// Tables names the columns that a trial reads of the user's files among its data
 	// sets. They are looked for when a plan is made. It is nil where there are none.
-	Tables func(Params) []InputTable
-	// Complete changes defaults that depend on other parameters, and refuses where
-	// one of them has to be given. It runs before Check, on values that are filled
-	// in; given says which of them were not defaults. A refusal by Check is reported
-	// before one by Complete. It may be nil.
-	Complete func(p Params, given func(name string) bool) error
-	// Check refuses combinations of parameters that no single Param can refuse
+	Tables func(S) []InputTable
+	// Complete changes settings whose default depends on others, and refuses where one of
+	// them has to be given. It runs before Check, on values that are filled in; given
+	// reports whether the setting that a pointer into the struct points to was given
+	// rather than a default; in an Experiment it takes the name of the setting. A refusal
+	// by Check is reported before one by Complete. It may be nil.
+	Complete func(s S, given func(field any) bool) error
+	// Check refuses combinations of settings that no single setting can refuse
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
 	// It may be nil.
-	Check func(Params) error
-	// Memory estimates the most that a trial with these parameters takes, in
+	Check func(S) error
+	// Memory estimates the most that a trial with these settings takes, in
 	// bytes, with what its process takes anyway; 0 where it is not known. It must
-	// be cheap. nil says that a trial takes at most SmallMemory.
-	Memory func(Params) int64
+	// be cheap. nil means that a trial takes at most SmallMemory.
+	Memory func(S) int64
+	// Rules are the conditions that no tag can state. An Experiment has them as
+	// conditions of its Params.
+	Rules []Rule[S]
 	// PrivateTiming leaves the timing out of a record with secure noise: the time that
 	// a trial takes would disclose what its guarantee needs to be secret.
 	PrivateTiming bool
-	// CountsShared says that metrics of time count shared work as long as it took
+	// CountsShared means that metrics of time count shared work as long as it took
 	// when it was done ([Shared.Took]), whichever trial did it. Without, a trial with
 	// such metrics does all of its work itself.
 	CountsShared bool
-	// Run computes one trial. The same Trial gives the same Result, bit for
+	// Run computes one trial. The same Trial gives the same Outcome, bit for
 	// bit, whatever Workers is.
-	Run func(context.Context, *Trial) (*Result, error)
+	Run func(context.Context, *Trial, S) (*Outcome[M], error)
 	// Release computes what is to be published, in place of Run: one run of the
 	// mechanism, which spends one budget. It is nil where there is nothing to
 	// publish.
-	Release func(context.Context, *Trial) (*Release, error)
-	// CheckRelease refuses parameters with which a release would protect less
-	// than it says. It runs before any data are read, and may be nil.
-	CheckRelease func(Params) error
+	Release func(context.Context, *Trial, S) (*Release, error)
+	// CheckRelease refuses settings with which a release would protect less
+	// than it states. It runs before any data are read, and may be nil.
+	CheckRelease func(S) error
 	// Chooses names the experiment whose settings this one's release chooses, a release of
 	// which names it as where they came from; empty where it chooses none.
 	Chooses string
-	// Forms are those in which a release with these parameters can be written, of which
+	// Forms are those in which a release with these settings can be written, of which
 	// the name of its file chooses one. It is nil where there is one form, Written.
-	Forms func(Params) []Form
-	// Instead says what to do in place of a release and an export, where neither is there and
-	// others do it; it may be empty.
+	Forms func(S) []Form
+	// Instead is the advice where neither a release nor an export is there and other
+	// experiments have them; it may be empty.
 	Instead string
 	// Written is the form of an export, and of a release without Forms, whatever its file is
 	// named; another ending gets a warning. It may be empty.
@@ -93,10 +94,23 @@ type Experiment struct {
 	// Export computes what may be handed over although no (ε, δ) holds for it, such as
 	// compressed features. Its Privacy has an empty guarantee and the reason for that
 	// ([Privacy.Withdraw]). It books no budget. It is nil where there is nothing to hand over.
-	Export func(context.Context, *Trial) (*Release, error)
-	// CheckExport refuses parameters with which there is nothing to export. It runs before
+	Export func(context.Context, *Trial, S) (*Release, error)
+	// CheckExport refuses settings with which there is nothing to export. It runs before
 	// any data are read, and may be nil.
-	CheckExport func(Params) error
+	CheckExport func(S) error
+}
+
+// Untyped is a declaration whose functions take settings and report metrics by name.
+type Untyped = Declaration[Params, map[string]float64]
+
+// Experiment describes one experiment of a paper.
+type Experiment struct {
+	Untyped
+	// Params are the parameters, in the order in which they are shown.
+	Params []Param
+	// Metrics documents the metrics that Run reports. A trailing "*" in a name stands for
+	// a family of metrics.
+	Metrics []Metric
 }
 
 // InputTable is what a trial reads of a file of the user's.
@@ -188,20 +202,23 @@ type Trial struct {
 // says then, where it fails included, names no private value.
 func (t *Trial) ForOthers() bool { return t.Book != nil || t.Entropy != nil }
 
-// Result is what one trial computed.
-type Result struct {
+// Outcome is the result of a trial, with metrics of type M.
+type Outcome[M any] struct {
 	// Metrics must be finite: the runner turns a NaN or an infinity into a
 	// failed trial.
-	Metrics map[string]float64
+	Metrics M
 	// Series holds named groups of columns of equal length, by convention one
 	// column "x" and the curves over it. NaN marks a gap.
 	Series map[string]Series
-	// Privacy says what the mechanism protects, with an empty guarantee where none
+	// Privacy states what the mechanism protects, with an empty guarantee where none
 	// holds; nil where the experiment has no privacy mechanism.
 	Privacy *Privacy
-	// Warnings say what is computed but suspect.
+	// Warnings name results that are computed but suspect.
 	Warnings []string
 }
+
+// Result is an outcome with its metrics by name.
+type Result = Outcome[map[string]float64]
 
 // Series is a group of columns of equal length.
 type Series map[string][]float64
@@ -327,7 +344,7 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	}
 	var incomplete error
 	if e.Complete != nil {
-		incomplete = e.Complete(out, func(name string) bool { _, ok := given[name]; return ok })
+		incomplete = e.Complete(out, func(name any) bool { _, ok := given[name.(string)]; return ok })
 	}
 	if e.Check != nil {
 		if err := e.Check(out); err != nil {

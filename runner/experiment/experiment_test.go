@@ -11,25 +11,25 @@ import (
 	"privkern/runner/experiment"
 )
 
-func nothing(context.Context, *experiment.Trial) (*experiment.Result, error) {
+func nothing(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 	return &experiment.Result{}, nil
 }
 
 // curve has a parameter without a default, and a combination that its Check
 // refuses.
 var curve = &experiment.Experiment{
-	Name: "demo/curve", Version: 1, Run: nothing,
+	Untyped: experiment.Untyped{Name: "demo/curve", Version: 1, Run: nothing,
+		Check: func(p experiment.Params) error {
+			if p["epsilon"].(float64) > 1 && p["inputs"] == "age" {
+				return errors.New("epsilon is above 1 with a single input")
+			}
+			return nil
+		}},
 	Params: []experiment.Param{
 		{Name: "inputs", Kind: experiment.Text, Doc: "columns of the inputs"},
 		{Name: "epsilon", Kind: experiment.Number, Default: 1, Infinite: true},
 		{Name: "rank", Kind: experiment.Integer, Default: "full", Words: []string{"full"}},
 		{Name: "at", Kind: experiment.Numbers, Default: "0..14 step 7"},
-	},
-	Check: func(p experiment.Params) error {
-		if p["epsilon"].(float64) > 1 && p["inputs"] == "age" {
-			return errors.New("epsilon is above 1 with a single input")
-		}
-		return nil
 	},
 }
 
@@ -83,8 +83,14 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+type runFunc = func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error)
+
+func untyped(name string, version int, run runFunc) *experiment.Experiment {
+	return &experiment.Experiment{Untyped: experiment.Untyped{Name: name, Version: version, Run: run}}
+}
+
 func TestRegistry(t *testing.T) {
-	r := experiment.NewRegistry(curve, &experiment.Experiment{Name: "demo/a", Version: 1, Run: nothing})
+	r := experiment.NewRegistry(curve, untyped("demo/a", 1, nothing))
 	if got := strings.Join(r.Names(), " "); got != "demo/a demo/curve" {
 		t.Errorf("names %s", got)
 	}
@@ -101,15 +107,17 @@ func TestRegistry(t *testing.T) {
 // A wrong definition is a mistake in the program, seen when it starts.
 func TestRegistryRefusesWrongDefinitions(t *testing.T) {
 	param := func(params ...experiment.Param) *experiment.Experiment {
-		return &experiment.Experiment{Name: "demo/a", Version: 1, Run: nothing, Params: params}
+		e := untyped("demo/a", 1, nothing)
+		e.Params = params
+		return e
 	}
 	for _, c := range []struct {
 		want        string
 		experiments []*experiment.Experiment
 	}{
-		{"an experiment without a name", []*experiment.Experiment{{Version: 1, Run: nothing}}},
-		{"demo/a: no Run function", []*experiment.Experiment{{Name: "demo/a", Version: 1}}},
-		{"demo/a: Version must be at least 1", []*experiment.Experiment{{Name: "demo/a", Run: nothing}}},
+		{"an experiment without a name", []*experiment.Experiment{untyped("", 1, nothing)}},
+		{"demo/a: no Run function", []*experiment.Experiment{untyped("demo/a", 1, nil)}},
+		{"demo/a: Version must be at least 1", []*experiment.Experiment{untyped("demo/a", 0, nothing)}},
 		{"two definitions of demo/a", []*experiment.Experiment{param(), param()}},
 		{`demo/a: parameter "x" is defined twice`,
 			[]*experiment.Experiment{param(plainNamed("x", nil), plainNamed("x", nil))}},

@@ -90,6 +90,14 @@ func (m *metrics) read(values map[string]float64, v reflect.Value) {
 	}
 }
 
+// MetricsIn returns the struct that [MetricValues] were taken of. Values of no metric are
+// left out.
+func MetricsIn[M any](values map[string]float64) *M {
+	m := new(M)
+	metricsOf(reflect.TypeFor[M]()).read(values, reflect.ValueOf(m))
+	return m
+}
+
 // MetricValues returns what a struct of metrics reports, by name: for a release,
 // which reports others than a trial.
 func MetricValues(metrics any) map[string]float64 {

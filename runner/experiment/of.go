@@ -3,123 +3,92 @@ package experiment
 import (
 	"context"
 	"reflect"
+	"sync"
 )
-
-// Declaration declares an experiment by a struct of its settings S and a struct of
-// its metrics M. What is common to all experiments is described at [Experiment].
-type Declaration[S, M any] struct {
-	Name    string
-	Version int
-	Summary string
-	Source  string
-
-	Datasets func(*S) []string
-	StandIn  func(*S) string
-	Seedless func(*S) bool
-	Tables   func(*S) []InputTable
-	// Complete changes settings whose default depends on others, or refuses where one
-	// of them has to be given; given says whether the setting that a pointer into the
-	// struct points to was not a default.
-	Complete func(s *S, given func(field any) bool) error
-	Check    func(*S) error
-	Memory   func(*S) int64
-	// Rules are the conditions that no tag can say.
-	Rules         []Rule[S]
-	PrivateTiming bool
-	CountsShared  bool
-
-	Run          func(context.Context, *Trial, *S) (*Outcome[M], error)
-	Release      func(context.Context, *Trial, *S) (*Release, error)
-	CheckRelease func(*S) error
-	Chooses      string
-	Forms        func(*S) []Form
-	Written      Form
-	Instead      string
-	Export       func(context.Context, *Trial, *S) (*Release, error)
-	CheckExport  func(*S) error
-}
-
-// Outcome is what a trial computed.
-type Outcome[M any] struct {
-	Metrics M
-	// Series, Privacy and Warnings are those of a [Result].
-	Series   map[string]Series
-	Privacy  *Privacy
-	Warnings []string
-}
 
 // Rule is a condition on settings that a function decides. Its functions return
 // pointers to the fields of a struct of settings.
 type Rule[S any] struct {
-	To        func(*S) []any // the settings that do something where it holds
-	DecidedBy func(*S) []any
+	To        func(S) []any // the settings that do something where it holds
+	DecidedBy func(S) []any
 	Words     string // they complete "it applies where"
-	Holds     func(*S) bool
+	Holds     func(S) bool
 }
 
 // Definition is an experiment with the types of its settings and its metrics.
 type Definition[S, M any] struct {
 	*Experiment
 
-	declared Declaration[S, M]
+	declared Declaration[*S, M]
 	settings *settings
 	metrics  *metrics
 }
 
 // Of returns the experiment that the structs S and M and the declaration make. Names,
 // defaults, bounds, units and documentation of settings and metrics are the fields'
-// tags, types and comments ([Document]). It panics where they declare none.
-func Of[S, M any](d Declaration[S, M]) *Definition[S, M] {
-	x := &Definition[S, M]{declared: d, settings: settingsOf(reflect.TypeFor[S]()),
-		metrics: metricsOf(reflect.TypeFor[M]())}
-	x.Experiment = &Experiment{
-		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source, PrivateTiming: d.PrivateTiming,
-		CountsShared: d.CountsShared, Chooses: d.Chooses,
-		Params: x.settings.params, Metrics: x.metrics.list,
-		Datasets: onSettings(x, d.Datasets), StandIn: onSettings(x, d.StandIn), Seedless: onSettings(x, d.Seedless),
-		Tables: onSettings(x, d.Tables), Check: onSettings(x, d.Check),
-		Memory: onSettings(x, d.Memory), CheckRelease: onSettings(x, d.CheckRelease),
-		Forms: onSettings(x, d.Forms), Written: d.Written, Instead: d.Instead,
-		CheckExport: onSettings(x, d.CheckExport),
-		Run: func(ctx context.Context, t *Trial) (*Result, error) {
-			out, err := d.Run(ctx, t, x.Settings(t.Params))
+// tags, types and comments ([Document]). The experiment is made at the first call of the
+// function, since documentation is registered after variables are initialised; the
+// function panics where the structs declare none.
+func Of[S, M any](d Declaration[*S, M]) func() *Definition[S, M] {
+	return sync.OnceValue(func() *Definition[S, M] {
+		x := &Definition[S, M]{declared: d, settings: settingsOf(reflect.TypeFor[S]()),
+			metrics: metricsOf(reflect.TypeFor[M]())}
+		x.Experiment = &Experiment{
+			Untyped: untyped(d, x.Settings), Params: x.settings.params, Metrics: x.metrics.list,
+		}
+		x.Run = func(ctx context.Context, t *Trial, p Params) (*Result, error) {
+			out, err := d.Run(ctx, t, x.Settings(p))
 			if err != nil {
 				return nil, err
 			}
 			return x.result(out), nil
-		},
+		}
+		if d.Complete != nil {
+			x.Complete = x.complete
+		}
+		for _, c := range d.Rules {
+			x.addRule(c)
+		}
+		return x
+	})
+}
+
+// untyped returns a declaration by names, but for Run, Complete and Rules: settings returns
+// the settings of parameters.
+func untyped[S, M any](d Declaration[S, M], settings func(Params) S) Untyped {
+	return Untyped{
+		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source,
+		PrivateTiming: d.PrivateTiming, CountsShared: d.CountsShared,
+		Chooses: d.Chooses, Written: d.Written, Instead: d.Instead,
+		Datasets: onSettings(settings, d.Datasets), StandIn: onSettings(settings, d.StandIn),
+		Seedless: onSettings(settings, d.Seedless), Tables: onSettings(settings, d.Tables),
+		Check: onSettings(settings, d.Check), Memory: onSettings(settings, d.Memory),
+		Forms:   onSettings(settings, d.Forms),
+		Release: onTrial(settings, d.Release), CheckRelease: onSettings(settings, d.CheckRelease),
+		Export: onTrial(settings, d.Export), CheckExport: onSettings(settings, d.CheckExport),
 	}
-	if d.Complete != nil {
-		x.Complete = x.complete
-	}
-	x.Experiment.Release = onTrial(x, d.Release)
-	x.Experiment.Export = onTrial(x, d.Export)
-	for _, c := range d.Rules {
-		x.addRule(c)
-	}
-	return x
 }
 
 // onSettings makes a function of parameters of one of settings; nil of nil.
-func onSettings[S, M, R any](x *Definition[S, M], f func(*S) R) func(Params) R {
+func onSettings[S, R any](settings func(Params) S, f func(S) R) func(Params) R {
 	if f == nil {
 		return nil
 	}
-	return func(p Params) R { return f(x.Settings(p)) }
+	return func(p Params) R { return f(settings(p)) }
 }
 
-// onTrial makes a function of a trial of one that also has its settings; nil of nil.
-func onTrial[S, M any](
-	x *Definition[S, M], f func(context.Context, *Trial, *S) (*Release, error),
-) func(context.Context, *Trial) (*Release, error) {
+// onTrial is onSettings for functions that compute.
+func onTrial[S any](
+	settings func(Params) S, f func(context.Context, *Trial, S) (*Release, error),
+) func(context.Context, *Trial, Params) (*Release, error) {
 	if f == nil {
 		return nil
 	}
-	return func(ctx context.Context, t *Trial) (*Release, error) { return f(ctx, t, x.Settings(t.Params)) }
+	return func(ctx context.Context, t *Trial, p Params) (*Release, error) { return f(ctx, t, settings(p)) }
 }
 
-// complete runs Complete on a struct, and hands on what it changed.
-func (x *Definition[S, M]) complete(p Params, given func(name string) bool) error {
+// complete runs Complete on a struct, and writes its changes into p.
+func (x *Definition[S, M]) complete(p Params, given func(name any) bool) error {
 	s := x.Settings(p)
 	err := x.declared.Complete(s, func(field any) bool {
 		return given(x.SettingAt(s, field))
@@ -130,7 +99,7 @@ func (x *Definition[S, M]) complete(p Params, given func(name string) bool) erro
 	return err
 }
 
-func (x *Definition[S, M]) addRule(c Rule[S]) {
+func (x *Definition[S, M]) addRule(c Rule[*S]) {
 	var s S
 	names := func(fields []any) []string {
 		var out []string

@@ -14,7 +14,7 @@ import (
 
 // model is an experiment whose outcome shows its settings.
 func model() *Definition[modelSettings, modelMetrics] {
-	return Of(Declaration[modelSettings, modelMetrics]{
+	return Of(Declaration[*modelSettings, modelMetrics]{
 		Name: "demo/model", Version: 1,
 		Datasets: func(s *modelSettings) []string { return []string{s.File} },
 		Check: func(s *modelSettings) error {
@@ -29,7 +29,7 @@ func model() *Definition[modelSettings, modelMetrics] {
 			}
 			return nil
 		},
-		Rules: []Rule[modelSettings]{{
+		Rules: []Rule[*modelSettings]{{
 			To:        func(s *modelSettings) []any { return []any{&s.Strict} },
 			DecidedBy: func(s *modelSettings) []any { return []any{&s.Rank, &s.Epsilon} },
 			Words:     "rank is above epsilon",
@@ -44,7 +44,7 @@ func model() *Definition[modelSettings, modelMetrics] {
 			}
 			return out, nil
 		},
-	})
+	})()
 }
 
 func TestParamsOfAStruct(t *testing.T) {
@@ -159,7 +159,7 @@ func TestOutcome(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := m.Run(t.Context(), &Trial{Identity: Identity{Experiment: m.Name, Params: p}})
+			r, err := m.Run(t.Context(), &Trial{Identity: Identity{Experiment: m.Name}}, p)
 			if err != nil {
 				t.Fatal(err)
 			}

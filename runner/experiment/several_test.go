@@ -25,10 +25,10 @@ type severalMetrics struct {
 }
 
 func severalExperiment() *Definition[severalSettings, severalMetrics] {
-	return Of(Declaration[severalSettings, severalMetrics]{Name: "test/several", Version: 1, Summary: "s", Source: "s",
+	return Of(Declaration[*severalSettings, severalMetrics]{Name: "test/several", Version: 1, Summary: "s", Source: "s",
 		Run: func(_ context.Context, _ *Trial, _ *severalSettings) (*Outcome[severalMetrics], error) {
 			return &Outcome[severalMetrics]{}, nil
-		}})
+		}})()
 }
 
 // One number has the value, and so the key, of a setting of one number; several are a
@@ -126,10 +126,10 @@ func TestSeveralThatIsOne(t *testing.T) {
 	type settings struct {
 		severalSettings `several:"scale: no"`
 	}
-	x := Of(Declaration[settings, severalMetrics]{Name: "test/one", Version: 1, Summary: "s", Source: "s",
+	x := Of(Declaration[*settings, severalMetrics]{Name: "test/one", Version: 1, Summary: "s", Source: "s",
 		Run: func(_ context.Context, _ *Trial, _ *settings) (*Outcome[severalMetrics], error) {
 			return &Outcome[severalMetrics]{}, nil
-		}})
+		}})()
 	if p, err := x.Param("scale"); err != nil || p.Kind != Number {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -144,10 +144,10 @@ func TestSeveralThatIsOne(t *testing.T) {
 	type others struct {
 		settings `several:"scale: yes"`
 	}
-	y := Of(Declaration[others, severalMetrics]{Name: "test/others", Version: 1, Summary: "s", Source: "s",
+	y := Of(Declaration[*others, severalMetrics]{Name: "test/others", Version: 1, Summary: "s", Source: "s",
 		Run: func(_ context.Context, _ *Trial, _ *others) (*Outcome[severalMetrics], error) {
 			return &Outcome[severalMetrics]{}, nil
-		}})
+		}})()
 	if p, err := y.Resolve(map[string]any{"scale": "20,5"}); err != nil || len(y.Settings(p).Scale) != 2 {
 		t.Errorf("%v, %v", p, err)
 	}

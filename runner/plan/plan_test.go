@@ -21,13 +21,13 @@ import (
 	"privkern/runner/record"
 )
 
-var demonstration = experiment.Of(experiment.Declaration[demoSettings, struct{}]{
+var demonstration = experiment.Of(experiment.Declaration[*demoSettings, struct{}]{
 	Name: "demo/a", Version: 1,
 	Run: func(context.Context, *experiment.Trial, *demoSettings) (*experiment.Outcome[struct{}], error) {
 		return nil, errors.New("the tests of this package run no trial")
 	},
 	Datasets: func(*demoSettings) []string { return []string{"set"} },
-})
+})()
 
 type demoSettings struct {
 	X int `name:"x" default:"0" doc:"any number"`

@@ -18,13 +18,13 @@ import (
 	"privkern/runner/store"
 )
 
-var demo = experiment.Of(experiment.Declaration[demoSettings, demoMetrics]{
+var demo = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
 	Name: "demo/a", Version: 1,
 	Run: func(context.Context, *experiment.Trial, *demoSettings) (*experiment.Outcome[demoMetrics], error) {
 		return nil, errors.New("the tests of this package run no trial")
 	},
 	Datasets: func(*demoSettings) []string { return []string{"set"} },
-})
+})()
 
 type demoSettings struct {
 	X float64 `name:"x" default:"0" infinite:"yes" doc:"any number"`

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
@@ -20,21 +19,19 @@ import (
 const selectionName = "cloaking/selection"
 
 // Selection is a private choice of hyper-parameters, Algorithm 1.
-var Selection = sync.OnceValue(func() *experiment.Definition[selectionSettings, selectionMetrics] {
-	return experiment.Of(experiment.Declaration[selectionSettings, selectionMetrics]{
-		Name:         selectionName,
-		Version:      3,
-		Summary:      "private choice of hyperparameters by cross-validated error and the exponential mechanism",
-		Source:       "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
-		Datasets:     func(*selectionSettings) []string { return []string{cloak.Census} },
-		Check:        checkSelection,
-		Rules:        []experiment.Rule[selectionSettings]{publicLow},
-		Run:          runSelection,
-		CheckRelease: checkRelease,
-		Written:      experiment.FormModel,
-		Chooses:      "cloaking/regression",
-		Release:      release.Planned(plan),
-	})
+var Selection = experiment.Of(experiment.Declaration[*selectionSettings, selectionMetrics]{
+	Name:         selectionName,
+	Version:      3,
+	Summary:      "private choice of hyperparameters by cross-validated error and the exponential mechanism",
+	Source:       "Smith, Álvarez and Lawrence 2019, Section 4, Algorithm 1; Section 5.7, Fig. 6; Appendix A, Table 2",
+	Datasets:     func(*selectionSettings) []string { return []string{cloak.Census} },
+	Check:        checkSelection,
+	Rules:        []experiment.Rule[*selectionSettings]{publicLow},
+	Run:          runSelection,
+	CheckRelease: checkRelease,
+	Written:      experiment.FormModel,
+	Chooses:      "cloaking/regression",
+	Release:      release.Planned(plan),
 })
 
 func checkSelection(s *selectionSettings) error {

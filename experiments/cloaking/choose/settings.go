@@ -112,7 +112,7 @@ type selectionSettings struct {
 
 // publicLow is where the lower end of the interval of heights is a setting: no tag can
 // say so, since what auto stands for depends on the bound.
-var publicLow = experiment.Rule[selectionSettings]{
+var publicLow = experiment.Rule[*selectionSettings]{
 	To:        func(s *selectionSettings) []any { return []any{&s.PublicLow} },
 	DecidedBy: func(s *selectionSettings) []any { return []any{&s.Normalisation, &s.Bound} },
 	Words:     "normalisation is public, or auto with sensitivity=exact",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -19,23 +18,21 @@ import (
 
 // Classification is the cross-validated accuracy of private classes, and the release of
 // classes.
-var Classification = sync.OnceValue(func() *experiment.Definition[classificationSettings, classificationMetrics] {
-	return experiment.Of(experiment.Declaration[classificationSettings, classificationMetrics]{
-		Name:     "cloaking/classification",
-		Version:  4,
-		Summary:  "two classes of your own data predicted with differential privacy",
-		Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
-		Datasets: func(s *classificationSettings) []string { return s.own().Datasets(s.Predict) },
-		Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
-		Complete: func(s *classificationSettings, given func(any) bool) error {
-			return s.own().Complete(&s.GaussianBudget, given)
-		},
-		Check:        checkClassification,
-		Run:          runClassification,
-		CheckRelease: checkRelease,
-		Written:      experiment.FormTable,
-		Release:      release.Planned(plan),
-	})
+var Classification = experiment.Of(experiment.Declaration[*classificationSettings, classificationMetrics]{
+	Name:     "cloaking/classification",
+	Version:  4,
+	Summary:  "two classes of your own data predicted with differential privacy",
+	Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
+	Datasets: func(s *classificationSettings) []string { return s.own().Datasets(s.Predict) },
+	Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+	Complete: func(s *classificationSettings, given func(any) bool) error {
+		return s.own().Complete(&s.GaussianBudget, given)
+	},
+	Check:        checkClassification,
+	Run:          runClassification,
+	CheckRelease: checkRelease,
+	Written:      experiment.FormTable,
+	Release:      release.Planned(plan),
 })
 
 func checkClassification(s *classificationSettings) error {

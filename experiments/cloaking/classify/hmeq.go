@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -31,16 +30,14 @@ var hmeqQuantiles = []struct {
 }{{"q05", 0.05}, {"q25", 0.25}, {"q50", 0.5}, {"q75", 0.75}, {"q95", 0.95}}
 
 // HMEQ is the probability of default by the number of delinquent credit lines, Fig. 3.
-var HMEQ = sync.OnceValue(func() *experiment.Definition[hmeqSettings, hmeqMetrics] {
-	return experiment.Of(experiment.Declaration[hmeqSettings, hmeqMetrics]{
-		Name:     "cloaking/hmeq",
-		Version:  4,
-		Summary:  "probability that a loan defaults by the number of delinquent credit lines",
-		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.4, Fig. 3",
-		Datasets: func(*hmeqSettings) []string { return []string{dataHMEQ} },
-		Check:    func(s *hmeqSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Rows) },
-		Run:      runHMEQ,
-	})
+var HMEQ = experiment.Of(experiment.Declaration[*hmeqSettings, hmeqMetrics]{
+	Name:     "cloaking/hmeq",
+	Version:  4,
+	Summary:  "probability that a loan defaults by the number of delinquent credit lines",
+	Source:   "Smith, Álvarez and Lawrence 2019, Section 5.4, Fig. 3",
+	Datasets: func(*hmeqSettings) []string { return []string{dataHMEQ} },
+	Check:    func(s *hmeqSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Rows) },
+	Run:      runHMEQ,
 })
 
 func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experiment.Outcome[hmeqMetrics], error) {

@@ -3,7 +3,6 @@ package classify
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"privkern/experiments/cloaking/internal/digits"
 	"privkern/runner/experiment"
@@ -15,17 +14,15 @@ const dataMNIST = "mnist"
 const digitsMemory = 70 << 20
 
 // Digits is the classification of images of low and of high digits, Fig. 5.
-var Digits = sync.OnceValue(func() *experiment.Definition[digitsSettings, digitsMetrics] {
-	return experiment.Of(experiment.Declaration[digitsSettings, digitsMetrics]{
-		Name:     "cloaking/mnist",
-		Version:  4,
-		Summary:  "digits 0-4 against 5-9, classified with differential privacy through inducing inputs",
-		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.6, Fig. 5",
-		Datasets: func(*digitsSettings) []string { return []string{dataMNIST} },
-		Check:    func(s *digitsSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Train) },
-		Memory:   func(s *digitsSettings) int64 { return digitsMemory + laplaceMemory(s.Method, s.Train) },
-		Run:      runDigits,
-	})
+var Digits = experiment.Of(experiment.Declaration[*digitsSettings, digitsMetrics]{
+	Name:     "cloaking/mnist",
+	Version:  4,
+	Summary:  "digits 0-4 against 5-9, classified with differential privacy through inducing inputs",
+	Source:   "Smith, Álvarez and Lawrence 2019, Section 5.6, Fig. 5",
+	Datasets: func(*digitsSettings) []string { return []string{dataMNIST} },
+	Check:    func(s *digitsSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Train) },
+	Memory:   func(s *digitsSettings) int64 { return digitsMemory + laplaceMemory(s.Method, s.Train) },
+	Run:      runDigits,
 })
 
 func runDigits(

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -18,16 +17,14 @@ import (
 const stripesGrid = 10
 
 // Stripes is the classification of simulated points, Fig. 4.
-var Stripes = sync.OnceValue(func() *experiment.Definition[stripesSettings, stripesMetrics] {
-	return experiment.Of(experiment.Declaration[stripesSettings, stripesMetrics]{
-		Name:    "cloaking/stripes",
-		Version: 4,
-		Summary: "two classes in noisy diagonal stripes, classified with differential privacy",
-		Source:  "Smith, Álvarez and Lawrence 2019, Section 5.5, Fig. 4",
-		Check:   func(s *stripesSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Points) },
-		Memory:  func(s *stripesSettings) int64 { return laplaceMemory(s.Method, s.Points) },
-		Run:     runStripes,
-	})
+var Stripes = experiment.Of(experiment.Declaration[*stripesSettings, stripesMetrics]{
+	Name:    "cloaking/stripes",
+	Version: 4,
+	Summary: "two classes in noisy diagonal stripes, classified with differential privacy",
+	Source:  "Smith, Álvarez and Lawrence 2019, Section 5.5, Fig. 4",
+	Check:   func(s *stripesSettings) error { return checkClassifier(&s.ClassifierSettings, s.Method, s.Points) },
+	Memory:  func(s *stripesSettings) int64 { return laplaceMemory(s.Method, s.Points) },
+	Run:     runStripes,
 })
 
 func runStripes(

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,21 +17,19 @@ import (
 )
 
 // Design is a noise covariance by itself, with its certificate.
-var Design = sync.OnceValue(func() *experiment.Definition[designSettings, designMetrics] {
-	return experiment.Of(experiment.Declaration[designSettings, designMetrics]{
-		Name:    "cloaking/design",
-		Version: 4,
-		Summary: "the noise covariance of the cloaking mechanism, with its certificate",
-		Source:  "Smith, Álvarez and Lawrence 2019, Section 1.1, Eqs. (1), (2) and (4)",
-		Datasets: func(s *designSettings) []string {
-			if s.Inputs == cloak.Synthetic {
-				return nil
-			}
-			return []string{cloak.Census}
-		},
-		Check: checkDesign,
-		Run:   runDesign,
-	})
+var Design = experiment.Of(experiment.Declaration[*designSettings, designMetrics]{
+	Name:    "cloaking/design",
+	Version: 4,
+	Summary: "the noise covariance of the cloaking mechanism, with its certificate",
+	Source:  "Smith, Álvarez and Lawrence 2019, Section 1.1, Eqs. (1), (2) and (4)",
+	Datasets: func(s *designSettings) []string {
+		if s.Inputs == cloak.Synthetic {
+			return nil
+		}
+		return []string{cloak.Census}
+	},
+	Check: checkDesign,
+	Run:   runDesign,
 })
 
 // checkDesign refuses a rank and inducing inputs that the points and the training

@@ -61,7 +61,7 @@ func TestOwnDataHaveTheirOwnWords(t *testing.T) {
 			s := ownCensusSettings(t, ownFile("temp+load", "power", 100, 101))
 			trial := trialtest.New(t, trialtest.Options{File: cloaktest.OwnCensus(t), Secure: secure})
 			trial.Params = s
-			r, err := Regression().Run(t.Context(), trial)
+			r, err := Regression().Run(t.Context(), trial, trial.Params)
 			if err != nil {
 				t.Fatal(err)
 			}

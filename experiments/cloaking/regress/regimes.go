@@ -3,7 +3,6 @@ package regress
 import (
 	"context"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -16,15 +15,13 @@ import (
 
 // Regimes is what Sections 2 and 5.3 argue with: how much points of regions with a short and
 // with a long lengthscale support each other, and how outputs in a clique share a prediction.
-var Regimes = sync.OnceValue(func() *experiment.Definition[regimeSettings, regimeMetrics] {
-	return experiment.Of(experiment.Declaration[regimeSettings, regimeMetrics]{
-		Name:     "cloaking/regimes",
-		Version:  1,
-		Summary:  "covariances within and across regions of a short and a long lengthscale, and the weights of a clique",
-		Source:   "Smith, Álvarez and Lawrence 2019, Sections 2 and 5.3, Eq. (11)",
-		Seedless: func(*regimeSettings) bool { return true },
-		Run:      runRegimes,
-	})
+var Regimes = experiment.Of(experiment.Declaration[*regimeSettings, regimeMetrics]{
+	Name:     "cloaking/regimes",
+	Version:  1,
+	Summary:  "covariances within and across regions of a short and a long lengthscale, and the weights of a clique",
+	Source:   "Smith, Álvarez and Lawrence 2019, Sections 2 and 5.3, Eq. (11)",
+	Seedless: func(*regimeSettings) bool { return true },
+	Run:      runRegimes,
 })
 
 func runRegimes(ctx context.Context, t *experiment.Trial, s *regimeSettings) (

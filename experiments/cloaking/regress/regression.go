@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -20,23 +19,21 @@ import (
 
 // Regression is the cross-validated error of private predictions, Table 1, and the
 // release of predictions.
-var Regression = sync.OnceValue(func() *experiment.Definition[regressionSettings, regressionMetrics] {
-	return experiment.Of(experiment.Declaration[regressionSettings, regressionMetrics]{
-		Name:     "cloaking/regression",
-		Version:  6,
-		Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
-		Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
-		Datasets: func(s *regressionSettings) []string { return s.own().Datasets(s.Predict) },
-		Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
-		Complete: func(s *regressionSettings, given func(any) bool) error {
-			return s.own().Complete(&s.GaussianBudget, given)
-		},
-		Check:        checkRegression,
-		Run:          runRegression,
-		CheckRelease: checkRelease,
-		Written:      experiment.FormTable,
-		Release:      release.Planned(plan),
-	})
+var Regression = experiment.Of(experiment.Declaration[*regressionSettings, regressionMetrics]{
+	Name:     "cloaking/regression",
+	Version:  6,
+	Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
+	Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
+	Datasets: func(s *regressionSettings) []string { return s.own().Datasets(s.Predict) },
+	Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+	Complete: func(s *regressionSettings, given func(any) bool) error {
+		return s.own().Complete(&s.GaussianBudget, given)
+	},
+	Check:        checkRegression,
+	Run:          runRegression,
+	CheckRelease: checkRelease,
+	Written:      experiment.FormTable,
+	Release:      release.Planned(plan),
 })
 
 func checkRegression(s *regressionSettings) error {

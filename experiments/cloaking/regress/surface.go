@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -19,16 +18,14 @@ import (
 const transparentCM = 40.0
 
 // Surface is the prediction of heights over weight and age, Fig. 2.
-var Surface = sync.OnceValue(func() *experiment.Definition[surfaceSettings, surfaceMetrics] {
-	return experiment.Of(experiment.Declaration[surfaceSettings, surfaceMetrics]{
-		Name:     "cloaking/surface",
-		Version:  3,
-		Summary:  "predicted height over weight and age, with the standard deviation of the privacy noise",
-		Source:   "Smith, Álvarez and Lawrence 2019, Section 5.2, Fig. 2",
-		Datasets: func(*surfaceSettings) []string { return []string{cloak.Census} },
-		Check:    checkSurface,
-		Run:      runSurface,
-	})
+var Surface = experiment.Of(experiment.Declaration[*surfaceSettings, surfaceMetrics]{
+	Name:     "cloaking/surface",
+	Version:  3,
+	Summary:  "predicted height over weight and age, with the standard deviation of the privacy noise",
+	Source:   "Smith, Álvarez and Lawrence 2019, Section 5.2, Fig. 2",
+	Datasets: func(*surfaceSettings) []string { return []string{cloak.Census} },
+	Check:    checkSurface,
+	Run:      runSurface,
 })
 
 // checkSurface refuses what the surface of all rows of the census cannot have. The

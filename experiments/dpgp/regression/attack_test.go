@@ -206,7 +206,7 @@ func TestAttackOnModel(t *testing.T) {
 					trial := releaseTrial(t, int64(i), ownSettings(path), func(s *Settings) {
 						s.Inducing, s.Lengthscale, s.Epsilon, s.Delta = "6", experiment.Several{3}, c.epsilon, 1e-6
 					})
-					r, err := Experiment().Release(fault.With(t.Context(), planted), trial)
+					r, err := Experiment().Release(fault.With(t.Context(), planted), trial, trial.Params)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -27,33 +26,31 @@ import (
 const Name = "dpgp/regression"
 
 // Experiment is dpgp/regression.
-var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
-	return experiment.Of(experiment.Declaration[Settings, Metrics]{
-		Name:     Name,
-		Version:  5, // 5: the exact maximum is the bound for several inputs, too
-		Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
-		Source:   "Honkela 2021, Section 3, Algorithm 1",
-		Datasets: (*Settings).files,
-		Tables: func(s *Settings) []experiment.InputTable {
-			tables := s.table().Tables()
-			if s.Inducing != s.Dataset { // which has the inputs, too
-				tables = append(tables, table.Spec{Dataset: s.Inducing, Inputs: s.Inputs}.Tables()...)
-			}
-			return tables
-		},
-		Complete: func(s *Settings, given func(field any) bool) error {
-			if !own.IsFile(s.Dataset) {
-				return nil
-			}
-			return release.RequireDelta(&s.Budget.Budget, given)
-		},
-		Check:        checkRegression,
-		Memory:       memory,
-		Run:          runRegression,
-		CheckRelease: checkRegressionRelease,
-		Written:      experiment.FormModel,
-		Release:      release.Planned(planOf),
-	})
+var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
+	Name:     Name,
+	Version:  5, // 5: the exact maximum is the bound for several inputs, too
+	Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
+	Source:   "Honkela 2021, Section 3, Algorithm 1",
+	Datasets: (*Settings).files,
+	Tables: func(s *Settings) []experiment.InputTable {
+		tables := s.table().Tables()
+		if s.Inducing != s.Dataset { // which has the inputs, too
+			tables = append(tables, table.Spec{Dataset: s.Inducing, Inputs: s.Inputs}.Tables()...)
+		}
+		return tables
+	},
+	Complete: func(s *Settings, given func(field any) bool) error {
+		if !own.IsFile(s.Dataset) {
+			return nil
+		}
+		return release.RequireDelta(&s.Budget.Budget, given)
+	},
+	Check:        checkRegression,
+	Memory:       memory,
+	Run:          runRegression,
+	CheckRelease: checkRegressionRelease,
+	Written:      experiment.FormModel,
+	Release:      release.Planned(planOf),
 })
 
 // memory estimates what a trial takes, in bytes; see [own.Memory]. Of the simulated data 52

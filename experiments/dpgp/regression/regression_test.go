@@ -92,7 +92,8 @@ func releaseTrial(t *testing.T, n int64, changes ...func(*Settings)) *experiment
 // released makes a release.
 func released(t *testing.T, n int64, changes ...func(*Settings)) (*modelfile.Model, *experiment.Release) {
 	t.Helper()
-	r, err := Experiment().Release(t.Context(), releaseTrial(t, n, changes...))
+	trial := releaseTrial(t, n, changes...)
+	r, err := Experiment().Release(t.Context(), trial, trial.Params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,7 +513,8 @@ func TestReleasesRefused(t *testing.T) {
 		{"a column of predictions", func(s *Settings) { s.Inputs = "mean" }, `predictions have a column "mean"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Experiment().Release(t.Context(), releaseTrial(t, 0, ownSettings(path), c.change))
+			trial := releaseTrial(t, 0, ownSettings(path), c.change)
+			_, err := Experiment().Release(t.Context(), trial, trial.Params)
 			trialtest.Refuses(t, err, c.want)
 		})
 	}

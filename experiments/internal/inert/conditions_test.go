@@ -33,10 +33,10 @@ type toyMetrics struct {
 
 // toy is an experiment whose trials add the numbers of sum, in ever longer times.
 func toy(sum func(*toySettings) int) Conditions[toySettings, toyMetrics] {
-	x := experiment.Of(experiment.Declaration[toySettings, toyMetrics]{Name: "demo/toy", Version: 1,
+	x := experiment.Of(experiment.Declaration[*toySettings, toyMetrics]{Name: "demo/toy", Version: 1,
 		Run: func(_ context.Context, _ *experiment.Trial, s *toySettings) (*experiment.Outcome[toyMetrics], error) {
 			return &experiment.Outcome[toyMetrics]{Metrics: toyMetrics{Sum: float64(sum(s))}}, nil
-		}})
+		}})()
 	elapsed := 0.0
 	return Conditions[toySettings, toyMetrics]{Of: x,
 		Common: func(s *toySettings) { s.First = 4 },

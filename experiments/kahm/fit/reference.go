@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,24 +14,22 @@ import (
 )
 
 // Reference returns the experiment kahm/reference.
-var Reference = sync.OnceValue(func() *experiment.Definition[ReferenceSettings, ReferenceMetrics] {
-	return experiment.Of(experiment.Declaration[ReferenceSettings, ReferenceMetrics]{
-		Name:     "kahm/reference",
-		Version:  3,
-		Summary:  "machines of formula-generated data, to compare implementations to the last digits",
-		Source:   "Kumar, Moser and Fischer, Definitions 1 to 4 and 7; the data are this project's",
-		Seedless: func(*ReferenceSettings) bool { return true },
-		// That of three classes: 55, 116 and 281 MiB were measured for 40, 1,000 and
-		// 2,000 rows.
-		Memory: func(s *ReferenceSettings) int64 { n := int64(s.Rows); return process + 9*float*n*n },
-		Check: func(s *ReferenceSettings) error {
-			if s.N > s.Dim {
-				return fmt.Errorf("n = %d: the samples have only %d columns", s.N, s.Dim)
-			}
-			return wide.CheckLayers(s.N, s.Layers)
-		},
-		Run: runReference,
-	})
+var Reference = experiment.Of(experiment.Declaration[*ReferenceSettings, ReferenceMetrics]{
+	Name:     "kahm/reference",
+	Version:  3,
+	Summary:  "machines of formula-generated data, to compare implementations to the last digits",
+	Source:   "Kumar, Moser and Fischer, Definitions 1 to 4 and 7; the data are this project's",
+	Seedless: func(*ReferenceSettings) bool { return true },
+	// That of three classes: 55, 116 and 281 MiB were measured for 40, 1,000 and
+	// 2,000 rows.
+	Memory: func(s *ReferenceSettings) int64 { n := int64(s.Rows); return process + 9*float*n*n },
+	Check: func(s *ReferenceSettings) error {
+		if s.N > s.Dim {
+			return fmt.Errorf("n = %d: the samples have only %d columns", s.N, s.Dim)
+		}
+		return wide.CheckLayers(s.N, s.Layers)
+	},
+	Run: runReference,
 })
 
 // What memory estimates count with, in bytes.

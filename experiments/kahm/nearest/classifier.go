@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/wide"
@@ -18,36 +17,34 @@ const (
 )
 
 // Classifier returns the experiment kahm/classifier.
-var Classifier = sync.OnceValue(func() *experiment.Definition[ClassifierSettings, TrialMetrics] {
-	return experiment.Of(experiment.Declaration[ClassifierSettings, TrialMetrics]{
-		Name:    "kahm/classifier",
-		Version: 4,
-		Summary: "digits, or your own rows, classified by the nearest kernel affine hull machine; what distances reveal of " +
-			"membership; fabricated rows and classifiers that can be released",
-		Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
-		Datasets:     func(s *ClassifierSettings) []string { return datasets(&s.Images, &s.Table, "") },
-		Tables:       func(s *ClassifierSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, "") },
-		Check:        checkClassifier,
-		Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
-		CountsShared: true,
-		Rules: []experiment.Rule[ClassifierSettings]{wide.VariantRule(
-			func(s *ClassifierSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
-		Run: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
-		) (*experiment.Outcome[TrialMetrics], error) {
-			if s.isOwn() {
-				return runOwn(ctx, t, s)
-			}
-			return runDigits(ctx, t, s)
-		},
-		CheckRelease: func(s *ClassifierSettings) error { return checkRelease(s) },
-		Forms:        func(s *ClassifierSettings) []experiment.Form { return s.publishing().Forms() },
-		Written:      experiment.FormModel,
-		Release:      release.Planned(plan),
-		CheckExport:  checkExport,
-		Export: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Release, error) {
-			return s.publishing().Export(ctx, t)
-		},
-	})
+var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, TrialMetrics]{
+	Name:    "kahm/classifier",
+	Version: 4,
+	Summary: "digits, or your own rows, classified by the nearest kernel affine hull machine; what distances reveal of " +
+		"membership; fabricated rows and classifiers that can be released",
+	Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
+	Datasets:     func(s *ClassifierSettings) []string { return datasets(&s.Images, &s.Table, "") },
+	Tables:       func(s *ClassifierSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, "") },
+	Check:        checkClassifier,
+	Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
+	CountsShared: true,
+	Rules: []experiment.Rule[*ClassifierSettings]{wide.VariantRule(
+		func(s *ClassifierSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
+	Run: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
+	) (*experiment.Outcome[TrialMetrics], error) {
+		if s.isOwn() {
+			return runOwn(ctx, t, s)
+		}
+		return runDigits(ctx, t, s)
+	},
+	CheckRelease: func(s *ClassifierSettings) error { return checkRelease(s) },
+	Forms:        func(s *ClassifierSettings) []experiment.Form { return s.publishing().Forms() },
+	Written:      experiment.FormModel,
+	Release:      release.Planned(plan),
+	CheckExport:  checkExport,
+	Export: func(ctx context.Context, t *experiment.Trial, s *ClassifierSettings) (*experiment.Release, error) {
+		return s.publishing().Export(ctx, t)
+	},
 })
 
 // checkClassifier refuses what no density can be estimated from, besides what no

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
@@ -14,34 +13,32 @@ import (
 )
 
 // Federated returns the experiment kahm/federated.
-var Federated = sync.OnceValue(func() *experiment.Definition[FederatedSettings, FederatedMetrics] {
-	return experiment.Of(experiment.Declaration[FederatedSettings, FederatedMetrics]{
-		Name:    "kahm/federated",
-		Version: 4,
-		Summary: "digits, or your own rows, classified by the nearest machine of any party, and by machines of all in one " +
-			"place",
-		Source:   "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
-		Datasets: func(s *FederatedSettings) []string { return datasets(&s.Images, &s.Table, s.Party) },
-		Tables:   func(s *FederatedSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, s.Party) },
-		Check:    checkFederated,
-		Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
-		Instead: "it judges how good parties would be together, and has the rows of all in one place; each party makes a " +
-			"file of its own rows, run trial kahm/classifier ... --rng secure --release NAME.json with the same inputs, low " +
-			"and high, and run predict A.json B.json --at DATA unites them",
-		Rules: []experiment.Rule[FederatedSettings]{wide.VariantRule(
-			func(s *FederatedSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
-		Run: func(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
-		) (*experiment.Outcome[FederatedMetrics], error) {
-			if s.isOwn() {
-				return federateOwn(ctx, t, s)
-			}
-			d, err := s.read(t)
-			if err != nil {
-				return nil, err
-			}
-			return federateDigits(ctx, t, s, d)
-		},
-	})
+var Federated = experiment.Of(experiment.Declaration[*FederatedSettings, FederatedMetrics]{
+	Name:    "kahm/federated",
+	Version: 4,
+	Summary: "digits, or your own rows, classified by the nearest machine of any party, and by machines of all in one " +
+		"place",
+	Source:   "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
+	Datasets: func(s *FederatedSettings) []string { return datasets(&s.Images, &s.Table, s.Party) },
+	Tables:   func(s *FederatedSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, s.Party) },
+	Check:    checkFederated,
+	Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
+	Instead: "it judges how good parties would be together, and has the rows of all in one place; each party makes a " +
+		"file of its own rows, run trial kahm/classifier ... --rng secure --release NAME.json with the same inputs, low " +
+		"and high, and run predict A.json B.json --at DATA unites them",
+	Rules: []experiment.Rule[*FederatedSettings]{wide.VariantRule(
+		func(s *FederatedSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
+	Run: func(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
+	) (*experiment.Outcome[FederatedMetrics], error) {
+		if s.isOwn() {
+			return federateOwn(ctx, t, s)
+		}
+		d, err := s.read(t)
+		if err != nil {
+			return nil, err
+		}
+		return federateDigits(ctx, t, s, d)
+	},
 })
 
 // checkFederated refuses parties that would have no image.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,21 +19,19 @@ const (
 )
 
 // Freiburg returns the experiment kahm/freiburg.
-var Freiburg = sync.OnceValue(func() *experiment.Definition[FreiburgSettings, FreiburgMetrics] {
-	return experiment.Of(experiment.Declaration[FreiburgSettings, FreiburgMetrics]{
-		Name:     "kahm/freiburg",
-		Version:  4,
-		Summary:  "groceries classified by the nearest machine, from features of their images that the user supplies",
-		Source:   "Kumar, Moser and Fischer, Definitions 7, 8, 12 and 15, Sections 6.1 and 6.2.2, Tables 3, 4 and 6",
-		Datasets: func(*FreiburgSettings) []string { return []string{dataFreiburg, dataFreiburgFeatures} },
-		Check:    func(s *FreiburgSettings) error { return s.Pipeline.Check() },
-		// The user's features have as many columns as they have.
-		Memory:       func(*FreiburgSettings) int64 { return 0 },
-		CountsShared: true,
-		Rules: []experiment.Rule[FreiburgSettings]{wide.VariantRule(
-			func(s *FreiburgSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
-		Run: runFreiburg,
-	})
+var Freiburg = experiment.Of(experiment.Declaration[*FreiburgSettings, FreiburgMetrics]{
+	Name:     "kahm/freiburg",
+	Version:  4,
+	Summary:  "groceries classified by the nearest machine, from features of their images that the user supplies",
+	Source:   "Kumar, Moser and Fischer, Definitions 7, 8, 12 and 15, Sections 6.1 and 6.2.2, Tables 3, 4 and 6",
+	Datasets: func(*FreiburgSettings) []string { return []string{dataFreiburg, dataFreiburgFeatures} },
+	Check:    func(s *FreiburgSettings) error { return s.Pipeline.Check() },
+	// The user's features have as many columns as they have.
+	Memory:       func(*FreiburgSettings) int64 { return 0 },
+	CountsShared: true,
+	Rules: []experiment.Rule[*FreiburgSettings]{wide.VariantRule(
+		func(s *FreiburgSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
+	Run: runFreiburg,
 })
 
 // runFreiburg evaluates a classifier of the user's features, which are scaled by the

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -24,24 +23,22 @@ const (
 )
 
 // Stress returns the experiment kahm/stress.
-var Stress = sync.OnceValue(func() *experiment.Definition[StressSettings, StressMetrics] {
-	return experiment.Of(experiment.Declaration[StressSettings, StressMetrics]{
-		Name:    "kahm/stress",
-		Version: 4,
-		Summary: "stress recognised in R-R intervals by the nearest machine, on the Stress-Predict stand-in for the " +
-			"paper's private data",
-		Source: "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.3, Table 7; the data are those of " +
-			"Iqbal et al. 2022",
-		Datasets: func(*StressSettings) []string { return []string{dataStress} },
-		Check:    checkStress,
-		// That of the recordings, cut into vectors of some intervals: 216 and 123 MiB
-		// were measured for 30 and 100.
-		Memory:       func(s *StressSettings) int64 { return process + 10<<20 + 6200<<20/int64(s.History) },
-		CountsShared: true,
-		Rules: []experiment.Rule[StressSettings]{wide.VariantRule(
-			func(s *StressSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
-		Run: runStress,
-	})
+var Stress = experiment.Of(experiment.Declaration[*StressSettings, StressMetrics]{
+	Name:    "kahm/stress",
+	Version: 4,
+	Summary: "stress recognised in R-R intervals by the nearest machine, on the Stress-Predict stand-in for the " +
+		"paper's private data",
+	Source: "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.3, Table 7; the data are those of " +
+		"Iqbal et al. 2022",
+	Datasets: func(*StressSettings) []string { return []string{dataStress} },
+	Check:    checkStress,
+	// That of the recordings, cut into vectors of some intervals: 216 and 123 MiB
+	// were measured for 30 and 100.
+	Memory:       func(s *StressSettings) int64 { return process + 10<<20 + 6200<<20/int64(s.History) },
+	CountsShared: true,
+	Rules: []experiment.Rule[*StressSettings]{wide.VariantRule(
+		func(s *StressSettings) (*wide.Data, *wide.Pipeline) { return &s.Data, &s.Pipeline })},
+	Run: runStress,
 })
 
 // checkStress refuses more directions than a vector has intervals.

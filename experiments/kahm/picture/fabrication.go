@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,24 +14,22 @@ import (
 )
 
 // Fabrication returns the experiment kahm/fabrication.
-var Fabrication = sync.OnceValue(func() *experiment.Definition[FabricationSettings, FabricationMetrics] {
-	return experiment.Of(experiment.Declaration[FabricationSettings, FabricationMetrics]{
-		Name:     "kahm/fabrication",
-		Version:  3,
-		Summary:  "digits with noise, and digits fabricated from them",
-		Source:   "Kumar, Moser and Fischer, Definitions 13 and 14, Theorem 6, Fig. 9",
-		Datasets: func(s *FabricationSettings) []string { return s.Names() },
-		Memory:   func(s *FabricationSettings) int64 { return s.memory(1) },
-		Check:    checkFabrication,
-		Run: func(ctx context.Context, t *experiment.Trial, s *FabricationSettings,
-		) (*experiment.Outcome[FabricationMetrics], error) {
-			y, err := s.draw(t)
-			if err != nil {
-				return nil, err
-			}
-			return runFabrication(ctx, t, s, y)
-		},
-	})
+var Fabrication = experiment.Of(experiment.Declaration[*FabricationSettings, FabricationMetrics]{
+	Name:     "kahm/fabrication",
+	Version:  3,
+	Summary:  "digits with noise, and digits fabricated from them",
+	Source:   "Kumar, Moser and Fischer, Definitions 13 and 14, Theorem 6, Fig. 9",
+	Datasets: func(s *FabricationSettings) []string { return s.Names() },
+	Memory:   func(s *FabricationSettings) int64 { return s.memory(1) },
+	Check:    checkFabrication,
+	Run: func(ctx context.Context, t *experiment.Trial, s *FabricationSettings,
+	) (*experiment.Outcome[FabricationMetrics], error) {
+		y, err := s.draw(t)
+		if err != nil {
+			return nil, err
+		}
+		return runFabrication(ctx, t, s, y)
+	},
 })
 
 // checkFabrication refuses to keep more images than there are, besides what no images

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -15,24 +14,22 @@ import (
 )
 
 // Layers returns the experiment kahm/layers.
-var Layers = sync.OnceValue(func() *experiment.Definition[LayersSettings, LayersMetrics] {
-	return experiment.Of(experiment.Declaration[LayersSettings, LayersMetrics]{
-		Name:     "kahm/layers",
-		Version:  3,
-		Summary:  "what the layers of a conditionally deep machine make of a digit",
-		Source:   "Kumar, Moser and Fischer, Definitions 3 and 4, Fig. 6",
-		Datasets: func(s *LayersSettings) []string { return s.Names() },
-		Memory:   func(s *LayersSettings) int64 { return s.memory(s.Layers) },
-		Check:    checkLayers,
-		Run: func(ctx context.Context, t *experiment.Trial, s *LayersSettings,
-		) (*experiment.Outcome[LayersMetrics], error) {
-			y, err := s.draw(t)
-			if err != nil {
-				return nil, err
-			}
-			return runLayers(ctx, t, s, y)
-		},
-	})
+var Layers = experiment.Of(experiment.Declaration[*LayersSettings, LayersMetrics]{
+	Name:     "kahm/layers",
+	Version:  3,
+	Summary:  "what the layers of a conditionally deep machine make of a digit",
+	Source:   "Kumar, Moser and Fischer, Definitions 3 and 4, Fig. 6",
+	Datasets: func(s *LayersSettings) []string { return s.Names() },
+	Memory:   func(s *LayersSettings) int64 { return s.memory(s.Layers) },
+	Check:    checkLayers,
+	Run: func(ctx context.Context, t *experiment.Trial, s *LayersSettings,
+	) (*experiment.Outcome[LayersMetrics], error) {
+		y, err := s.draw(t)
+		if err != nil {
+			return nil, err
+		}
+		return runLayers(ctx, t, s, y)
+	},
 })
 
 // checkLayers refuses an input that is not drawn, besides what no machine has.

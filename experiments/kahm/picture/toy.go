@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,18 +15,16 @@ import (
 )
 
 // Toy returns the experiment kahm/toy.
-var Toy = sync.OnceValue(func() *experiment.Definition[ToySettings, ToyMetrics] {
-	return experiment.Of(experiment.Declaration[ToySettings, ToyMetrics]{
-		Name:    "kahm/toy",
-		Version: 3,
-		Summary: "machines of points in the plane and in space: images, distances, decision regions",
-		Source:  "Kumar, Moser and Fischer, Figs. 1 to 4, 8 and 10; the sets of points are this project's",
-		Check:   checkToy,
-		// That of two or fewer parts of n samples: 57, 94 and 219 MiB were measured for
-		// 200, 1,000 and 2,000.
-		Memory: func(s *ToySettings) int64 { n := int64(s.Samples); return 100<<20 + 7*8*n*n },
-		Run:    runToy,
-	})
+var Toy = experiment.Of(experiment.Declaration[*ToySettings, ToyMetrics]{
+	Name:    "kahm/toy",
+	Version: 3,
+	Summary: "machines of points in the plane and in space: images, distances, decision regions",
+	Source:  "Kumar, Moser and Fischer, Figs. 1 to 4, 8 and 10; the sets of points are this project's",
+	Check:   checkToy,
+	// That of two or fewer parts of n samples: 57, 94 and 219 MiB were measured for
+	// 200, 1,000 and 2,000.
+	Memory: func(s *ToySettings) int64 { n := int64(s.Samples); return 100<<20 + 7*8*n*n },
+	Run:    runToy,
 })
 
 // checkToy refuses machines that the space or the samples are too small for.

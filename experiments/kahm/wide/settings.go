@@ -199,8 +199,8 @@ func (p *Pipeline) clustersOf(data Data) Clusters {
 
 // VariantRule returns the rule where the variant of a pipeline changes anything. of
 // returns the pipeline, and the setting "data" beside it.
-func VariantRule[S any](of func(*S) (*Data, *Pipeline)) experiment.Rule[S] {
-	return experiment.Rule[S]{
+func VariantRule[S any](of func(*S) (*Data, *Pipeline)) experiment.Rule[*S] {
+	return experiment.Rule[*S]{
 		To: func(s *S) []any { _, p := of(s); return []any{&p.Variant} },
 		DecidedBy: func(s *S) []any {
 			data, p := of(s)

@@ -20,27 +20,25 @@ import (
 	"privkern/runner/experiment"
 )
 
-func eigenproblem() *experiment.Definition[EigenproblemSettings, EigenproblemMetrics] {
-	return experiment.Of(experiment.Declaration[EigenproblemSettings, EigenproblemMetrics]{
-		Name:    "multikernel/eigenproblem",
-		Version: 1,
-		Summary: "Eq. (8) solved as it is printed, with its singular matrix, beside its solution on the range",
-		Source:  "Chanyaswad, Chang and Kung 2017, Eq. (8)",
-		Datasets: func(s *EigenproblemSettings) []string {
-			if s.Dataset == HARSurrogate {
-				return nil
-			}
-			return []string{experiment.NameOf(s.Dataset)}
-		},
-		StandIn: func(s *EigenproblemSettings) string { return surrogateStandIn(s.Dataset) },
-		Check: func(s *EigenproblemSettings) error {
-			_, err := kernellist.ParseOne(s.Kernel)
-			return err
-		},
-		Memory: func(s *EigenproblemSettings) int64 { return eigenproblemMemory(s.Samples) },
-		Run:    runEigenproblem,
-	})
-}
+var eigenproblem = experiment.Of(experiment.Declaration[*EigenproblemSettings, EigenproblemMetrics]{
+	Name:    "multikernel/eigenproblem",
+	Version: 1,
+	Summary: "Eq. (8) solved as it is printed, with its singular matrix, beside its solution on the range",
+	Source:  "Chanyaswad, Chang and Kung 2017, Eq. (8)",
+	Datasets: func(s *EigenproblemSettings) []string {
+		if s.Dataset == HARSurrogate {
+			return nil
+		}
+		return []string{experiment.NameOf(s.Dataset)}
+	},
+	StandIn: func(s *EigenproblemSettings) string { return surrogateStandIn(s.Dataset) },
+	Check: func(s *EigenproblemSettings) error {
+		_, err := kernellist.ParseOne(s.Kernel)
+		return err
+	},
+	Memory: func(s *EigenproblemSettings) int64 { return eigenproblemMemory(s.Samples) },
+	Run:    runEigenproblem,
+})
 
 // Steps of a trial.
 const eigenproblemSteps = 3

@@ -7,24 +7,22 @@ import (
 	"privkern/runner/experiment"
 )
 
-func har() *experiment.Definition[HARSettings, RecognitionMetrics] {
-	return experiment.Of(experiment.Declaration[HARSettings, RecognitionMetrics]{
-		Name:    "multikernel/har",
-		Version: 5,
-		Summary: "activities and people recognised from compressed kernels of smartphone features",
-		Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
-		Datasets: func(s *HARSettings) []string {
-			if s.Dataset == HARSurrogate {
-				return nil // it is computed
-			}
-			return []string{experiment.NameOf(s.Dataset)}
-		},
-		StandIn: func(s *HARSettings) string { return surrogateStandIn(s.Dataset) },
-		Check:   func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
-		Memory:  func(*HARSettings) int64 { return harMemory() },
-		Run:     runHAR,
-	})
-}
+var har = experiment.Of(experiment.Declaration[*HARSettings, RecognitionMetrics]{
+	Name:    "multikernel/har",
+	Version: 5,
+	Summary: "activities and people recognised from compressed kernels of smartphone features",
+	Source:  "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table II",
+	Datasets: func(s *HARSettings) []string {
+		if s.Dataset == HARSurrogate {
+			return nil // it is computed
+		}
+		return []string{experiment.NameOf(s.Dataset)}
+	},
+	StandIn: func(s *HARSettings) string { return surrogateStandIn(s.Dataset) },
+	Check:   func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
+	Memory:  func(*HARSettings) int64 { return harMemory() },
+	Run:     runHAR,
+})
 
 // harSubjects are the people 1 to 20: their windows are as many as the paper
 // trains and tests on.

@@ -11,24 +11,22 @@ import (
 	"privkern/runner/experiment"
 )
 
-func mhealth() *experiment.Definition[MHEALTHSettings, RecognitionMetrics] {
-	return experiment.Of(experiment.Declaration[MHEALTHSettings, RecognitionMetrics]{
-		Name:     "multikernel/mhealth",
-		Version:  5,
-		Summary:  "activities and people recognised from compressed kernels of body-worn sensors",
-		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table I",
-		Datasets: func(s *MHEALTHSettings) []string { return []string{experiment.NameOf(s.Dataset)} },
-		Check: func(s *MHEALTHSettings) error {
-			activities, err := s.activities()
-			if err != nil {
-				return err
-			}
-			return s.check(mhealthKernels[s.Experiment-1], len(activities))
-		},
-		Memory: func(s *MHEALTHSettings) int64 { return mhealthMemory(len(s.Activities)) },
-		Run:    runMHEALTH,
-	})
-}
+var mhealth = experiment.Of(experiment.Declaration[*MHEALTHSettings, RecognitionMetrics]{
+	Name:     "multikernel/mhealth",
+	Version:  5,
+	Summary:  "activities and people recognised from compressed kernels of body-worn sensors",
+	Source:   "Chanyaswad, Chang and Kung 2017, Sections III and IV, Table I",
+	Datasets: func(s *MHEALTHSettings) []string { return []string{experiment.NameOf(s.Dataset)} },
+	Check: func(s *MHEALTHSettings) error {
+		activities, err := s.activities()
+		if err != nil {
+			return err
+		}
+		return s.check(mhealthKernels[s.Experiment-1], len(activities))
+	},
+	Memory: func(s *MHEALTHSettings) int64 { return mhealthMemory(len(s.Activities)) },
+	Run:    runMHEALTH,
+})
 
 // activities returns the chosen activities, from 0, in increasing order.
 func (s *MHEALTHSettings) activities() ([]int, error) {

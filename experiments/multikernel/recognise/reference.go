@@ -12,21 +12,19 @@ import (
 	"privkern/runner/experiment"
 )
 
-func reference() *experiment.Definition[ReferenceSettings, ReferenceMetrics] {
-	return experiment.Of(experiment.Declaration[ReferenceSettings, ReferenceMetrics]{
-		Name:     "multikernel/reference",
-		Version:  2,
-		Summary:  "compressive kernels of formula-generated data, to compare implementations to the last digits",
-		Source:   "Chanyaswad, Chang and Kung 2017, Eqs. (8), (13), (17), (20) and (21); the data are this project's",
-		Seedless: func(*ReferenceSettings) bool { return true },
-		Memory:   referenceMemory,
-		Check: func(s *ReferenceSettings) error {
-			_, err := kernellist.Parse(s.Kernels)
-			return err
-		},
-		Run: runReference,
-	})
-}
+var reference = experiment.Of(experiment.Declaration[*ReferenceSettings, ReferenceMetrics]{
+	Name:     "multikernel/reference",
+	Version:  2,
+	Summary:  "compressive kernels of formula-generated data, to compare implementations to the last digits",
+	Source:   "Chanyaswad, Chang and Kung 2017, Eqs. (8), (13), (17), (20) and (21); the data are this project's",
+	Seedless: func(*ReferenceSettings) bool { return true },
+	Memory:   referenceMemory,
+	Check: func(s *ReferenceSettings) error {
+		_, err := kernellist.Parse(s.Kernels)
+		return err
+	},
+	Run: runReference,
+})
 
 func formulaSamples(rows, features int) Samples {
 	s := Samples{X: mat.NewDense(rows, features, nil), Utility: make([]int, rows), Privacy: make([]int, rows)}

@@ -157,7 +157,7 @@ func (s *means) mean() *Metrics {
 			sums[name] += v / float64(len(s.of))
 		}
 	}
-	return Learn().Values(sums)
+	return experiment.MetricsIn[Metrics](sums)
 }
 
 // privacyOf says that there is no guarantee.

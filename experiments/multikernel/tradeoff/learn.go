@@ -22,22 +22,20 @@ import (
 )
 
 // Learn returns the experiment multikernel/learn.
-func Learn() *experiment.Definition[Settings, Metrics] {
-	return experiment.Of(experiment.Declaration[Settings, Metrics]{
-		Name:     "multikernel/learn",
-		Version:  1,
-		Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
-		Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
-		Datasets: (*Settings).datasets,
-		Tables:   (*Settings).tables,
-		Complete: (*Settings).complete,
-		Check:    check,
-		Memory:   memory,
-		Run:      run,
-		Written:  experiment.FormModel,
-		Export:   export,
-	})
-}
+var Learn = experiment.Of(experiment.Declaration[*Settings, Metrics]{
+	Name:     "multikernel/learn",
+	Version:  1,
+	Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
+	Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
+	Datasets: (*Settings).datasets,
+	Tables:   (*Settings).tables,
+	Complete: (*Settings).complete,
+	Check:    check,
+	Memory:   memory,
+	Run:      run,
+	Written:  experiment.FormModel,
+	Export:   export,
+})
 
 // tables are the columns that are looked for when a plan is made.
 func (s *Settings) tables() []experiment.InputTable {

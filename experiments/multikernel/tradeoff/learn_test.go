@@ -154,7 +154,7 @@ func exported(t *testing.T, changes ...func(*Settings)) (*projectionfile.Model, 
 	}
 	trial := trialtest.New(t, trialtest.Options{Workers: 2})
 	trial.Experiment, trial.Params = Learn().Name, p
-	r, err := Learn().Export(t.Context(), trial)
+	r, err := Learn().Export(t.Context(), trial, p)
 	if err != nil {
 		t.Fatal(err)
 	}

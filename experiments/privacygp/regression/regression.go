@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -21,43 +20,41 @@ import (
 )
 
 // Experiment is privacygp/regression.
-var Experiment = sync.OnceValue(func() *experiment.Definition[Settings, Metrics] {
-	return experiment.Of(experiment.Declaration[Settings, Metrics]{
-		Name:     "privacygp/regression",
-		Version:  1,
-		Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
-		Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
-		Datasets: (*Settings).files,
-		Tables:   (*Settings).tables,
-		Complete: func(s *Settings, given func(field any) bool) error {
-			if s.own() && !given(&s.Sensitive) {
-				s.Sensitive = "" // which the check refuses, with all else that is wrong
-			}
-			return nil
-		},
-		Rules: []experiment.Rule[Settings]{{
-			To:        func(s *Settings) []any { return []any{&s.ARD} },
-			DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Inputs} },
-			Words:     "inputs names several columns",
-			Holds:     func(s *Settings) bool { return s.own() && len(s.inputNames()) != 1 },
-		}, {
-			To:        func(s *Settings) []any { return []any{&s.Xi} },
-			DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive, &s.XiColumn} },
-			Words:     "no file of places has the tolerances in xi_column",
-			Holds:     func(s *Settings) bool { return !s.hasColumn() },
-		}, {
-			To:        func(s *Settings) []any { return []any{&s.XiColumn} },
-			DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive} },
-			Words:     "sensitive names a file of places",
-			Holds:     func(s *Settings) bool { return table.Is(s.Sensitive) },
-		}},
-		Check:       check,
-		Memory:      memory,
-		Run:         run,
-		Written:     experiment.FormModel,
-		Export:      export,
-		CheckExport: checkExport,
-	})
+var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
+	Name:     "privacygp/regression",
+	Version:  1,
+	Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
+	Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
+	Datasets: (*Settings).files,
+	Tables:   (*Settings).tables,
+	Complete: func(s *Settings, given func(field any) bool) error {
+		if s.own() && !given(&s.Sensitive) {
+			s.Sensitive = "" // which the check refuses, with all else that is wrong
+		}
+		return nil
+	},
+	Rules: []experiment.Rule[*Settings]{{
+		To:        func(s *Settings) []any { return []any{&s.ARD} },
+		DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Inputs} },
+		Words:     "inputs names several columns",
+		Holds:     func(s *Settings) bool { return s.own() && len(s.inputNames()) != 1 },
+	}, {
+		To:        func(s *Settings) []any { return []any{&s.Xi} },
+		DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive, &s.XiColumn} },
+		Words:     "no file of places has the tolerances in xi_column",
+		Holds:     func(s *Settings) bool { return !s.hasColumn() },
+	}, {
+		To:        func(s *Settings) []any { return []any{&s.XiColumn} },
+		DecidedBy: func(s *Settings) []any { return []any{&s.Sensitive} },
+		Words:     "sensitive names a file of places",
+		Holds:     func(s *Settings) bool { return table.Is(s.Sensitive) },
+	}},
+	Check:       check,
+	Memory:      memory,
+	Run:         run,
+	Written:     experiment.FormModel,
+	Export:      export,
+	CheckExport: checkExport,
 })
 
 // memory is an estimate of what a trial with the most rows and places takes, in bytes: 30

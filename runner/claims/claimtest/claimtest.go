@@ -19,12 +19,12 @@ func Registry() *experiment.Registry { return experiment.NewRegistry(Experiments
 
 // Experiments returns two experiments of the shape that papers have.
 func Experiments() []*experiment.Experiment {
-	run := func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+	run := func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 		return nil, errors.New("the tests of this package run no trial")
 	}
 	return []*experiment.Experiment{
 		{
-			Name: "demo/regression", Version: 1, Run: run,
+			Untyped: experiment.Untyped{Name: "demo/regression", Version: 1, Run: run},
 			Params: []experiment.Param{
 				{Name: "method", Kind: experiment.Text, Default: "standard", Values: []string{"standard", "sparse"}},
 				{Name: "epsilon", Kind: experiment.Number, Default: 1.0, Min: experiment.Bound(0), OpenMin: true, Infinite: true},
@@ -35,8 +35,8 @@ func Experiments() []*experiment.Experiment {
 				{Name: "utility_percent", Unit: "%"}},
 		},
 		{
-			Name: "demo/traces", Version: 1, Run: run,
-			Params: []experiment.Param{{Name: "points", Kind: experiment.Integer, Default: 9}},
+			Untyped: experiment.Untyped{Name: "demo/traces", Version: 1, Run: run},
+			Params:  []experiment.Param{{Name: "points", Kind: experiment.Integer, Default: 9}},
 			Metrics: []experiment.Metric{{Name: "trace_weak"}, {Name: "trace_strong"}, {Name: "gap"}, {Name: "variance_at_*"},
 				{Name: "time_s", Timing: true}},
 		},

@@ -22,12 +22,12 @@ import (
 // runner's own time.
 var Noop = noop.Experiment
 
-var noop = experiment.Of(experiment.Declaration[noopSettings, noopMetrics]{
+var noop = experiment.Of(experiment.Declaration[*noopSettings, noopMetrics]{
 	Name: "bench/noop", Version: 1, Summary: "Compute nothing.", Source: "none",
 	Run: func(_ context.Context, _ *experiment.Trial, s *noopSettings) (*experiment.Outcome[noopMetrics], error) {
 		return &experiment.Outcome[noopMetrics]{Metrics: noopMetrics{Sum: s.X + s.Y}}, nil
 	},
-})
+})()
 
 type noopSettings struct {
 	X      float64    `name:"x" default:"0" doc:"any number"`

@@ -45,10 +45,10 @@ func TestShares(t *testing.T) {
 		{name: "no meter", engine: io.NopCloser(nil), err: "measures no processor time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := &experiment.Experiment{Name: "demo/a", Metrics: []experiment.Metric{{Name: "y"}},
-				Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+			e := &experiment.Experiment{Untyped: experiment.Untyped{Name: "demo/a",
+				Run: func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 					return &experiment.Result{Metrics: map[string]float64{"y": 1}}, c.result
-				}}
+				}}, Metrics: []experiment.Metric{{Name: "y"}}}
 			opened := 0
 			rows, err := Shares(t.Context(), []ShareCase{{Of: e, Missing: c.absent,
 				Share: experiment.Share{Experiment: e.Name, Settings: []string{"n=2"}, Outside: "reading"},

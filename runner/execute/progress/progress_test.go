@@ -20,10 +20,14 @@ import (
 )
 
 var registry = experiment.NewRegistry(&experiment.Experiment{
-	Name: "demo/a", Version: 1, Params: []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0},
+	Untyped: experiment.Untyped{Name: "demo/a", Version: 1, Run: notRun},
+	Params: []experiment.Param{{Name: "x", Kind: experiment.Integer, Default: 0},
 		{Name: "y", Kind: experiment.Integer, Default: 0}},
-	Run: func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, nil },
 })
+
+func notRun(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
+	return nil, nil
+}
 
 // play reports a short run: one trial from before, one good, one failed, two
 // skipped for one reason.

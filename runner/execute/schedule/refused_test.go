@@ -27,7 +27,9 @@ func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
 		return runnerFunc(func(ctx context.Context, job trial.Job, _ time.Duration) (*record.Record, error) {
 			e := *demo
 			if err := what(position[job.Key]); err != nil {
-				e.Run = func(context.Context, *experiment.Trial) (*experiment.Result, error) { return nil, err }
+				e.Run = func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
+					return nil, err
+				}
 			}
 			return trial.Execute(ctx, &e, job, nil, nil)
 		})

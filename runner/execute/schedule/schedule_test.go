@@ -23,7 +23,7 @@ import (
 	"privkern/runner/store"
 )
 
-var demonstration = experiment.Of(experiment.Declaration[demoSettings, demoMetrics]{
+var demonstration = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
 	Name: "demo/a", Version: 1,
 	Datasets: func(s *demoSettings) []string {
 		if s.Data != "" {
@@ -38,7 +38,7 @@ var demonstration = experiment.Of(experiment.Declaration[demoSettings, demoMetri
 		y := t.Stream("noise").NormFloat64() + float64(s.X)
 		return &experiment.Outcome[demoMetrics]{Metrics: demoMetrics{Y: y}}, nil
 	},
-})
+})()
 
 type demoSettings struct {
 	X    int    `name:"x" default:"0" doc:"what noise is added to"`

@@ -148,7 +148,7 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 			if shelf != nil {
 				t.Keeper = shelf
 			}
-			return e.Run(ctx, t)
+			return e.Run(ctx, t, t.Params)
 		}))
 	})
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,

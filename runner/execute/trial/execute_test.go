@@ -19,7 +19,10 @@ import (
 
 // demo runs f as an experiment that documents the metrics y and y_*.
 func demo(f func(context.Context, *experiment.Trial) (*experiment.Result, error)) *experiment.Experiment {
-	return &experiment.Experiment{Name: "demo/a", Version: 1, Run: f,
+	run := func(ctx context.Context, t *experiment.Trial, _ experiment.Params) (*experiment.Result, error) {
+		return f(ctx, t)
+	}
+	return &experiment.Experiment{Untyped: experiment.Untyped{Name: "demo/a", Version: 1, Run: run},
 		Metrics: []experiment.Metric{{Name: "y"}, {Name: "y_*"}}}
 }
 

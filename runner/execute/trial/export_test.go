@@ -15,7 +15,9 @@ import (
 func exporting(f func(*experiment.Trial) (*experiment.Release, error)) *experiment.Experiment {
 	e := releasing(nil)
 	e.Release = nil
-	e.Export = func(_ context.Context, t *experiment.Trial) (*experiment.Release, error) { return f(t) }
+	e.Export = func(_ context.Context, t *experiment.Trial, _ experiment.Params) (*experiment.Release, error) {
+		return f(t)
+	}
 	return e
 }
 

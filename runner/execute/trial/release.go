@@ -86,7 +86,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 
 // publish computes what leaves, and its record but for what is said of its privacy.
 func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress ProgressFunc,
-	compute func(context.Context, *experiment.Trial) (*experiment.Release, error),
+	compute func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Release, error),
 	check func(*experiment.Experiment, *experiment.Release) error,
 ) (*record.Record, *experiment.Release, error) {
 	job.Datasets, job.RNG = nil, "" // the digests of private data, and what hides them in the key
@@ -100,7 +100,7 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	release, err := guarded(e, func() (*experiment.Release, error) {
 		return withEngine(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
 			t.Book, t.Entropy = o.Book, rand.Reader
-			return compute(ctx, t)
+			return compute(ctx, t, t.Params)
 		})
 	})
 	if ctx.Err() != nil {

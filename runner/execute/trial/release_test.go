@@ -17,7 +17,9 @@ import (
 // releasing is an experiment whose Run must not be called.
 func releasing(f func(*experiment.Trial) (*experiment.Release, error)) *experiment.Experiment {
 	e := demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) { panic("Run was called") })
-	e.Release = func(_ context.Context, t *experiment.Trial) (*experiment.Release, error) { return f(t) }
+	e.Release = func(_ context.Context, t *experiment.Trial, _ experiment.Params) (*experiment.Release, error) {
+		return f(t)
+	}
 	return e
 }
 
@@ -87,10 +89,10 @@ type dataSettings struct {
 // files. Its mechanism has all of them, and so has what names its data sets.
 func TestReleaseLeavesOutWhatDoesNothing(t *testing.T) {
 	var seen, asked experiment.Params
-	e := experiment.Of(experiment.Declaration[dataSettings, struct{}]{Name: "demo/a", Version: 1}).Experiment
+	e := experiment.Of(experiment.Declaration[*dataSettings, struct{}]{Name: "demo/a", Version: 1})().Experiment
 	e.Metrics = demo(nil).Metrics
-	e.Release = func(_ context.Context, tr *experiment.Trial) (*experiment.Release, error) {
-		seen = tr.Params
+	e.Release = func(_ context.Context, _ *experiment.Trial, p experiment.Params) (*experiment.Release, error) {
+		seen = p
 		return good(), nil
 	}
 	e.Datasets = func(p experiment.Params) []string {

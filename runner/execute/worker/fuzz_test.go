@@ -70,7 +70,7 @@ type jobSettings struct {
 // FuzzJobs reads what the runner writes to a worker: every job that is served is of
 // a known experiment, with all of its settings and no other.
 func FuzzJobs(f *testing.F) {
-	demo := experiment.Of(experiment.Declaration[jobSettings, struct{}]{Name: "demo/a", Version: 1})
+	demo := experiment.Of(experiment.Declaration[*jobSettings, struct{}]{Name: "demo/a", Version: 1})()
 	registry := experiment.NewRegistry(demo.Experiment)
 	job := `{"key":"k","experiment":"demo/a","params":{"x":1.5,"n":3,"at":[1,2]},"seed":7,` +
 		`"backend":"cpu","dtype":"float64"}` + "\n"

@@ -35,7 +35,7 @@ const childVar = "PRIVKERN_TEST_CHILD"
 // inheritedVar is set by the test and looked for by a trial.
 const inheritedVar = "PRIVKERN_TEST_INHERITED"
 
-var demonstration = experiment.Of(experiment.Declaration[demoSettings, demoMetrics]{
+var demonstration = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
 	Name: "demo/a", Version: 1,
 	Run: func(_ context.Context, t *experiment.Trial, s *demoSettings) (*experiment.Outcome[demoMetrics], error) {
 		switch s.Do {
@@ -114,7 +114,7 @@ var demonstration = experiment.Of(experiment.Declaration[demoSettings, demoMetri
 		}
 		return &experiment.Outcome[demoMetrics]{Metrics: demoMetrics{PID: float64(os.Getpid())}}, nil
 	},
-})
+})()
 
 type demoSettings struct {
 	Do      string            `name:"do" default:"answer" doc:"what becomes of the trial"`

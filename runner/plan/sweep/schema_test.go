@@ -13,9 +13,10 @@ import (
 // once as a list; what they declare otherwise stays each one's own.
 func TestSchemaSharesEqualParameters(t *testing.T) {
 	declared := func(name, doc string, low float64) *experiment.Experiment {
-		return &experiment.Experiment{Name: name, Version: 1, Run: nothing, Params: []experiment.Param{
-			{Name: "size", Kind: experiment.Number, Default: 30.0, Doc: doc, Min: experiment.Bound(low)},
-		}}
+		return &experiment.Experiment{Untyped: experiment.Untyped{Name: name, Version: 1, Run: nothing},
+			Params: []experiment.Param{
+				{Name: "size", Kind: experiment.Number, Default: 30.0, Doc: doc, Min: experiment.Bound(low)},
+			}}
 	}
 	for _, c := range []struct {
 		name        string

@@ -15,7 +15,7 @@ import (
 	"privkern/runner/plan/sweep"
 )
 
-func nothing(context.Context, *experiment.Trial) (*experiment.Result, error) {
+func nothing(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 	return &experiment.Result{}, nil
 }
 
@@ -50,18 +50,17 @@ func (full) Choices() []string { return []string{"full"} }
 
 var names = sweep.Names{
 	Experiments: experiment.NewRegistry(
-		experiment.Of(experiment.Declaration[curveSettings, struct{}]{Name: "demo/curve", Version: 1,
+		experiment.Of(experiment.Declaration[*curveSettings, struct{}]{Name: "demo/curve", Version: 1,
 			Check: func(s *curveSettings) error {
 				if s.Epsilon == 7 {
 					return errors.New("epsilon may not be 7")
 				}
 				return nil
 			},
-		}).Experiment,
-		&experiment.Experiment{Name: "demo/other", Version: 1, Run: nothing, Params: []experiment.Param{
-			{Name: "size", Kind: experiment.Integer, Default: 3},
-		}},
-		experiment.Of(experiment.Declaration[sparseSettings, struct{}]{Name: "demo/when", Version: 1}).Experiment,
+		})().Experiment,
+		&experiment.Experiment{Untyped: experiment.Untyped{Name: "demo/other", Version: 1, Run: nothing},
+			Params: []experiment.Param{{Name: "size", Kind: experiment.Integer, Default: 3}}},
+		experiment.Of(experiment.Declaration[*sparseSettings, struct{}]{Name: "demo/when", Version: 1})().Experiment,
 	),
 	Tables: func() ([]string, error) { return []string{"demo/table1"}, nil },
 }
@@ -377,7 +376,7 @@ func TestOverrideAppliesToAllBlocksOrNone(t *testing.T) {
 
 	// Two experiments have the parameter, but only the first can take 11.
 	bounded := func(name string, most float64) *experiment.Experiment {
-		return &experiment.Experiment{Name: name, Version: 1, Run: nothing,
+		return &experiment.Experiment{Untyped: experiment.Untyped{Name: name, Version: 1, Run: nothing},
 			Params: []experiment.Param{{Name: "size", Kind: experiment.Integer, Default: 3, Max: &most}}}
 	}
 	s, err := sweep.Read("test.yaml", []byte("runs:\n  - {experiment: demo/large}\n  - {experiment: demo/small}\n"),

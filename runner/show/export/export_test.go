@@ -29,7 +29,7 @@ func (noData) Find(string) (string, string, error) { return "", "abc", nil }
 // registry offers two experiments that share a parameter of different kinds.
 func registry() *experiment.Registry {
 	return experiment.NewRegistry(
-		experiment.Of(experiment.Declaration[fitSettings, fitMetrics]{
+		experiment.Of(experiment.Declaration[*fitSettings, fitMetrics]{
 			Name: "demo/fit", Version: 3, Summary: "A fit", Source: "A. Author (2020)",
 			Run: func(context.Context, *experiment.Trial, *fitSettings) (*experiment.Outcome[fitMetrics], error) {
 				return nil, errNotRun
@@ -40,13 +40,13 @@ func registry() *experiment.Registry {
 				}
 				return []string{"kung"}
 			},
-		}).Experiment,
-		experiment.Of(experiment.Declaration[otherSettings, otherMetrics]{
+		})().Experiment,
+		experiment.Of(experiment.Declaration[*otherSettings, otherMetrics]{
 			Name: "demo/other", Version: 1,
 			Run: func(context.Context, *experiment.Trial, *otherSettings) (*experiment.Outcome[otherMetrics], error) {
 				return nil, errNotRun
 			},
-		}).Experiment,
+		})().Experiment,
 	)
 }
 

@@ -17,7 +17,7 @@ type curveSettings struct {
 
 // From a record, as the store holds it, to a drawing.
 func TestFigure(t *testing.T) {
-	curve := experiment.Of(experiment.Declaration[curveSettings, struct{}]{Name: "demo/curve", Version: 1})
+	curve := experiment.Of(experiment.Declaration[*curveSettings, struct{}]{Name: "demo/curve", Version: 1})()
 	reg := experiment.NewRegistry(curve.Experiment)
 	rec := &record.Record{Key: "k", Experiment: "demo/curve", Params: map[string]any{"epsilon": "inf"}, Status: record.OK,
 		Series: map[string]map[string]record.SeriesColumn{"mean": {"x": {0, 1, 2}, "y": {1, math.NaN(), 3}}}}

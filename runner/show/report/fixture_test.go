@@ -73,12 +73,12 @@ tables:
          params: {method: sparse, epsilon: 1}, deterministic: true}
 `
 
-var regression = experiment.Of(experiment.Declaration[regressionSettings, regressionMetrics]{
+var regression = experiment.Of(experiment.Declaration[*regressionSettings, regressionMetrics]{
 	Name: "cloaking/regression", Version: 1,
 	Run: func(context.Context, *experiment.Trial, *regressionSettings) (*experiment.Outcome[regressionMetrics], error) {
 		return nil, errors.New("not run here")
 	},
-})
+})()
 
 type regressionSettings struct {
 	Inputs      inputs  `name:"inputs" default:"age" doc:"what the height is predicted from"`

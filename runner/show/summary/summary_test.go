@@ -17,12 +17,12 @@ import (
 	"privkern/runner/show/summary"
 )
 
-var demo = experiment.Of(experiment.Declaration[demoSettings, demoMetrics]{
+var demo = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
 	Name: "demo/a", Version: 1,
 	Run: func(context.Context, *experiment.Trial, *demoSettings) (*experiment.Outcome[demoMetrics], error) {
 		return nil, errors.New("the tests of this package run no trial")
 	},
-})
+})()
 
 type demoSettings struct {
 	Method  string  `name:"method" default:"standard" doc:"any text"`

@@ -43,7 +43,7 @@ func Publish[S, M any](
 	}
 	tr.Book = func(experiment.Spending) error { return nil }
 	tr.Entropy = Entropy(int(o.Seed))
-	return x.Experiment.Release(o.Context(t), tr)
+	return x.Experiment.Release(o.Context(t), tr, tr.Params)
 }
 
 // PlanOf plans a release.
