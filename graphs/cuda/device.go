@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -90,21 +91,34 @@ const (
 	maxChunks  = 32
 )
 
-// on runs f on a thread with the device's context and the run's lane.
-func (d *device) on(f func(l *lane) error) error {
+// enter is [gpu.enter] for work in the run's lane, which it returns.
+func (d *device) enter() (*lane, error) {
 	g := d.gpu
 	if err := g.gone(); err != nil {
+		return nil, err
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	if d.run.lane == nil {
+		l, err := g.lane(d.like)
+		if err != nil {
+			runtime.UnlockOSThread()
+			return nil, err
+		}
+		d.run.lane, d.like = l, nil
+	}
+	return d.run.lane, nil
+}
+
+// on runs f on a thread with the device's context and the run's lane.
+func (d *device) on(f func(l *lane) error) error {
+	l, err := d.enter()
+	if err != nil {
 		return err
 	}
-	return g.call(func() (err error) {
-		if d.run.lane == nil {
-			if d.run.lane, err = g.lane(d.like); err != nil {
-				return err
-			}
-			d.like = nil
-		}
-		return f(d.run.lane)
-	})
+	defer runtime.UnlockOSThread()
+	return f(l)
 }
 
 // Alloc returns memory of the pool.
@@ -335,15 +349,18 @@ func (d *device) Launch(o gorgonia.Op, out engine.DTensor, in []engine.DTensor) 
 	if op.HasElementType(types...) || d.element == (tensor.Dtype{}) {
 		d.element = op.ElementType(types...)
 	}
-	return d.on(func(l *lane) error {
-		t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: d.element, out: out, in: in}
-		launch(t)
-		t.giveBack()
-		if t.err != nil {
-			return fmt.Errorf("%v: %w", o, t.err)
-		}
-		return nil
-	})
+	l, err := d.enter()
+	if err != nil {
+		return err
+	}
+	defer runtime.UnlockOSThread()
+	t := &task{d: d, gpu: d.gpu, lane: l, op: o, dtype: d.element, out: out, in: in}
+	launch(t)
+	t.giveBack()
+	if t.err != nil {
+		return fmt.Errorf("%v: %w", o, t.err)
+	}
+	return nil
 }
 
 // Sync waits for the run's work. Its error is that of the first operation that failed,

@@ -189,10 +189,12 @@ func (f *fused) String() string {
 func (f *fused) Launch(out, in []engine.DTensor) error {
 	words := f.chain.Words(addresses(in), addresses(out))
 	grid := f.chain.Grid()
+	g := f.d.gpu
 	return f.d.on(func(l *lane) error {
-		g := f.d.gpu
-		err := g.api.Launch(f.kernel.function, grid.Blocks, 1, grid.X, grid.Y, l.stream, words)
-		return g.failed(fmt.Sprintf("the kernel of %v", f), err)
+		if err := g.api.Launch(f.kernel.function, grid.Blocks, 1, grid.X, grid.Y, l.stream, words); err != nil {
+			return g.failed(fmt.Sprintf("the kernel of %v", f), err)
+		}
+		return nil
 	})
 }
 

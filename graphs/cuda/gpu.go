@@ -147,13 +147,23 @@ func (g *gpu) setUp() error {
 	return nil
 }
 
+// enter locks the goroutine to a thread and makes the context current there. Where it
+// succeeds, the caller unlocks the thread.
+func (g *gpu) enter() error {
+	runtime.LockOSThread()
+	err := g.failed("making the device's context current", g.api.SetContext(g.context))
+	if err != nil {
+		runtime.UnlockOSThread()
+	}
+	return err
+}
+
 // call runs f on a thread with the context.
 func (g *gpu) call(f func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := g.api.SetContext(g.context); err != nil {
-		return g.failed("making the device's context current", err)
+	if err := g.enter(); err != nil {
+		return err
 	}
+	defer runtime.UnlockOSThread()
 	return f()
 }
 

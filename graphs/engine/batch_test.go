@@ -111,18 +111,6 @@ func TestCancelledInABatch(t *testing.T) {
 	checkBatched(t, out, err)
 }
 
-// An engine that counts stops in the middle of a batch, too.
-func TestCountingDevicePassesTheContextOn(t *testing.T) {
-	host := newHostDevice(nil, new(spares))
-	ctx, cancel := context.WithCancel(t.Context())
-	(&countingDevice{Device: host}).within(ctx)
-	cancel()
-	err := host.pool.For(t.Context(), 1, 1, func(int, int) error { return nil })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a loop of the host's device ends with %v, want the context's error", err)
-	}
-}
-
 // Wrong batches are errors of the graph, with the shapes.
 func TestBuildRefusesWrongBatches(t *testing.T) {
 	_, err := Build(Program{Name: "wrong", Build: func(b *Builder) {

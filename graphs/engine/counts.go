@@ -2,19 +2,13 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-
 	"privkern/graphs/cost"
-	"privkern/graphs/cuda/kernels"
 )
 
 // Count is what the runs of one program in one element type asked of a device, or would
@@ -153,181 +147,10 @@ func (c *counter) add(key countKey, t tally) {
 	to.add(t)
 }
 
-// ran counts a run of a program, which began at some time.
-func (c *counter) ran(key countKey, began time.Time) {
+// ran stops the clock of a program's run, which began at some time, and counts the run.
+func (c *counter) ran(key countKey, began time.Time, stop func()) {
+	stop()
 	if c.on.Load() {
 		c.add(key, tally{runs: 1, seconds: time.Since(began).Seconds()})
-	}
-}
-
-// countingDevice is a device that counts on the way to another one, which computes.
-type countingDevice struct {
-	Device
-	counts  *counter
-	key     countKey
-	pending tally      // since the last Sync
-	mu      sync.Mutex // of pending where steps run at the same time
-}
-
-// counting returns a device that counts for a program. It fuses where the other one does.
-func (e *Engine) counting(key countKey) Device {
-	d := &countingDevice{Device: e.device(), counts: &e.counts, key: key}
-	if pooled, ok := d.Device.(pooled); ok {
-		pooled.around(func(work func()) { e.counts.timed(key, work) })
-	}
-	if f, ok := d.Device.(Fuser); ok {
-		return &countingFuser{d, f}
-	}
-	return d
-}
-
-// countingFuser is a countingDevice for a device that fuses.
-type countingFuser struct {
-	*countingDevice
-	fuser Fuser
-}
-
-// Fuses implements [Fuser].
-func (d *countingFuser) Fuses() bool { return d.fuser.Fuses() }
-
-// Fuse implements [Fuser].
-func (d *countingFuser) Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error) {
-	f, err := d.fuser.Fuse(c, dtype)
-	if err != nil {
-		return nil, err
-	}
-	return &countingChain{f, d.countingDevice, c, dtype}, nil
-}
-
-// countingChain counts the launches of a chain's kernel.
-type countingChain struct {
-	Fused
-	device *countingDevice
-	chain  *kernels.Chain
-	dtype  tensor.Dtype
-}
-
-// Launch implements [Fused].
-func (c *countingChain) Launch(out, in []DTensor) error {
-	err := c.Fused.Launch(out, in)
-	if err == nil && c.device.counts.on.Load() {
-		operands := append(operandsOf(in), operandsOf(out)...)
-		c.device.pending.work.Add(cost.OfChain(len(c.chain.Steps), c.chain.N, c.dtype, operands...))
-	}
-	return err
-}
-
-// operandsOf are tensors as package cost sees them.
-func operandsOf(all []DTensor) []cost.Operand {
-	operands := make([]cost.Operand, len(all))
-	for i, t := range all {
-		operands[i] = cost.Operand{Shape: t.Shape, DType: t.DType}
-	}
-	return operands
-}
-
-// within implements interruptible where the other device does.
-func (d *countingDevice) within(ctx context.Context) {
-	if i, ok := d.Device.(interruptible); ok {
-		i.within(ctx)
-	}
-}
-
-// concurrent implements sharer where the other device does.
-func (d *countingDevice) concurrent() concurrent {
-	if s, ok := d.Device.(sharer); ok {
-		return s.concurrent()
-	}
-	return nil
-}
-
-// Upload implements [Device].
-func (d *countingDevice) Upload(dst DTensor, v gorgonia.Value) error {
-	if d.counts.on.Load() {
-		d.copied(dst.Bytes(), 0)
-	}
-	return d.Device.Upload(dst, v)
-}
-
-// Download implements [Device].
-func (d *countingDevice) Download(src DTensor) (gorgonia.Value, error) {
-	if d.counts.on.Load() {
-		d.copied(0, src.Bytes())
-	}
-	return d.Device.Download(src)
-}
-
-// give implements giver where the other device does; a device would copy.
-func (d *countingDevice) give(kept, as DTensor) (gorgonia.Value, error) {
-	g, ok := d.Device.(giver)
-	if !ok {
-		return nil, nil
-	}
-	v, err := g.give(kept, as)
-	if v != nil && d.counts.on.Load() {
-		d.copied(0, as.Bytes())
-	}
-	return v, err
-}
-
-// copied counts a copy.
-func (d *countingDevice) copied(up, down int) {
-	d.pending.work.Add(cost.Work{Copies: 1, Up: int64(up), Down: int64(down)})
-}
-
-// Launch implements [Device].
-func (d *countingDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
-	err := d.Device.Launch(o, out, in)
-	if d.counts.on.Load() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.count(o, out, in, errors.Is(err, ErrNoKernel))
-	}
-	return err
-}
-
-// count counts an operation. Of one without a kernel a device that says so leaves the copies
-// to the executor, which makes them; the host never says so.
-func (d *countingDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused bool) {
-	if refused {
-		d.pending.fallbacks++
-		return
-	}
-	work, ok := cost.Of(o, cost.Operand{Shape: out.Shape, DType: out.DType}, operandsOf(in))
-	if !ok {
-		d.pending.fallbacks++
-		for _, t := range in {
-			d.copied(0, t.Bytes())
-		}
-		d.pending.waits++
-		d.copied(out.Bytes(), 0)
-		return
-	}
-	d.pending.work.Add(work)
-}
-
-// queued says whether anything was done since the last Sync.
-func (d *countingDevice) queued() bool {
-	return d.pending.work.Launches > 0 || d.pending.work.Copies > 0 || d.pending.fallbacks > 0
-}
-
-// Sync implements [Device].
-func (d *countingDevice) Sync() error {
-	d.ended(1)
-	return d.Device.Sync()
-}
-
-// Detach implements [Device].
-func (d *countingDevice) Detach() (Tail, error) {
-	d.ended(0)
-	return d.Device.Detach()
-}
-
-// ended counts what was done since the last run, if anything was, with the waits for it.
-func (d *countingDevice) ended(waits int) {
-	if d.counts.on.Load() && d.queued() {
-		d.pending.waits += waits
-		d.counts.add(d.key, d.pending)
-		d.pending = tally{}
 	}
 }

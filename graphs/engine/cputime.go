@@ -28,9 +28,11 @@ type meter struct {
 	began atomic.Int64
 }
 
-// pooled is a Device that computes on several goroutines: those beside the caller's do their
-// work inside of a call.
-type pooled interface{ around(call func(work func())) }
+// pooled is a Device that computes on several goroutines, each of which calls begin before
+// its work, the caller's excepted, and stop after it.
+type pooled interface {
+	around(begin func() (stop func()))
+}
 
 // StartCPU measures from now on the processor time of runs, without counting what they ask of a
 // device: it costs a run about a microsecond. It does nothing where threads have no clocks.
@@ -64,19 +66,18 @@ func (m *meter) share(graphs float64) *CPU {
 	return c
 }
 
-// timed calls work, a part of a run of a program that is done on this goroutine, and adds its
-// processor time to the program's. Runs do not call one another, so that none is added twice.
-func (c *counter) timed(key countKey, work func()) {
+// clock starts the processor clock of this goroutine, on which a part of a program's run is
+// computed, and returns the function that adds the time to the program's. Runs do not call
+// one another, so that none is added twice.
+func (c *counter) clock(key countKey) (stop func()) {
 	if !c.cpu.on.Load() {
-		work()
-		return
+		return func() {}
 	}
 	runtime.LockOSThread() // a goroutine that waits may go on elsewhere
 	began := threadCPU()
-	defer func() {
+	return func() {
 		took := threadCPU() - began
 		runtime.UnlockOSThread()
 		c.add(key, tally{cpu: float64(took) / 1e9})
-	}()
-	work()
+	}
 }

@@ -32,7 +32,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -219,12 +218,7 @@ func (e *Engine) Close() error {
 // the outputs, NaN for those members, come together with an error in which errors.As finds
 // an [op.MembersError]. Every other error comes without outputs.
 func (e *Engine) Run(ctx context.Context, p Program, inputs Values, options ...RunOption) (Values, error) {
-	s, err := e.Session(p)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	return s.Run(ctx, inputs, options...)
+	return e.RunAs(ctx, e.dtype, p, inputs, options...)
 }
 
 // RunAs runs a program once in an element type of its own: in float64 for what float32
@@ -232,12 +226,12 @@ func (e *Engine) Run(ctx context.Context, p Program, inputs Values, options ...R
 // type.
 func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values,
 	options ...RunOption) (Values, error) {
-	s, err := e.session(p, dtype)
+	s, err := e.SessionAs(dtype, p)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return s.Run(ctx, inputs, options...)
+	return s.x.Run(ctx, inputs, staying(options)...)
 }
 
 // Session is a program that one goroutine runs many times. A loop over a parameter is
@@ -245,23 +239,16 @@ func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, input
 type Session struct {
 	engine *Engine
 	key    string
-	counts countKey
 	x      *Executor
 }
 
 // Session prepares a program for many runs from one goroutine. Close it to let
 // others use what was built.
-func (e *Engine) Session(p Program) (*Session, error) { return e.session(p, e.dtype) }
+func (e *Engine) Session(p Program) (*Session, error) { return e.SessionAs(e.dtype, p) }
 
 // SessionAs is Session in an element type of its own, as [Engine.RunAs].
 func (e *Engine) SessionAs(dtype tensor.Dtype, p Program) (*Session, error) {
-	return e.session(p, dtype)
-}
-
-// The key is the program's with the element type before it.
-func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 	key := dtype.String() + " " + p.Key
-	counts := countKey{p.Name, dtype.String()}
 	x, err := e.take(key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
@@ -271,11 +258,11 @@ func (e *Engine) session(p Program, dtype tensor.Dtype) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x, err = e.residents.executor(g, e.counting(counts), e.fellBack); err != nil {
+		if x, err = e.residents.executor(g); err != nil {
 			return nil, err
 		}
 	}
-	return &Session{engine: e, key: key, counts: counts, x: x}, nil
+	return &Session{engine: e, key: key, x: x}, nil
 }
 
 // Pin keeps an input on the device for all following runs of the session. A resident value
@@ -284,10 +271,8 @@ func (s *Session) Pin(name string, v gorgonia.Value) error { return s.x.Pin(name
 
 // Run runs the session's program. Members of a batch that fail leave the others' outputs,
 // as in [Engine.Run].
-func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (out Values, err error) {
-	defer s.engine.counts.ran(s.counts, time.Now())
-	s.engine.counts.timed(s.counts, func() { out, err = s.x.Run(ctx, inputs, staying(options)...) })
-	return out, err
+func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) (Values, error) {
+	return s.x.Run(ctx, inputs, staying(options)...)
 }
 
 // Close gives the program back to the engine. The session cannot be used

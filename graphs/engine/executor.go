@@ -2,8 +2,8 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -20,7 +20,7 @@ import (
 // errors as well.
 type Executor struct {
 	graph  *Graph
-	device Device
+	device *countedDevice
 	steps  []step
 	units  []unit // of the steps, in their order
 	// schedule is nil where steps run one after another.
@@ -33,9 +33,6 @@ type Executor struct {
 	// What stays on the device between runs: constants, and pinned inputs.
 	kept   map[int]*memory
 	pinned map[string]bool
-	// fellBack is called for each operation that the host computed in the
-	// device's place; it may be nil.
-	fellBack func(op string)
 }
 
 // step is one operation: it reads and writes slots.
@@ -52,15 +49,19 @@ type unit struct {
 	chain    *chain // nil where the steps run one by one
 }
 
-// NewExecutor plans the run of a graph on a device and uploads its constants.
+// NewExecutor plans the run of a graph on a device and uploads its constants. It calls
+// fellBack, unless that is nil, for each operation that the host computes because the
+// device has no kernel for it.
 func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
-	return newResidents(func(countKey) Device { return d }).executor(g, d, fellBack)
+	return newResidents(func(key countKey) *countedDevice {
+		return &countedDevice{Device: d, counts: new(counter), key: key, fellBack: fellBack}
+	}).executor(g)
 }
 
-// executor is NewExecutor among the resident values of an engine.
-func (h *residents) executor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
-	x := &Executor{graph: g, device: d, home: h, inputs: map[string]int{}, output: map[string]int{},
-		kept: map[int]*memory{}, pinned: map[string]bool{}, fellBack: fellBack}
+// executor is NewExecutor among the resident values of an engine, on a device of its own.
+func (h *residents) executor(g *Graph) (*Executor, error) {
+	x := &Executor{graph: g, device: h.device(countKey{g.Program, g.DType.String()}), home: h,
+		inputs: map[string]int{}, output: map[string]int{}, kept: map[int]*memory{}, pinned: map[string]bool{}}
 	err := x.plan()
 	if err == nil {
 		err = x.leaveConstants()
@@ -127,7 +128,7 @@ func (x *Executor) plan() error {
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
 			}
-			x.kept[slot] = &memory{home: x.home, tensor: t, key: x.key(), users: 1}
+			x.kept[slot] = &memory{home: x.home, tensor: t, key: x.device.key, users: 1}
 		default:
 			s := step{op: n.Op(), out: slot}
 			for _, c := range operands {
@@ -176,9 +177,6 @@ func (x *Executor) planFrees() {
 	}
 }
 
-// key is what counts know the program by.
-func (x *Executor) key() countKey { return countKey{x.graph.Program, x.graph.DType.String()} }
-
 // Pin uploads an input once for all following runs, which must not be given it
 // again; a resident value is there already, and may be closed. A second Pin replaces the
 // first.
@@ -193,7 +191,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	if r, ok := v.(*Resident); ok {
 		m, err = x.resident(r, slot)
 	} else {
-		m, err = x.home.keep(x.device, x.key(), x.slot(slot), v)
+		m, err = x.home.keep(x.device, x.device.key, x.slot(slot), v)
 	}
 	if err != nil {
 		noteFailure(err)
@@ -236,20 +234,12 @@ func (x *Executor) Close() {
 //
 // Where an operation fails for some members of a batch, the run goes on for the others:
 // the outputs, NaN for those members, come together with a [op.MembersError]. Every other
-// error comes without outputs.
-func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (Values, error) {
-	outputs, err := x.run(ctx, inputs, stay)
-	if err != nil {
-		noteFailure(err)
-		return outputs, fmt.Errorf("%s: %w", x.graph.Program, err)
-	}
-	return outputs, nil
-}
-
-// run uploads the inputs, launches the steps and downloads the outputs. It stops between
-// operations when the context ends, and within those that the host divides.
-func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outputs Values, err error) {
-	if d, ok := x.device.(interruptible); ok {
+// error comes without outputs. The run stops between operations when the context ends, and
+// within those that the host divides.
+func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outputs Values, err error) {
+	counts, key := x.device.counts, x.device.key
+	defer counts.ran(key, time.Now(), counts.clock(key))
+	if d, ok := x.device.Device.(interruptible); ok {
 		d.within(ctx)
 	}
 	visit := x.visit(stay)
@@ -259,24 +249,16 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 		for slot := range held.live {
 			held.free(slot)
 		}
-		outputs, err = visit.end(outputs, err, &failed)
+		if outputs, err = visit.end(outputs, err, &failed); err != nil {
+			noteFailure(err)
+			err = fmt.Errorf("%s: %w", x.graph.Program, err)
+		}
 	}()
 	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
 	}
-	for slot, m := range x.kept {
-		if held.values[slot], err = visit.lend(slot, m.retain()); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range x.graph.InputNames {
-		slot, used := x.inputs[name]
-		if !used || x.pinned[name] {
-			continue
-		}
-		if held.values[slot], held.live[slot], err = visit.input(slot, inputs[name]); err != nil {
-			return nil, fmt.Errorf("input %q: %w", name, err)
-		}
+	if err := x.load(visit, held, inputs); err != nil {
+		return nil, err
 	}
 	if x.schedule != nil && x.schedule.takes(held.values) {
 		err = x.schedule.run(ctx, *held, &failed)
@@ -289,6 +271,26 @@ func (x *Executor) run(ctx context.Context, inputs Values, stay []string) (outpu
 	return visit.outputs(held.values, held.live)
 }
 
+// load gives slots the values that a run begins with: constants, pinned inputs, and the
+// run's own inputs, which are uploaded.
+func (x *Executor) load(visit *visit, held *slots, inputs Values) (err error) {
+	for slot, m := range x.kept {
+		if held.values[slot], err = visit.lend(slot, m.retain()); err != nil {
+			return err
+		}
+	}
+	for _, name := range x.graph.InputNames {
+		slot, used := x.inputs[name]
+		if !used || x.pinned[name] {
+			continue
+		}
+		if held.values[slot], held.live[slot], err = visit.input(slot, inputs[name]); err != nil {
+			return fmt.Errorf("input %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // oneByOne launches one step after another.
 func (x *Executor) oneByOne(ctx context.Context, held *slots, failed *op.Failures) error {
 	for _, u := range x.units {
@@ -296,7 +298,7 @@ func (x *Executor) oneByOne(ctx context.Context, held *slots, failed *op.Failure
 			return err
 		}
 		if u.chain != nil {
-			done, err := u.chain.run(held.values, held.alloc, held.free)
+			done, err := held.run(u.chain)
 			if err != nil {
 				return err
 			}
@@ -312,7 +314,7 @@ func (x *Executor) oneByOne(ctx context.Context, held *slots, failed *op.Failure
 			if err != nil {
 				return err
 			}
-			if err := failed.Keep(x.launch(s.op, out, at(held.values, s.in))); err != nil {
+			if err := failed.Keep(x.device.Launch(s.op, out, at(held.values, s.in))); err != nil {
 				return err
 			}
 			for _, slot := range s.dead {
@@ -373,37 +375,4 @@ func (x *Executor) checkNames(inputs Values, stay []string) error {
 		}
 	}
 	return nil
-}
-
-// launch computes one operation on the device, or on the host where the device has no
-// kernel for it. The fallback costs two copies and a wait for the device.
-func (x *Executor) launch(o gorgonia.Op, out DTensor, in []DTensor) error {
-	err := x.device.Launch(o, out, in)
-	if !errors.Is(err, ErrNoKernel) {
-		return err
-	}
-	if x.fellBack != nil {
-		x.fellBack(o.String())
-	}
-	values := make([]gorgonia.Value, len(in))
-	for i, t := range in {
-		if values[i], err = x.device.Download(t); err != nil {
-			return fmt.Errorf("%v, input %d, for the host: %w", o, i, err)
-		}
-	}
-	var failed op.Failures // of members of batches
-	if err := failed.Keep(x.device.Sync()); err != nil {
-		return err
-	}
-	var v gorgonia.Value
-	err = protect(func() (err error) { v, err = o.Do(values...); return err })
-	if err = failed.Keep(err); err == nil {
-		if v, err = shaped(v, out); err == nil {
-			err = x.device.Upload(out, v)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%v, on the host: %w", o, err)
-	}
-	return failed.Err()
 }

@@ -32,6 +32,4 @@ func Scheduled(e *Engine) (n int) {
 // eagerDevice is the host with heavy steps alone.
 type eagerDevice struct{ *hostDevice }
 
-func (d eagerDevice) concurrent() concurrent { return d }
-
 func (eagerDevice) heavy(step, DTensor, []DTensor) bool { return true }

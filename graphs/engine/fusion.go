@@ -14,27 +14,29 @@ import (
 // chain is steps that one kernel may compute. Only what others read gets memory.
 type chain struct {
 	kernel  Fused
+	source  *kernels.Chain
+	dtype   tensor.Dtype
 	in, out []int // slots in the order of the kernel's parameters
 	dead    []int // slots that nothing reads after the chain
 }
 
 // run computes a chain by its kernel, if that is ready.
-func (c *chain) run(values []DTensor, alloc func(slot int, what any) (DTensor, error), free func(int)) (bool, error) {
-	ready, err := c.kernel.Ready()
-	if err != nil || !ready {
+func (h *slots) run(c *chain) (done bool, err error) {
+	if done, err = c.kernel.Ready(); err != nil || !done {
 		return false, err
 	}
-	out := make([]DTensor, len(c.out))
+	in, out := at(h.values, c.in), make([]DTensor, len(c.out))
 	for i, slot := range c.out {
-		if out[i], err = alloc(slot, c.kernel); err != nil {
+		if out[i], err = h.alloc(slot, c.kernel); err != nil {
 			return false, err
 		}
 	}
-	if err := c.kernel.Launch(out, at(values, c.in)); err != nil {
+	if err := c.kernel.Launch(out, in); err != nil {
 		return false, err
 	}
+	h.x.device.countChain(c.source, c.dtype, out, in)
 	for _, slot := range c.dead {
-		free(slot)
+		h.free(slot)
 	}
 	return true, nil
 }
@@ -54,7 +56,7 @@ const maxChain = 48
 
 // planUnits decides which steps one kernel may compute, and when slots are freed.
 func (x *Executor) planUnits() error {
-	f, ok := x.device.(Fuser)
+	f, ok := x.device.Device.(Fuser)
 	if !ok || !f.Fuses() {
 		x.units = make([]unit, len(x.steps))
 		for i := range x.steps {
@@ -278,7 +280,8 @@ func (x *Executor) chain(f Fuser, u unit, elements []*kernels.Element) (*chain, 
 			c.out, k.Out = append(c.out, s.out), append(k.Out, i)
 		}
 	}
+	c.source, c.dtype = k, op.ElementType(types...)
 	var err error
-	c.kernel, err = f.Fuse(k, op.ElementType(types...))
+	c.kernel, err = f.Fuse(k, c.dtype)
 	return c, err
 }

@@ -95,12 +95,12 @@ func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 func (d *hostDevice) within(ctx context.Context) { d.pool = d.pool.Within(ctx) }
 
 // around implements pooled.
-func (d *hostDevice) around(call func(work func())) { d.pool = d.pool.Around(call) }
+func (d *hostDevice) around(begin func() (stop func())) { d.pool = d.pool.Around(begin) }
 
 // Launch computes an operation: one of package op, or of gorgonia's with a kernel there, into
 // spare memory and with the pool's workers, any other of gorgonia's into memory of its own on
 // one goroutine.
-func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
+func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) (err error) {
 	values := make([]gorgonia.Value, len(in))
 	for i, t := range in {
 		values[i] = t.Buf.(*hostBuf).value
@@ -115,28 +115,28 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 			prealloc = d.newTensor(out)
 			*buf = hostBuf{value: prealloc, reusable: true}
 		}
-		v, err := ours.Compute(d.pool, prealloc, values...)
-		buf.value = v
-		if v == nil {
+		if buf.value, err = ours.Compute(d.pool, prealloc, values...); buf.value == nil {
 			*buf = hostBuf{}
 		}
 		return err // that of some members comes with a value
 	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%v: %w", o, err)
+		}
+	}()
+	defer catch(&err)
 	if kernel := op.OnHost(o, values...); kernel != nil {
 		result := d.newTensor(out)
 		*buf = hostBuf{value: result, reusable: true}
-		if err := protect(func() error { return kernel(d.pool, result) }); err != nil {
-			return fmt.Errorf("%v: %w", o, err)
-		}
-		return nil
+		return kernel(d.pool, result)
 	}
-	var v gorgonia.Value
-	if err := protect(func() (err error) { v, err = op.Do(o, values...); return err }); err != nil {
-		return fmt.Errorf("%v: %w", o, err)
-	}
-	v, err := shaped(v, out)
+	v, err := op.Do(o, values...)
 	if err != nil {
-		return fmt.Errorf("%v: the result: %w", o, err)
+		return err
+	}
+	if v, err = shaped(v, out); err != nil {
+		return fmt.Errorf("the result: %w", err)
 	}
 	*buf = hostBuf{value: v}
 	// The result may be a view of an operand, which must then not be written

@@ -16,9 +16,6 @@ const (
 	heavyElements = 1 << 14
 )
 
-// concurrent implements sharer.
-func (d *hostDevice) concurrent() concurrent { return d }
-
 func (d *hostDevice) workers() *parallel.Pool { return d.pool }
 
 // share gives the steps headers of their own.

@@ -238,17 +238,20 @@ func checkSlice(n, operand *gorgonia.Node) error {
 	return nil
 }
 
-// protect turns a panic into an error: gorgonia's graph builders panic on
+// protect calls f and turns a panic into an error: gorgonia's graph builders panic on
 // wrong shapes here and there.
 func protect(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			if e, ok := v.(error); ok {
-				err = fmt.Errorf("panic: %w", e)
-			} else {
-				err = fmt.Errorf("panic: %v", v)
-			}
-		}
-	}()
+	defer catch(&err)
 	return f()
+}
+
+// catch, deferred by a function, turns its panic into the error that it returns.
+func catch(err *error) {
+	switch v := recover().(type) {
+	case nil:
+	case error:
+		*err = fmt.Errorf("panic: %w", v)
+	default:
+		*err = fmt.Errorf("panic: %v", v)
+	}
 }

@@ -173,8 +173,8 @@ func (h *residents) download(key countKey, group map[string]*Resident, to Values
 			return err
 		}
 		reads = append(reads, m)
-		if g, ok := d.(giver); ok && last && m.sole() {
-			if v, err := g.give(m.tensor, r.tensor); v != nil || err != nil {
+		if last && m.sole() {
+			if v, err := d.give(m.tensor, r.tensor); v != nil || err != nil {
 				to[name] = v
 				if err != nil {
 					return err

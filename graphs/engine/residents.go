@@ -16,7 +16,7 @@ import (
 // that nobody has waited for.
 type residents struct {
 	// device returns one for work that belongs to no run, which counts for a program.
-	device func(key countKey) Device
+	device func(key countKey) *countedDevice
 
 	mu     sync.Mutex
 	open   map[*Resident]bool
@@ -25,7 +25,7 @@ type residents struct {
 }
 
 // newResidents are none.
-func newResidents(device func(countKey) Device) *residents {
+func newResidents(device func(countKey) *countedDevice) *residents {
 	return &residents{device: device, open: map[*Resident]bool{}}
 }
 

@@ -18,9 +18,6 @@ type concurrent interface {
 	divisible(DTensor) bool
 }
 
-// sharer is a device that may have one that is concurrent behind it, or be one.
-type sharer interface{ concurrent() concurrent }
-
 // schedule is the plan of steps that run at the same time. A step runs when its operands
 // are there, on the first goroutine that is free, and of several such steps the first one in
 // the order of the graph. What a step computes does not depend on when it does.
@@ -38,12 +35,8 @@ type schedule struct {
 // planSchedule is nil where steps run in order: on other devices, on one worker, where no two
 // heavy steps are independent, and where an operation may have a state.
 func (x *Executor) planSchedule() *schedule {
-	source, ok := x.device.(sharer)
-	if !ok {
-		return nil
-	}
-	d := source.concurrent()
-	if d == nil || d.workers().Workers() < 2 {
+	d, ok := x.device.Device.(concurrent)
+	if !ok || d.workers().Workers() < 2 {
 		return nil
 	}
 	heavy, ok := x.heavySteps(d)

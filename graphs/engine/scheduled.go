@@ -97,7 +97,7 @@ func (r *scheduled) step(place int) {
 		in := at(r.held.values, s.in)
 		r.invite(i)
 		r.mu.Unlock()
-		err = protect(func() error { return r.x.launch(s.op, out, in) })
+		err = protect(func() error { return r.x.device.Launch(s.op, out, in) })
 		r.mu.Lock()
 	}
 	r.errs[i] = err

@@ -64,8 +64,8 @@ func (p Profile) String() string {
 func Kernel(p Profile) Op {
 	return Op{def: &definition{
 		name: "Kernel(" + p.String() + ")", in: []int{2, 2}, out: 2, shape: pairs,
-		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
-		run32:  func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[1], false) },
+		run64:  kernelMatrix[float64](p, false),
+		run32:  kernelMatrix[float32](p, false),
 		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(1), false, false) },
 		diff:   []bool{true, true},
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
@@ -95,8 +95,8 @@ func KernelSymmetric(p Profile) Op {
 	return Op{def: &definition{
 		name: "KernelSymmetric(" + p.String() + ")", in: []int{2}, out: 2,
 		shape:  func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
-		run64:  func(c call[float64]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
-		run32:  func(c call[float32]) error { return kernelMatrix(c, p, c.in[0], c.in[0], true) },
+		run64:  kernelMatrix[float64](p, true),
+		run32:  kernelMatrix[float32](p, true),
 		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(0), true, false) },
 		diff:   []bool{true},
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
@@ -132,9 +132,13 @@ func eachProfile(s *sampler, f func(name string, p Profile, x, y Operand)) {
 	}
 }
 
-// kernelMatrix is the CPU kernel of Kernel and KernelSymmetric.
-func kernelMatrix[T cpublas.Float](c call[T], p Profile, x, y matrix[T], symmetric bool) error {
-	return pairwise(c.pool, p.Metric, x, y, symmetric, c.out, func(_, _ int, row []T) { applyForm(p, row) })
+// kernelMatrix returns the CPU kernel of Kernel, or with symmetric set of KernelSymmetric,
+// whose only operand is X and Y.
+func kernelMatrix[T cpublas.Float](p Profile, symmetric bool) func(call[T]) error {
+	return func(c call[T]) error {
+		x, y := c.in[0], c.in[len(c.in)-1]
+		return pairwise(c.pool, p.Metric, x, y, symmetric, c.out, func(_, _ int, row []T) { applyForm(p, row) })
+	}
 }
 
 // pairwiseOn computes a profile, or its slope, over all pairs of rows of x and y.

@@ -33,33 +33,29 @@ type matrix[T cpublas.Float] struct {
 // row is row i, counted from 0, not a copy.
 func (m matrix[T]) row(i int) []T { return m.data[i*m.cols : (i+1)*m.cols] }
 
-// execute runs a kernel in one element type. A scalar result is computed in a 1×1 matrix
-// and stored once, because gorgonia's scalars have no slice.
-func execute[T cpublas.Float](o Op, run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value,
-	in []gorgonia.Value) error {
-	if o.lead > 0 {
-		return executeMembers(o, run, pool, out, in)
-	}
-	c := call[T]{pool: pool, in: make([]matrix[T], len(in))}
+// newCall returns the call of a kernel in one element type. A scalar result is computed in a
+// 1×1 matrix, because gorgonia's scalars have no slice.
+func newCall[T cpublas.Float](pool *parallel.Pool, out gorgonia.Value, in []gorgonia.Value) (c call[T], err error) {
+	c = call[T]{pool: pool, in: make([]matrix[T], len(in))}
 	for i, v := range in {
-		m, err := asMatrix[T](v)
-		if err != nil {
-			return fmt.Errorf("input %d: %w", i, err)
+		if c.in[i], err = asMatrix[T](v); err != nil {
+			return c, fmt.Errorf("input %d: %w", i, err)
 		}
-		c.in[i] = m
 	}
 	if out.Shape().IsScalar() {
 		c.out = matrix[T]{1, 1, make([]T, 1)}
-		if err := run(c); err != nil {
-			return err
-		}
+	} else {
+		c.out, err = asMatrix[T](out)
+	}
+	return c, err
+}
+
+// end returns the error of the kernel; where there is none, it stores a scalar result.
+func (c call[T]) end(out gorgonia.Value, err error) error {
+	if err == nil && out.Shape().IsScalar() {
 		return setScalar(out, c.out.data[0])
 	}
-	var err error
-	if c.out, err = asMatrix[T](out); err != nil {
-		return err
-	}
-	return run(c)
+	return err
 }
 
 // asMatrix returns a value's elements in row-major order.

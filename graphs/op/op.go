@@ -117,19 +117,14 @@ func (o Op) Type() hm.Type {
 // InferShape returns the shape of the output.
 func (o Op) InferShape(sizes ...gorgonia.DimSizer) (tensor.Shape, error) {
 	shapes, err := gorgonia.DimSizersToShapes(sizes)
+	var shape tensor.Shape
+	if err == nil {
+		shape, err = o.Shape(shapes...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name(), err)
 	}
-	return o.inferShape(shapes)
-}
-
-// inferShape is Shape with the operation's name in the error.
-func (o Op) inferShape(in []tensor.Shape) (tensor.Shape, error) {
-	s, err := o.Shape(in...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Name(), err)
-	}
-	return s, nil
+	return shape, nil
 }
 
 // Shape returns the shape of the output for inputs of some shapes, or what is
@@ -168,47 +163,65 @@ func (o Op) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Va
 func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Value) (result gorgonia.Value, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			if e, ok := v.(error); ok {
-				err = fmt.Errorf("%s: panic: %w", o.Name(), e)
-			} else {
-				err = fmt.Errorf("%s: panic: %v", o.Name(), v)
+			cause, ok := v.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", v)
 			}
-			result = nil
+			result, err = nil, fmt.Errorf("%s: panic: %w", o.Name(), cause)
 		}
 	}()
-	if len(in) != len(o.def.in) {
-		return nil, fmt.Errorf("%s: %d inputs, want %d", o.Name(), len(in), len(o.def.in))
+	if out, err = o.output(out, in); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Name(), err)
 	}
-	shapes := make([]tensor.Shape, len(in))
-	for i, v := range in {
-		shapes[i] = v.Shape()
-		if v.Dtype() != in[0].Dtype() {
-			return nil, fmt.Errorf("%s: input %d is %v, input 0 is %v", o.Name(), i, v.Dtype(), in[0].Dtype())
-		}
-	}
-	shape, err := o.inferShape(shapes)
-	if err != nil {
-		return nil, err
-	}
-	dtype := in[0].Dtype()
-	if out == nil {
-		out = newValue(dtype, shape)
-	} else if out.Dtype() != dtype || !out.Shape().Eq(shape) {
-		return nil, fmt.Errorf("%s: the output is %v %v, want %v %v", o.Name(), out.Dtype(), out.Shape(), dtype, shape)
-	}
-	switch dtype {
-	case tensor.Float64:
-		err = execute(o, o.def.run64, pool, out, in)
-	case tensor.Float32:
-		err = execute(o, o.def.run32, pool, out, in)
-	default:
+	switch dtype := in[0].Dtype(); {
+	case dtype != tensor.Float64 && dtype != tensor.Float32:
 		err = fmt.Errorf("element type %v, want float64 or float32", dtype)
+	case o.lead > 0 && dtype == tensor.Float64:
+		err = executeMembers(o, o.def.run64, pool, out, in)
+	case o.lead > 0:
+		err = executeMembers(o, o.def.run32, pool, out, in)
+	case dtype == tensor.Float64:
+		var c call[float64]
+		if c, err = newCall[float64](pool, out, in); err == nil {
+			err = c.end(out, o.def.run64(c))
+		}
+	default:
+		var c call[float32]
+		if c, err = newCall[float32](pool, out, in); err == nil {
+			err = c.end(out, o.def.run32(c))
+		}
 	}
 	if failed := (*MembersError)(nil); errors.As(err, &failed) {
 		return out, failed // whose members name the operation
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Name(), err)
+	}
+	return out, nil
+}
+
+// output checks the inputs of a computation and returns the value for its result: out, which
+// is checked as well, or a new one where out is nil.
+func (o Op) output(out gorgonia.Value, in []gorgonia.Value) (gorgonia.Value, error) {
+	if len(in) != len(o.def.in) {
+		return nil, fmt.Errorf("%d inputs, want %d", len(in), len(o.def.in))
+	}
+	dtype := in[0].Dtype()
+	shapes := make([]tensor.Shape, len(in))
+	for i, v := range in {
+		shapes[i] = v.Shape()
+		if v.Dtype() != dtype {
+			return nil, fmt.Errorf("input %d is %v, input 0 is %v", i, v.Dtype(), dtype)
+		}
+	}
+	shape, err := o.Shape(shapes...)
+	switch {
+	case err != nil:
+		return nil, err
+	case out == nil:
+		return newValue(dtype, shape), nil
+	case out.Dtype() != dtype || !out.Shape().Eq(shape):
+		return nil, fmt.Errorf("the output is %v %v, want %v %v", out.Dtype(), out.Shape(), dtype, shape)
 	}
 	return out, nil
 }

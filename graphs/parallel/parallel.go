@@ -17,9 +17,9 @@ import (
 // share it, nested ones included. The nil Pool runs every loop on the
 // goroutine that calls it.
 type Pool struct {
-	extra  chan struct{}   // one token for each goroutine beside the caller's
-	ctx    context.Context // ends all loops; may be nil
-	around func(work func())
+	extra chan struct{}   // one token for each goroutine besides the caller's
+	ctx   context.Context // ends all loops; may be nil
+	begin func() (stop func())
 }
 
 // NewPool returns a pool of that many workers, the calling goroutine included.
@@ -32,27 +32,26 @@ func (p *Pool) Within(ctx context.Context) *Pool {
 	if p == nil {
 		return &Pool{ctx: ctx}
 	}
-	return &Pool{extra: p.extra, ctx: ctx, around: p.around}
+	return &Pool{extra: p.extra, ctx: ctx, begin: p.begin}
 }
 
-// Around returns the same workers, where those beside the caller's goroutine do their work
-// inside of a call of around, which must call work once: to measure what they do.
-func (p *Pool) Around(around func(work func())) *Pool {
-	if p == nil { // nobody is beside the caller
+// Around returns the same workers, where those besides the caller's goroutine call begin
+// before their work and stop after it: to measure what they do.
+func (p *Pool) Around(begin func() (stop func())) *Pool {
+	if p == nil { // the caller's goroutine works alone
 		return nil
 	}
-	return &Pool{extra: p.extra, ctx: p.ctx, around: around}
+	return &Pool{extra: p.extra, ctx: p.ctx, begin: begin}
 }
 
 // Go calls work on a goroutine of its own for a worker that Acquire took, which work gives
 // back with Release.
 func (p *Pool) Go(wg *sync.WaitGroup, work func()) {
 	wg.Go(func() {
-		if p.around == nil {
-			work()
-			return
+		if p.begin != nil {
+			defer p.begin()()
 		}
-		p.around(work)
+		work()
 	})
 }
 
