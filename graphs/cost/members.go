@@ -1,7 +1,7 @@
 package cost
 
 import (
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // installedCompiler is NVRTC, or the test is skipped.

@@ -19,8 +19,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

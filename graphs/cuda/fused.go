@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 )
 
 // fusionVariable is the environment variable that decides when element-wise operations are fused.

@@ -14,9 +14,9 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/corpus"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

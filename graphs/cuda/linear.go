@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 )
 
 // The functions below have row-major arguments, like package cpublas. cuBLAS and

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

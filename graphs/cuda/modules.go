@@ -20,9 +20,9 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/cuda/library"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 )
 
 // checkKernels refuses a program whose launches do not agree with the kernels'

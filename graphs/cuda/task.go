@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cuda/driver"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

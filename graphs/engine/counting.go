@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cost"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/parallel"
 )
 

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // indices are the operations with integers: conversions, and what is picked by index.

@@ -4,7 +4,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // What moves elements does so for integers and truth values too, of which indices and

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // binary is what gorgonia's functions of two nodes have in common.

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // linearOperator is the field of a linAlgBinOp with the number of its operator.

@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/kernels"
 	"privkern/graphs/parallel"
 )
 

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/parallel"
 )
 

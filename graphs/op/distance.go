@@ -11,21 +11,6 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// Metric is the number that a kernel of a pair of points x, y depends on.
-type Metric int
-
-// The metrics.
-const (
-	SquaredEuclidean Metric = iota // Σ (x−y)²
-	Manhattan                      // Σ |x−y|
-	InnerProduct                   // Σ x·y
-)
-
-// String is the metric's name in an operation's.
-func (m Metric) String() string {
-	return [...]string{"SquaredEuclidean", "Manhattan", "InnerProduct"}[m]
-}
-
 // Tiles are fixed, so that results do not depend on the number of workers.
 const rowTile = 64
 

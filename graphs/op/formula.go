@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // formula adds the nodes of a derivative. It keeps its first error, after which

@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/kernels"
 )
 
 // WeightedGram is the operation (C, w) → C diag(w) Cᵀ, exactly symmetric. C is p×n, w is

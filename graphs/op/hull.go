@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	panel "privkern/graphs/simd/matrix"
 	"privkern/graphs/simd/vector"
 )

@@ -8,51 +8,30 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/simd/vector"
 )
 
-// Form is the shape of a kernel as a function of its metric s.
-//
-// All but Tanh are positive semidefinite over the metric that they go with: Exponential
-// with SquaredEuclidean is the EQ (RBF) covariance, with Manhattan the Laplacian one;
-// the Matérn forms go with SquaredEuclidean, for ν = ½, 3/2, 5/2 (Rasmussen and Williams
-// 2006, Eqs. 4.14 and 4.17); Power, with Offset ≥ 0, and Tanh go with InnerProduct.
-type Form int
-
-// The forms, with u = Rate·√s.
-const (
-	Exponential Form = iota // Scale·exp(−Rate·s)
-	Matern12                // Scale·exp(−u)
-	Matern32                // Scale·(1+u)·exp(−u)
-	Matern52                // Scale·(1+u+u²/3)·exp(−u)
-	Power                   // Scale·(Rate·s+Offset)^Degree
-	Tanh                    // Scale·tanh(Rate·s+Offset)
+// Profile is a kernel of pairs of points, a Form over a Metric: see [kernels.Profile].
+type (
+	Profile = kernels.Profile
+	Metric  = kernels.Metric
+	Form    = kernels.Form
 )
 
-// String is the form's name in an operation's.
-func (f Form) String() string {
-	return [...]string{"Exponential", "Matern12", "Matern32", "Matern52", "Power", "Tanh"}[f]
-}
+// The metrics and the forms.
+const (
+	SquaredEuclidean = kernels.SquaredEuclidean
+	Manhattan        = kernels.Manhattan
+	InnerProduct     = kernels.InnerProduct
 
-// Profile is a kernel of pairs of points: a form over a metric.
-//
-// Rate follows from the parameters of the field: 1/(2ℓ²) for an EQ covariance of
-// lengthscale ℓ, √(2ν)/ℓ for a Matérn one, γ for the RBF, Laplacian, polynomial and
-// sigmoid kernels. Scale is the variance k(x, x) of the stationary forms.
-type Profile struct {
-	Metric Metric
-	Form   Form
-	Scale  float64
-	Rate   float64
-	Offset float64 // Power and Tanh
-	Degree int     // Power
-}
-
-// String carries every parameter exactly: it goes into the operation's hash.
-func (p Profile) String() string {
-	return fmt.Sprintf("%v,%v,scale=%x,rate=%x,offset=%x,degree=%d", p.Metric, p.Form, p.Scale, p.Rate, p.Offset, p.Degree)
-}
+	Exponential = kernels.ExponentialForm
+	Matern12    = kernels.Matern12Form
+	Matern32    = kernels.Matern32Form
+	Matern52    = kernels.Matern52Form
+	Power       = kernels.PowerForm
+	Tanh        = kernels.TanhForm
+)
 
 // Kernel is the fused operation (X, Y) → K, K_ij = k(x_i, y_j): X is n×d, Y is
 // m×d, K is n×m.
@@ -66,7 +45,7 @@ func Kernel(p Profile) Op {
 		name: "Kernel(" + p.String() + ")", in: []int{2, 2}, out: 2, shape: pairs,
 		run64:  kernelMatrix[float64](p, false),
 		run32:  kernelMatrix[float32](p, false),
-		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(1), false, false) },
+		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(1), false) },
 		diff:   []bool{true, true},
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
 			w := f.apply(kernelSlope(p), in[0], in[1], grad)
@@ -97,7 +76,7 @@ func KernelSymmetric(p Profile) Op {
 		shape:  func(in []tensor.Shape) (tensor.Shape, error) { return tensor.Shape{in[0][0], in[0][0]}, nil },
 		run64:  kernelMatrix[float64](p, true),
 		run32:  kernelMatrix[float32](p, true),
-		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(0), true, false) },
+		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(0), true) },
 		diff:   []bool{true},
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
 			w := f.plusTranspose(f.apply(kernelSlope(p), in[0], in[0], grad)) // x_i enters row i and column i
@@ -143,16 +122,14 @@ func kernelMatrix[T cpublas.Float](p Profile, symmetric bool) func(call[T]) erro
 
 // pairwiseOn computes a profile, or its slope, over all pairs of rows of x and y.
 // With symmetric set, y is x.
-func pairwiseOn(t Stream, p Profile, x, y kernels.Matrix, symmetric, slope bool) {
+func pairwiseOn(t Stream, p Profile, x, y kernels.Matrix, symmetric bool) {
 	n, m, d, out := x.Rows, y.Rows, x.Cols, t.Out()
-	profile := kernels.Profile{Form: int(p.Form), Slope: slope, Scale: p.Scale, Rate: p.Rate, Offset: p.Offset,
-		Degree: p.Degree}
 	switch {
 	case p.Metric == Manhattan:
-		t.Launch(kernels.DirectManhattan{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: profile})
+		t.Launch(kernels.DirectManhattan{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: p})
 		return
 	case p.Metric == SquaredEuclidean && d <= directDims:
-		t.Launch(kernels.DirectSquared{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: profile})
+		t.Launch(kernels.DirectSquared{X: x, Y: y, N: n, M: m, D: d, Symmetric: symmetric, Out: out, Profile: p})
 		return
 	}
 	alpha := 1.0
@@ -177,9 +154,9 @@ func pairwiseOn(t Stream, p Profile, x, y kernels.Matrix, symmetric, slope bool)
 	}
 	if p.Metric == SquaredEuclidean {
 		t.Launch(kernels.FinishSquared{X: x, Y: y, XX: xx, YY: yy, N: n, M: m, D: d, Near: near(t.Single()),
-			Symmetric: symmetric, Out: out, Profile: profile})
+			Symmetric: symmetric, Out: out, Profile: p})
 	} else {
-		t.Launch(kernels.FinishProduct{N: n, M: m, Symmetric: symmetric, Out: out, Profile: profile})
+		t.Launch(kernels.FinishProduct{N: n, M: m, Symmetric: symmetric, Out: out, Profile: p})
 	}
 	if symmetric {
 		mirrorOn(t, out)

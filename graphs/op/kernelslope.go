@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/simd/vector"
 )
 
@@ -21,7 +21,7 @@ func kernelSlope(p Profile) Op {
 		run64: func(c call[float64]) error { return slopeMatrix(c, p) },
 		run32: func(c call[float32]) error { return slopeMatrix(c, p) },
 		launch: func(t Stream) {
-			pairwiseOn(t, p, t.In(0), t.In(1), false, true)
+			pairwiseOn(t, p.Slope(), t.In(0), t.In(1), false)
 			t.Launch(kernels.Scale{In: t.Out(), S: t.In(2), Out: t.Out(), Rows: t.Out().Size(), Cols: 1})
 		},
 		cases: func(s *sampler) (cases []Case) {
@@ -65,15 +65,15 @@ func applySlope[T cpublas.Float](p Profile, row []T) {
 			row[i] = factor * (1 - t) * (1 + t)
 		}
 	default:
-		applyForm(p.slope(), row)
+		applyForm(slopeOf(p), row)
 	}
 }
 
-// slope is dk/ds of the forms of which it is another one, as a profile.
+// slopeOf returns dk/ds as a profile, for the forms whose derivative is one of the forms.
 //
 // For Matérn 3/2 and 5/2 the u of du/ds = Rate²/(2u) cancels against that of k', so that
 // the slope is finite at s = 0: k' = −Scale·u·exp(−u) and −Scale·u(1+u)/3·exp(−u).
-func (p Profile) slope() Profile {
+func slopeOf(p Profile) Profile {
 	switch p.Form {
 	case Exponential:
 		p.Scale *= -p.Rate

@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // Pieces of a Newton step of the Laplace approximation with the logistic

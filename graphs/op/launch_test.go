@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
 
@@ -122,6 +122,9 @@ func (r *recorder) Launch(k kernels.Kernel) {
 // arguments checks the memory that the fields of a kernel name.
 func (r *recorder) arguments(v reflect.Value) {
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue // a parameter that is no memory
+		}
 		switch a := v.Field(i).Interface().(type) {
 		case kernels.Matrix:
 			if a != (kernels.Matrix{}) || v.Type().Field(i).Name != "Shift" && !strings.HasPrefix(v.Type().Name(), "Finish") {

@@ -3,7 +3,7 @@ package op
 import (
 	"gonum.org/v1/gonum/blas"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // leadingEigenOn queues LeadingEigen: the steps of its CPU kernel, with products by the

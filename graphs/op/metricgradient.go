@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/kernels"
 )
 
 // metricGradient is the operation (X, Y, W) → Σ_j W_ij ∂m(x_i, y_j)/∂x_i, an

@@ -6,7 +6,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // Operations that make padding exact: members of a batch have one size, and what pads a

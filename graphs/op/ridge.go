@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/kernels"
 	"privkern/graphs/parallel"
 )
 

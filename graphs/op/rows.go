@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 	"privkern/graphs/parallel"
 	"privkern/graphs/simd/vector"
 )

@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/jacobi"
+	"privkern/graphs/kernels"
 )
 
 // LeftSingular is the operation A → E for an m×n A: column 0 of the min(m, n)×(m+1) E holds the

@@ -5,8 +5,8 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"privkern/graphs/cpublas"
-	"privkern/graphs/cuda/kernels"
 	"privkern/graphs/dense"
+	"privkern/graphs/kernels"
 )
 
 // Operations on a symmetric positive definite matrix that factor it themselves.

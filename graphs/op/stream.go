@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // Operands are those of an operation that is being queued or planned, and its result.

@@ -106,8 +106,8 @@ var graphMutants = []Mutant{
 		Old: `t.Launch(kernels.SumDiagonal{A: t.In(0), N: t.In(0).Rows, Out: t.Out()})`, New: `_ = kernels.SumDiagonal{}`},
 	{Name: "operation: a case of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
 		Old: `return []Case{applied("Trace", Trace(), 10, s.normal(small, small))}`, New: `return nil`},
-	{Name: "operation: parameters of a kernel", File: "graphs/cuda/kernels/source.go", Package: "./graphs/cuda/kernels",
+	{Name: "operation: parameters of a kernel", File: "graphs/kernels/source.go", Package: "./graphs/kernels",
 		Tests: "Check", Old: `!slices.Equal(got, want) {`, New: `slices.Equal(got, nil) {`},
-	{Name: "operation: place of a kernel's parameter", File: "graphs/cuda/kernels/factor.go",
-		Package: "./graphs/cuda/kernels", Tests: "Agree", Old: `N, K int`, New: `K, N int`},
+	{Name: "operation: place of a kernel's parameter", File: "graphs/kernels/factor.go",
+		Package: "./graphs/kernels", Tests: "Agree", Old: `N, K int`, New: `K, N int`},
 }

@@ -1,7 +1,7 @@
 //go:build linux && (amd64 || arm64)
 
 // Command precompile writes the kernels as PTX into a folder, for package kernels to
-// embed: go generate ./graphs/cuda/kernels. It needs NVRTC, best the oldest of CUDA 12
+// embed: go generate ./graphs/kernels. It needs NVRTC, best the oldest of CUDA 12
 // (PRIVKERN_CUDA names its folder): drivers refuse PTX of a newer CUDA than they know.
 package main
 
@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 
 	"privkern/graphs/cuda"
-	"privkern/graphs/cuda/kernels"
+	"privkern/graphs/kernels"
 )
 
 // capability is the oldest that the backend supports.

@@ -506,7 +506,7 @@ TEST(races) { // with CUDASIM_CHECK=races
 // than there are blocks: slower cases of the parity tests would be needed to see that.
 TEST(sums_in_a_row) { // with CUDASIM_CHECK=races
   context();
-  std::ifstream file("../kernels/common.cu");
+  std::ifstream file("../../kernels/common.cu");
   std::stringstream text;
   text << file.rdbuf() << R"(
 extern "C" __global__ void f(double *x) {

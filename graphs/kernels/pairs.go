@@ -2,14 +2,6 @@ package kernels
 
 // The parameters of the kernels in pairs.cu.
 
-// Profile is PROFILE of pairs.cu: the parameters of a kernel of pairs of points.
-type Profile struct {
-	Form                int  // of enum Form
-	Slope               bool // the derivative by the metric instead
-	Scale, Rate, Offset float64
-	Degree              int
-}
-
 // DirectSquared is direct_squared: a profile of squared distances, term by term.
 type DirectSquared struct {
 	X, Y      Matrix

@@ -126,7 +126,9 @@ func pack(words, addresses []uint64, v reflect.Value) (all, at []uint64) {
 		case reflect.Uintptr:
 			words, addresses = append(words, f.Uint()), append(addresses, f.Uint())
 		case reflect.Int:
-			words = append(words, uint64(f.Int()))
+			if f.Type() != metricType {
+				words = append(words, uint64(f.Int()))
+			}
 		case reflect.Bool:
 			word := uint64(0)
 			if f.Bool() {
@@ -142,7 +144,10 @@ func pack(words, addresses []uint64, v reflect.Value) (all, at []uint64) {
 	return words, addresses
 }
 
-var matrixType = reflect.TypeFor[Matrix]()
+var (
+	matrixType = reflect.TypeFor[Matrix]()
+	metricType = reflect.TypeFor[Metric]() // no parameter
+)
 
 // names are the kernels' names by type, as they are asked for.
 var names sync.Map

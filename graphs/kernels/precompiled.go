@@ -42,7 +42,7 @@ func Precompiled(u Unit, single bool) ([]byte, error) {
 	}
 	if got := strings.TrimSpace(string(made)); got != digest {
 		return nil, fmt.Errorf("the precompiled kernels are of other sources (%.12s, not %.12s): run go generate "+
-			"./graphs/cuda/kernels", got, digest)
+			"./graphs/kernels", got, digest)
 	}
 	file := "precompiled/" + PrecompiledFile(u, single)
 	packed, err := precompiled.ReadFile(file)

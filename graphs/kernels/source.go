@@ -173,11 +173,12 @@ func Check(source string, kernels []Kernel) error {
 func fields(t reflect.Type) (all []parameter) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous {
+		switch {
+		case f.Anonymous:
 			all = append(all, fields(f.Type)...)
-			continue
+		case f.Type != metricType:
+			all = append(all, parameter{strings.ToLower(f.Name), kindOf(f.Type)})
 		}
-		all = append(all, parameter{strings.ToLower(f.Name), kindOf(f.Type)})
 	}
 	return all
 }
@@ -195,7 +196,7 @@ func kindOf(t reflect.Type) string {
 		return "Int *"
 	case reflect.TypeFor[Truth]():
 		return "Byte *"
-	case reflect.TypeFor[int](), reflect.TypeFor[bool]():
+	case reflect.TypeFor[int](), reflect.TypeFor[Form](), reflect.TypeFor[bool]():
 		return "Int"
 	case reflect.TypeFor[float64]():
 		return "double"
