@@ -31,8 +31,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// tab is a page in a headless browser, with what the browser complained of and
-// what it asked for.
+// tab is a page in a headless browser, with the browser's complaints and requests.
 type tab struct {
 	t   *testing.T
 	ctx context.Context

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -9,13 +10,13 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// Claimed is what the entries of a paper's ledger print and name. Entries of ours are
-// left out: they claim nothing for the paper.
+// claimed holds the numbers of a paper's ledger. Entries of ours are left out, because
+// they claim nothing for the paper.
 type claimed struct {
-	prints map[string]int   // how many cells print these digits, less those that were taken
-	values map[float64]bool // that cells print
+	prints map[string]int   // number of cells that print these digits, minus those taken
+	values map[float64]bool // printed by cells
 	named  map[float64]bool // in labels, texts and settings
-	// Labels and parameters, of which a row of a table may have any number.
+	// Labels and parameters, which rows of a table may repeat.
 	labels map[float64]bool
 	digits map[string]bool
 }
@@ -39,17 +40,14 @@ func claimedBy(l *ledger.Ledger) claimed {
 			c.assume(&ledger.Settings{Assumed: v.Assumed})
 		}
 		for _, cell := range t.Cells {
-			c.cell(cell, t.Ours)
+			c.cell(cell, cmp.Or(cell.Ours, t.Ours))
 		}
 	}
 	return c
 }
 
-func (c claimed) cell(cell *ledger.Cell, ours bool) {
-	if cell.Ours != nil {
-		ours = *cell.Ours
-	}
-	if ours || cell.Published == "" && cell.Statement == "" {
+func (c claimed) cell(cell *ledger.Cell, ours *bool) {
+	if ours != nil && *ours || cell.Published == "" && cell.Statement == "" {
 		return
 	}
 	for _, n := range scan(string(cell.Published), 0) {
@@ -94,7 +92,7 @@ func (c claimed) label(words ...string) {
 	}
 }
 
-// named returns the numbers of words by the rules of a text: "Table 5" names no five.
+// named returns the numbers of words by the rules of a text: "Table 5" does not name 5.
 func named(words string) []number {
 	return slices.DeleteFunc(scan(words, 0), func(n number) bool {
 		return ruleOf(words, n, false) != asked && words != n.text
@@ -118,10 +116,10 @@ func (c claimed) set(params map[string]any) {
 	}
 }
 
-// take says whether the ledger has a number. In a row of a table each print needs a cell
-// of its own, unless it is a label or a parameter, with these very digits where cells
-// print them, too. A single digit in a sentence stands somewhere in any ledger, which says
-// nothing.
+// take reports whether the ledger has a number. In a row of a table each print needs a
+// cell of its own, unless it is a label or a parameter, with the same digits where cells
+// also print them. A single digit in a sentence is never taken, because every ledger has
+// it somewhere.
 func (c claimed) take(n number) bool {
 	if !n.row && !n.percent && len(n.text) == 1 {
 		return false
@@ -142,7 +140,7 @@ func (c claimed) take(n number) bool {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// readLedger reads what a ledger claims.
+// readLedger reads the numbers of a ledger.
 func readLedger(path string) (claimed, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {

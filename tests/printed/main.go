@@ -1,11 +1,11 @@
-// Command printed holds every number that the papers print against their ledgers: it
-// stands in an entry, or in the paper's list of numbers without one, with the reason.
+// Command printed compares every number that the papers print with their ledgers: it
+// must be in an entry, or in the paper's list of numbers without one, with the reason.
 //
 //	go run ./tests/printed FOLDER [PAPER...]
 //
-// FOLDER holds the texts, PAPER.txt, which are no part of the project. It is run in the
-// root of the repository. The exit status is 1 where a number is missing, or where a
-// ledger or a list has one that the text has not.
+// FOLDER holds the texts, PAPER.txt, which are not part of the project. The command runs in
+// the root of the repository. The exit status is 1 where a number is missing, or where a
+// ledger or a list has a number that the text lacks.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// check prints a report on each paper: those that are named, or all with a ledger.
+// check prints a report on each of the papers, by default all with a ledger.
 func check(out io.Writer, experiments, texts string, papers []string) error {
 	if len(papers) == 0 {
 		ledgers, err := filepath.Glob(filepath.Join(experiments, "*", "ledger.yaml"))
@@ -63,7 +63,7 @@ func check(out io.Writer, experiments, texts string, papers []string) error {
 	return missing
 }
 
-// A report is what became of the numbers of one text.
+// report counts the numbers of one text.
 type report struct {
 	paper   string
 	total   int
@@ -75,7 +75,7 @@ type report struct {
 	stale   []string // entries of the list
 }
 
-// examine holds the numbers of a text against the ledger and the list of a paper's folder.
+// examine compares the numbers of a text with the ledger and the list of a paper's folder.
 func examine(home, path string) (report, error) {
 	r := report{paper: filepath.Base(home), listed: map[string]int{}}
 	raw, err := os.ReadFile(path)
@@ -150,7 +150,7 @@ func ordered[K ~string](counts map[K]int) []K {
 	return keys
 }
 
-// context is the number with about forty bytes on either side, at blanks.
+// context returns the number with about forty bytes on either side, cut at blanks.
 func context(line string, n number) string {
 	start, end := max(n.start-40, 0), min(n.end+40, len(line))
 	if i := strings.IndexByte(line[start:n.start], ' '); start > 0 && i >= 0 {

@@ -63,7 +63,7 @@ func folderOf(t *testing.T, text, ledger, list string) (experiments, texts strin
 	return filepath.Join(root, "experiments"), filepath.Join(root, "texts")
 }
 
-// A text whose numbers are all claimed or listed passes, and the report says how many.
+// A text whose numbers are all claimed or listed passes, and the report counts them.
 func TestAllNumbersThere(t *testing.T) {
 	experiments, texts := folderOf(t, demoText, demoLedger, demoList)
 	var out strings.Builder
@@ -81,7 +81,7 @@ func TestAllNumbersThere(t *testing.T) {
 	}
 }
 
-// Whatever is taken away or changed in one of the three files is found.
+// Each removal or change in one of the three files is found.
 func TestWhatIsMissing(t *testing.T) {
 	for _, c := range []struct {
 		name             string

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A rule is why a printed number is no result and no setting.
+// rule names the reason why a printed number is neither a result nor a setting.
 type rule string
 
 const (
@@ -37,7 +37,7 @@ var (
 
 	dotted = `\(?\d+(?:\.\d+)*\)?`
 	list   = `(?:\s*(?:,|and|or|to|&|–|-|, and)\s*` + dotted + `)*`
-	// Sections have points in their numbers; what else is numbered has none, so that
+	// Numbers of sections have points; other numbered items have none, so that
 	// "step 0.05" is a number.
 	sections = regexp.MustCompile(`(?i)(?:\b(?:sections?|secs?\.|subsections?|chapters?|appendix|theorems?|lemmas?|` +
 		`corollar(?:y|ies)|eqs?\.?|equations?)|§+)\s*` + dotted + list)
@@ -52,7 +52,7 @@ var (
 	afterYear  = regexp.MustCompile(`^[a-z]?\s*[)\],;:]`)
 
 	unit = regexp.MustCompile(`^(?:cm|kg|mm|km|ms|s|GB|MB|px)\b`)
-	// A formula that sets or bounds: what follows the relation is a value.
+	// A formula that sets or bounds: a value follows the relation.
 	sets        = regexp.MustCompile(`(?:=|<|>|≤|≥|≈|≪|\\leq?|\\geq?|\\approx|\\sim|\\pm|±|\\\{[^}]*)\s*[-−]?$`)
 	ends        = regexp.MustCompile(`^\s*(?:$|[$,;:.)\s%}]|\\%|\\\}|\\text|\\pm|±)`)
 	nothingElse = regexp.MustCompile(`\$\s*(?:[-−]?\d+|\[\s*[-−]?\d+\s*,\s*[-−]?\d+\s*\])\s*(?:\\?%\s*)?\$`)
@@ -63,14 +63,14 @@ var (
 	more        = regexp.MustCompile(`^[A-Za-z]|^\s*(?:[*/^_([+−-]|\\(?:times|cdot|sqrt|frac|log|exp|[a-z]*(?:a|on)\b))`)
 )
 
-// A text is what is printed in a paper, line by line.
+// text is the text of a paper, line by line.
 type text struct {
 	lines []string
-	area  []rule // what all numbers of a line are
+	area  []rule // the rule for all numbers of a line
 }
 
-// areas divides a text: before the abstract, between references and an appendix, the
-// rest. A text without an abstract has no title page.
+// areas divides a text into title page, acknowledgements, references and the rest. A text
+// without an abstract has no title page.
 func areas(s string) text {
 	t := text{lines: strings.Split(s, "\n")}
 	t.area = make([]rule, len(t.lines))
@@ -99,7 +99,7 @@ func areas(s string) text {
 	return t
 }
 
-// numbers returns the numbers that are asked for, and how many each rule leaves out.
+// numbers returns the results and settings of a text, and the number of exclusions by rule.
 func (t text) numbers() (out []number, left map[rule]int) {
 	left = map[rule]int{}
 	display := false // between lines of $$
@@ -123,8 +123,8 @@ func (t text) numbers() (out []number, left map[rule]int) {
 	return out, left
 }
 
-// ruleOf returns the rule by which a number of a line is none that is asked for. A
-// displayed formula defines: its integers set nothing.
+// ruleOf returns the rule that excludes a number of a line. A displayed formula is a
+// definition, and its integers are no settings.
 func ruleOf(line string, n number, displayed bool) rule {
 	before, after := line[:n.start], line[n.end:]
 	integer := !strings.ContainsAny(n.text, ".,eE×·^\\")
@@ -140,7 +140,7 @@ func ruleOf(line string, n number, displayed bool) rule {
 	case within(sections, line, n), integer && within(labels, line, n),
 		integer && !n.formula && equation.MatchString(around(line, n)):
 		return label
-	case scripted(line, n):
+	case within(script, line, n):
 		return formula
 	case glued(before, after, integer):
 		return partOfWord
@@ -152,9 +152,9 @@ func ruleOf(line string, n number, displayed bool) rule {
 	return asked
 }
 
-// setsValue says whether a number in a formula is a value that is set, or bounds
-// something: any decimal, per cent or power of ten, an integer only behind a relation and
-// with nothing behind it.
+// setsValue reports whether a number in a formula is a value or a bound: any decimal, per
+// cent or power of ten; an integer only behind a relation and at the end of the formula,
+// or alone, as in $20$ or $[-4, 4]$.
 func setsValue(line string, n number, integer, displayed bool) bool {
 	if garbled(line, n) {
 		return false
@@ -163,35 +163,26 @@ func setsValue(line string, n number, integer, displayed bool) bool {
 		return true
 	}
 	before, after := line[:n.start], line[n.end:]
-	if alone(line, n) {
+	if within(nothingElse, line, n) {
 		return true
 	}
 	return !displayed && sets.MatchString(before) && ends.MatchString(after) && !more.MatchString(after)
 }
 
-// alone says whether the formula is nothing but the integer, or an interval between
-// integers: $20$, $[-4, 4]$.
-func alone(line string, n number) bool {
-	return within(nothingElse, line, n)
-}
-
-// conditional says whether an integer of a formula bounds from 0 or 1, as a variance is
-// greater than 0 and a share at most 1, or starts an enumeration.
+// conditional reports whether an integer of a formula is the bound 0 or 1, as in "a
+// variance greater than 0", or starts an enumeration.
 func conditional(n number, before, after string) bool {
 	return n.value <= 1 && bounds.MatchString(before) || n.formula && counts.MatchString(after)
 }
 
-// enumerates says whether the number is one of "1) this; 2) that" in a sentence.
+// enumerates reports whether the number is an item of "1) this; 2) that" in a sentence.
 func enumerates(before, after string) bool {
 	return strings.HasPrefix(after, ")") && strings.LastIndex(before, "(") <= strings.LastIndex(before, ")") &&
 		(before == "" || strings.HasSuffix(before, " "))
 }
 
-// scripted says whether a number is an index or a power.
-func scripted(line string, n number) bool { return within(script, line, n) }
-
-// garbled says whether a number stands among a formula's glyphs, where the LaTeX text of
-// the same formula follows in the same word.
+// garbled reports whether a number stands among the glyphs of a formula whose LaTeX text
+// follows in the same word.
 func garbled(line string, n number) bool {
 	last := -1
 	for _, span := range glyphs.FindAllStringIndex(line[n.end:], -1) {
@@ -212,7 +203,7 @@ func garbled(line string, n number) bool {
 	return !strings.ContainsFunc(tail, func(r rune) bool { return unicode.IsLetter(r) || r == '\\' })
 }
 
-// glued says whether letters or a script's sign stand next to the number. A unit may.
+// glued reports whether letters or a script's sign adjoin the number. A unit may.
 func glued(before, after string, integer bool) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
 	if before != "" && (unicode.IsLetter(r) || r == '_' || r == '^' || r == '.' || unicode.IsDigit(r)) {
@@ -235,7 +226,7 @@ func glued(before, after string, integer bool) bool {
 	return unicode.IsLetter(r)
 }
 
-// within says whether a match of re holds the number.
+// within reports whether a match of re contains the number.
 func within(re *regexp.Regexp, line string, n number) bool {
 	for _, span := range re.FindAllStringIndex(line, -1) {
 		if span[0] <= n.start && n.end <= span[1] {
@@ -251,7 +242,7 @@ func covers(re *regexp.Regexp, line string, n number) bool {
 	return span != nil && n.end <= span[1]
 }
 
-// around is the number with the bytes beside it.
+// around returns the number with the byte before and after it.
 func around(line string, n number) string {
 	return line[max(n.start-1, 0):min(n.end+1, len(line))]
 }

@@ -18,7 +18,7 @@ func asks(s string) []string {
 	return out
 }
 
-// What is a result or a setting is asked for, and what is neither is not.
+// Results and settings are returned, and other numbers are not.
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
@@ -79,7 +79,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Rows and per cents are known, since they are held against the ledger otherwise.
+// Rows and per cents are recognised, because their comparison with the ledger differs.
 func TestKindsOfNumbers(t *testing.T) {
 	for line, want := range map[string]string{
 		"| a | 0.5 |":               "0.5 row",
@@ -107,7 +107,7 @@ func TestKindsOfNumbers(t *testing.T) {
 	}
 }
 
-// Values are read whatever their notation.
+// Values are parsed in every notation.
 func TestValues(t *testing.T) {
 	for text, want := range map[string]float64{
 		"1,600": 1600, ".98": 0.98, "1e-5": 1e-5, "2.5 × 10⁻³": 2.5e-3, `3 \times 10^{-6}`: 3e-6, "10^{-4}": 1e-4,
@@ -125,7 +125,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The title page, acknowledgements and references have no results; what follows them has.
+// The title page, acknowledgements and references have no results; the text after them has.
 func TestAreas(t *testing.T) {
 	text := `On a matter
 Street 17, 4232 Town

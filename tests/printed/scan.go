@@ -8,18 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// A number is one that a line of a text prints.
+// number is a number that a line of a text prints.
 type number struct {
 	line       int // from 1
 	start, end int // bytes of the line
 	text       string
-	value      float64 // without its sign, which extraction loses
+	value      float64 // without its sign, because extraction loses it
 	percent    bool
 	row        bool // in a row of a table
-	formula    bool // between dollars, or in what extraction leaves of a formula
+	formula    bool // between dollars, or in the remains of a formula after extraction
 }
 
-// key is the printed digits in one spelling: "0.98" is ".98", and not ".980".
+// key returns the printed digits in one spelling: ".98" for "0.98", but ".980" for "0.980".
 func (n number) key() string {
 	mantissa, exponent := n.text, ""
 	if m := spelled.FindStringSubmatch(n.text); m != nil {
@@ -46,19 +46,19 @@ var (
 
 	// Indices and powers; those of ten are numbers.
 	script = regexp.MustCompile(`[_^]\s?(?:\{(?:[^{}]|\{[^{}]*\})*\}|[A-Za-z0-9*+-])`)
-	// What extraction leaves of a formula: its glyphs, then the LaTeX text.
+	// The remains of a formula after extraction: its glyphs, then the LaTeX text.
 	glyphs = regexp.MustCompile(`[\x{1D400}-\x{1D7FF}]|(?:sub|super)script|absent|norm|delimited`)
 
 	plainRow = regexp.MustCompile(`^\S.*?(?:\s+[+\-−]?\d+\.\d+(?:\s?±\s?\d+\.\d+)?){2,}\s*$`)
 )
 
-// isRow says whether a line is a row of a table: cells between bars or tabs, or words and
-// then decimals only.
+// isRow reports whether a line is a row of a table: cells between bars or tabs, or words
+// followed by decimals only.
 func isRow(line string) bool {
 	return strings.HasPrefix(strings.TrimSpace(line), "|") || strings.Contains(line, "\t") || plainRow.MatchString(line)
 }
 
-// scan finds the numbers of a line, and which of its bytes are a formula's.
+// scan returns the numbers of a line.
 func scan(line string, at int) []number {
 	inside := formulas(line)
 	row := isRow(line)
@@ -75,7 +75,7 @@ func scan(line string, at int) []number {
 	return out
 }
 
-// valueOf reads a number that printed has matched. ok is false where it is out of range.
+// valueOf parses a match of printed. ok is false where it is out of range.
 func valueOf(text string) (value float64, ok bool) {
 	text = raised.Replace(text)
 	if m := power.FindStringSubmatch(text); m != nil {
@@ -88,8 +88,8 @@ func valueOf(text string) (value float64, ok bool) {
 	return value, err == nil
 }
 
-// formulas marks the bytes of a line that belong to a formula: what stands between
-// dollars, and words with a backslash or with glyphs of a formula.
+// formulas marks the bytes of a line that belong to a formula: those between dollars,
+// and words with a backslash or with glyphs of a formula.
 func formulas(line string) []bool {
 	in := make([]bool, len(line)+1)
 	open := false

@@ -11,15 +11,15 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Unclaimed lists the numbers of a paper that its ledger does not have, with the reason,
-// and those of the ledger that its text does not have.
+// unclaimed lists, with reasons, the numbers of a paper that its ledger lacks, and the
+// numbers of the ledger that the text lacks.
 type unclaimed struct {
 	Paper    string        `yaml:"paper"`
 	Reasons  []reasonEntry `yaml:"reasons"`
 	Restored []restored    `yaml:"restored"`
 }
 
-// Restored are numbers, with blanks between, that entries print as they must have been
+// restored are numbers, separated by blanks, that entries print in their original form
 // where the text is defective.
 type restored struct {
 	Numbers string `yaml:"numbers"`
@@ -31,14 +31,14 @@ type reasonEntry struct {
 	Of     []quote `yaml:"of"`
 }
 
-// A quote is a few words of a text, in one line, and the numbers among them that the
-// reason is for, with blanks between.
+// quote is a part of a line of a text, and the numbers in it that a reason applies to,
+// separated by blanks.
 type quote struct {
 	Numbers string `yaml:"numbers"`
 	In      string `yaml:"in"`
 }
 
-// readUnclaimed reads a list strictly. A paper without the file lists nothing.
+// readUnclaimed reads a list strictly. The list of a paper without the file is empty.
 func readUnclaimed(path, paper string) (unclaimed, error) {
 	u := unclaimed{Paper: paper}
 	raw, err := os.ReadFile(path)
@@ -71,8 +71,8 @@ func readUnclaimed(path, paper string) (unclaimed, error) {
 	return u, nil
 }
 
-// unprinted returns the numbers that entries print, and neither the text nor the list
-// has, and what the list restores for nothing.
+// unprinted returns the numbers of entries that neither the text nor the list has, and
+// the numbers that the list restores without need.
 func (u unclaimed) unprinted(c claimed, numbers []number) (strange, stale []string) {
 	there := map[string]bool{}
 	for _, n := range numbers {
@@ -96,9 +96,9 @@ func (u unclaimed) unprinted(c claimed, numbers []number) (strange, stale []stri
 	return strange, stale
 }
 
-// find returns the reason of each number of a text that the list has (by its place among
-// numbers), and what in the list the text has no more. A quote is for every line that
-// has it; each of its numbers is the first in the quote that no other is for.
+// find returns the reasons of listed numbers of a text by their index in numbers, and the
+// list's numbers that the text lacks. A quote applies to every line that has it; each of
+// its numbers is the first in the quote that has no reason yet.
 func (u unclaimed) find(t text, numbers []number) (reasons map[int]string, stale []string) {
 	reasons = map[int]string{}
 	byLine := map[int][]int{}
@@ -107,9 +107,9 @@ func (u unclaimed) find(t text, numbers []number) (reasons map[int]string, stale
 	}
 	for _, r := range u.Reasons {
 		for _, q := range r.Of {
-			found := map[int]bool{} // which of the quote's numbers
+			found := map[int]bool{} // indices of the quote's numbers
 			for at, line := range t.lines {
-				for _, start := range places(line, q.In) {
+				for _, start := range occurrences(line, q.In) {
 					for k, wanted := range strings.Fields(q.Numbers) {
 						for _, i := range byLine[at+1] {
 							n := numbers[i]
@@ -133,8 +133,8 @@ func (u unclaimed) find(t text, numbers []number) (reasons map[int]string, stale
 	return reasons, stale
 }
 
-// places returns where a line has the words.
-func places(line, words string) []int {
+// occurrences returns the offsets of the words in a line.
+func occurrences(line, words string) []int {
 	var out []int
 	for from := 0; ; {
 		i := strings.Index(line[from:], words)

@@ -1,8 +1,8 @@
 // Command tally reads the reports of `go test -json`, for the gate and the night.
 //
 //	tally step [-run NAMES] FILE    prints a run in short; fails where nothing was tested
-//	tally unchecked FILE...         lists what was skipped in one run and passed in none
-//	tally again REASON FILE...      prints, as arguments of go test after -run, what was skipped for a reason
+//	tally unchecked FILE...         lists the tests that were skipped in one run and passed in none
+//	tally again REASON FILE...      prints, as arguments of go test after -run, the tests skipped for a reason
 package main
 
 import (

@@ -17,12 +17,12 @@ import (
 	"privkern/tests/tier"
 )
 
-// A test is a test or subtest of a package.
+// test is a test or subtest of a package.
 type test struct{ pkg, name string }
 
 func (t test) String() string { return strings.TrimPrefix(t.pkg, "privkern/") + " " + t.name }
 
-// verdict is how a test ended.
+// verdict is the outcome of a test.
 type verdict string
 
 const (
@@ -31,11 +31,11 @@ const (
 	skipped verdict = "skip"
 )
 
-// events is what a run of tests reported.
+// events holds the report of a run of tests.
 type events struct {
 	verdicts map[test]verdict
-	output   map[test][]string // what each printed; of a package under an empty name
-	other    []string          // of the go command: errors of a build
+	output   map[test][]string // by test; that of a package under an empty name
+	other    []string          // output of the go command: errors of a build
 }
 
 // event is a line of `go test -json`.
@@ -43,8 +43,7 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// read reads the lines of `go test -json`. A line that is none of it is the go
-// command's own.
+// read reads the lines of `go test -json`. A line that is not JSON is the go command's own.
 func read(r io.Reader) (*events, error) {
 	e := &events{verdicts: map[test]verdict{}, output: map[test][]string{}}
 	in := bufio.NewReader(r)
@@ -92,8 +91,8 @@ func (e *events) names(v verdict, packages bool) []test {
 	return all
 }
 
-// leaf says whether a test has no subtests: one that has passes without having
-// looked at anything when all of them are skipped.
+// leaf reports whether a test has no subtests. A test with subtests passes without a check
+// when all of them are skipped.
 func (e *events) leaf(t test) bool {
 	for other := range e.verdicts {
 		if other.pkg == t.pkg && strings.HasPrefix(other.name, t.name+"/") {
@@ -103,13 +102,13 @@ func (e *events) leaf(t test) bool {
 	return true
 }
 
-// place is where a test printed something.
-var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
+// position matches the position that begins a line of a test's log.
+var position = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
 
-// reason is why a test was skipped: the last of its own lines.
+// reason returns the reason why a test was skipped: the last of its own lines.
 func (e *events) reason(t test) string {
 	for _, line := range slices.Backward(e.output[t]) {
-		text := strings.TrimSpace(place.ReplaceAllString(line, ""))
+		text := strings.TrimSpace(position.ReplaceAllString(line, ""))
 		if text != "" && !strings.HasPrefix(text, "=== ") && !strings.HasPrefix(text, "--- ") {
 			return text
 		}
@@ -117,10 +116,9 @@ func (e *events) reason(t test) string {
 	return "no reason given"
 }
 
-// step prints what a reader of the checks wants of a run: what failed, in full, and
-// what was skipped, and why. It fails where a test failed, where none passed, and
-// where one of the names that were asked for (-run, with | between them) is no
-// test's.
+// step prints the failures of a run in full, and the skipped tests with their reasons. It
+// fails where a test failed, where none passed, and where no test has one of the names
+// given by -run (separated by |).
 func step(out io.Writer, run string, e *events) error {
 	for _, text := range e.other {
 		_, _ = io.WriteString(out, text)
@@ -154,8 +152,8 @@ func step(out io.Writer, run string, e *events) error {
 	return nil
 }
 
-// named says of a test whether go test -run takes it for the name: each element
-// between slashes is a regular expression for that element of the test's name.
+// named returns a function that reports whether go test -run selects a test by the name:
+// each element between slashes is a regular expression for that element of the test's name.
 func named(name string) (func(test) bool, error) {
 	var elements []*regexp.Regexp
 	for _, text := range strings.Split(name, "/") {
@@ -179,11 +177,11 @@ func named(name string) (func(test) bool, error) {
 	}, nil
 }
 
-// withCUDA ends the name of a package whose tests .ci/cuda runs on the simulated device.
+// withCUDA is the suffix of packages whose tests .ci/cuda runs on the simulated device.
 const withCUDA = " with CUDA"
 
-// again returns expressions for the names, and the packages, of the tests and subtests that were skipped
-// for a reason that matches an expression.
+// again returns expressions for the names, and the packages, of the tests and subtests that
+// were skipped for a reason that matches an expression.
 func again(reason string, runs []*events) (names, packages []string, err error) {
 	matching, err := regexp.Compile(reason)
 	if err != nil {
@@ -206,7 +204,7 @@ func again(reason string, runs []*events) (names, packages []string, err error) 
 }
 
 // unchecked lists, with reasons, the tests that one of the runs skipped and none
-// passed, but for those of the night and those that the race detector leaves out.
+// passed, except those of the night and those that the race detector leaves out.
 func unchecked(runs []*events) []string {
 	var lines []string
 	seen := map[test]bool{}

@@ -1,5 +1,5 @@
 // Package claimtest has a ledger of a demonstration paper, and records of its trials,
-// for the tests of what reads and shows them.
+// for the tests of packages that read and show them.
 package claimtest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"privkern/runner/record"
 )
 
-// Registry has the two experiments.
+// Registry returns the registry of the two experiments.
 func Registry() *experiment.Registry { return experiment.NewRegistry(Experiments()...) }
 
 // Experiments returns two experiments of the shape that papers have.
@@ -91,8 +91,8 @@ func Record(t testing.TB, key, name string, given map[string]any, seed int64,
 		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics, Provenance: kernels(key)}
 }
 
-// kernels are those of the machine that computed the record: the trials of one
-// variant of the cells with sparse cloaking had another one.
+// kernels returns the provenance of the machine that computed the record. The trials of
+// one variant of the cells with sparse cloaking have another machine.
 func kernels(key string) record.Provenance {
 	blas := "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"
 	if key[0] == 'd' {
@@ -107,7 +107,7 @@ func Fail(r *record.Record, status record.Status, reason string) *record.Record 
 	return r
 }
 
-// Records returns what a sweep over the demonstration ledger may have left.
+// Records returns the records of a partly finished sweep over the demonstration ledger.
 func Records(t testing.TB) []*record.Record {
 	t.Helper()
 	privacy := &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one training output changed by at most 100 cm",

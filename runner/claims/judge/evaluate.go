@@ -204,7 +204,7 @@ type evidence struct {
 func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	c := cl.Cell
 	e := &evidence{claim: cl, left: &sample{}, Comparison: Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant,
-		Statement: c.Statement, Metric: cl.Metric(), Unit: cmp.Or(c.Unit, t.Unit), Cell: slices.Index(t.Cells, c),
+		Statement: c.Statement, Metric: cl.Metric(), Unit: t.UnitOf(c), Cell: slices.Index(t.Cells, c),
 		Draws: cl.Draws, Assumed: cl.Assumed, StandIn: cl.StandIn, Headline: cl.Headline, Own: cl.Ours, Times: cl.Times,
 		Entry: cl.Entry, Primary: cl.Primary, Claim: c.Holds != nil || c.Claim != "", Terms: cl.Digest(),
 		Note: cmp.Or(c.Note, cl.SettingsNote)}}

@@ -9,8 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Book is the ledgers of several papers, with the experiments that they are held
-// against.
+// Book holds the ledgers of several papers with the experiments that they refer to.
 type Book struct {
 	Papers      []experiment.Paper // also those without a ledger
 	Experiments *experiment.Registry
@@ -18,8 +17,8 @@ type Book struct {
 	ledgers map[string]func() (*Ledger, error) // by paper
 }
 
-// Open returns the ledgers of the papers that have one. Each is read when it is first
-// asked for, since many commands need none: a defect is an error then.
+// Open returns the ledgers of the papers that have one. Each is read and checked on its
+// first use, because many commands need none.
 func Open(papers []experiment.Paper) *Book {
 	b := &Book{Papers: papers, Experiments: experiment.RegistryOf(papers), ledgers: map[string]func() (*Ledger, error){}}
 	for _, p := range papers {
@@ -109,8 +108,7 @@ func (b *Book) Table(name string) (*Table, error) {
 	return nil, experiment.Unknown("table", name, names)
 }
 
-// HasReferences says whether any cell of the tables has a reference value to be checked
-// against.
+// HasReferences reports whether any cell of the tables has a reference value.
 func (b *Book) HasReferences(tables []string) (bool, error) {
 	for _, name := range tables {
 		t, err := b.Table(name)
@@ -124,7 +122,7 @@ func (b *Book) HasReferences(tables []string) (bool, error) {
 	return false, nil
 }
 
-// Trials returns the trials that the table of that name is made of.
+// Trials returns the trials of the table of that name.
 func (b *Book) Trials(name string) ([]experiment.Identity, error) {
 	t, err := b.Table(name)
 	if err != nil {

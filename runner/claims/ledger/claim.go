@@ -11,8 +11,8 @@ import (
 )
 
 // Trials returns the trials that the table is made of: every distinct setting
-// once, in the order of the cells and their variants. Experiment, parameters (with
-// defaults filled in) and seed are what a table says of them.
+// once, in the order of the cells and their variants. The identities have experiment,
+// parameters (with defaults filled in) and seed.
 func (t *Table) Trials(reg *experiment.Registry) ([]experiment.Identity, error) {
 	claims, err := t.Claims(reg)
 	if err != nil {
@@ -39,11 +39,11 @@ type Claim struct {
 	Variant   string
 	Printed   *Number  // nil where no number is published
 	Left      []*Side  // none of a quoted value, several of a mean
-	Members   []*Claim // of a mean: what it is taken over, one for each of Left
-	Minus     []*Side  // of a difference: what is subtracted, one for each of Left
+	Members   []*Claim // of a mean: its terms, one for each of Left
+	Minus     []*Side  // of a difference: the subtrahends, one for each of Left
 	Right     *Side    // of a statement that compares two metrics
 	Reference *Reference
-	Terms
+	Conditions
 }
 
 func (c *Claim) sides() []*Side {
@@ -54,7 +54,7 @@ func (c *Claim) sides() []*Side {
 	return out
 }
 
-// Metric is what the claim is about; empty for a quoted value.
+// Metric returns the name of the claim's metric; empty for a quoted value.
 func (c *Claim) Metric() string {
 	if len(c.Left) == 0 {
 		return ""
@@ -73,19 +73,19 @@ type Side struct {
 	setting *setting
 }
 
-// timed says that the metric measures the speed of the machine.
+// timed reports whether the metric measures the speed of the machine.
 func (s *Side) timed() bool {
 	return slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
 		return m.Timing && m.Covers(s.Metric)
 	})
 }
 
-// layer is a set of parameters and where the ledger gives them.
+// layer is a set of parameters with its path in the ledger.
 type layer struct {
 	params map[string]any
 	path   string
-	// strict layers must be known to the experiment; others are left out where
-	// it does not have them.
+	// The experiment must have the parameters of a strict layer; those of others are
+	// left out where it does not.
 	strict bool
 }
 
@@ -143,11 +143,11 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (Claim, er
 			cl.Reference = r
 		}
 	}
-	cl.Terms = t.termsOf(&cl, variant)
+	cl.Conditions = t.conditions(&cl, variant)
 	return cl, nil
 }
 
-// meanOf takes over the sides of the cells that a mean is taken over.
+// meanOf adds the sides of the cells that a mean averages.
 func (t *Table) meanOf(cl *Claim, reg *experiment.Registry, variant int) error {
 	c := cl.Cell
 	for _, m := range t.Cells {
@@ -175,7 +175,7 @@ func (t *Table) meanOf(cl *Claim, reg *experiment.Registry, variant int) error {
 	return nil
 }
 
-// covers says whether the mean is taken over a cell.
+// covers reports whether the mean averages a cell.
 func (m *MeanOf) covers(c *Cell) bool {
 	if c.Quoted || c.MeanOf != nil || c.Holds != nil {
 		return false
@@ -193,14 +193,11 @@ func (t *Table) resolve(cl *Claim, reg *experiment.Registry, variant int) error 
 	}
 	layers = append(layers, layer{c.Params, c.path + ".params", true})
 
-	seeds := c.Seeds
-	if seeds == nil {
-		seeds = t.Seeds
-	}
+	terms := t.terms(c)
+	name, metric, seeds := terms.Experiment, terms.Metric, terms.Seeds
 	if seeds == nil {
 		seeds = Seeds{0}
 	}
-	name, metric := cmp.Or(c.Experiment, t.Experiment), cmp.Or(c.Metric, t.Metric)
 	left, err := t.side(reg, c.path, name, metric, seeds, layers)
 	if err != nil {
 		return err
@@ -281,8 +278,8 @@ type setting struct {
 	seedless bool   // whether the seed changes nothing
 }
 
-// setting resolves the parameters that a side gives. The result is kept, because a ledger has seven
-// times as many sides as settings, and checking a setting can mean to calibrate its noise.
+// setting resolves the parameters of a side. The result is kept, because a ledger has seven
+// times as many sides as settings, and checking a setting may calibrate its noise.
 func (l *Ledger) setting(e *experiment.Experiment, given map[string]any) (*setting, error) {
 	key, err := record.IDOfSetting(e.Name, given)
 	if err != nil {
@@ -320,13 +317,13 @@ func knownMetric(e *experiment.Experiment, name string) error {
 	return fmt.Errorf("%s: %w", e.Name, experiment.Unknown("metric", name, valid))
 }
 
-// print returns the published number: what the printed text says, with the
-// explicit entries over it; nil where the cell publishes none.
+// print returns the published number: parsed from the printed text unless explicit
+// entries replace it; nil where the cell publishes none.
 func (c *Cell) print() (*Number, error) {
 	var p Number
 	switch {
 	case c.Value != nil:
-		// Where the text says the same number, it also says how it is rounded.
+		// A text with the same number also shows its rounding.
 		if q, err := ParsePrinted(string(c.Published)); err == nil && q.Value == *c.Value {
 			p = q
 			break

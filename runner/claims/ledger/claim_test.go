@@ -42,7 +42,7 @@ func TestTrials(t *testing.T) {
 }
 
 // Parameters are laid over one another: table, variant, cell; and a statement's
-// right-hand side of another experiment takes over what that one has, too.
+// right-hand side of another experiment takes over the parameters of that one, too.
 func TestParametersOfACell(t *testing.T) {
 	l, err := ledger.Read("t.yaml", []byte(`
 paper: demo

@@ -8,8 +8,8 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// Whatever the text of a ledger, every mistake in it is reported with the
-// file's name, and a ledger without mistakes says of each table what it is made of.
+// Every mistake in the text of a ledger is reported with the file's name, and each table
+// of a ledger without mistakes has trials.
 func FuzzRead(f *testing.F) {
 	demo := claimtest.Text
 	f.Add(string(demo))

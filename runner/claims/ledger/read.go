@@ -18,9 +18,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Read decodes a ledger. name is what errors call the file. Unknown keys and
-// wrong types are errors with line and column. Use Validate to hold the ledger
-// against the experiments.
+// Read decodes a ledger. Errors name the file as name. Unknown keys and wrong types
+// are errors with line and column. Use Validate to check the ledger against the
+// experiments.
 func Read(name string, data []byte) (*Ledger, error) {
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func Read(name string, data []byte) (*Ledger, error) {
 	return l, nil
 }
 
-// decode is yaml.NodeToValue, which panics on a tag without a value.
+// decode calls yaml.NodeToValue and recovers its panic on a tag without a value.
 func decode(from ast.Node, to *Ledger) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -62,8 +62,7 @@ func decode(from ast.Node, to *Ledger) (err error) {
 	return yaml.NodeToValue(from, to, yaml.Strict())
 }
 
-// source finds the line and column of an entry, for errors that are noticed
-// after decoding.
+// source finds the line and column of an entry, for errors found after decoding.
 type source struct {
 	name string
 	file *ast.File
@@ -77,16 +76,16 @@ func (s *source) errorf(path, format string, args ...any) error {
 
 // keyErrorf is errorf at the key of an entry instead of its value.
 func (s *source) keyErrorf(path, format string, args ...any) error {
-	place := s.at(path)
+	position := s.at(path)
 	i := strings.LastIndex(path, ".")
 	if m, ok := s.find(path[:i]).(*ast.MappingNode); ok {
 		for _, v := range m.Values {
 			if k := v.Key.GetToken(); k.Value == path[i+1:] {
-				place = s.place(k)
+				position = s.position(k)
 			}
 		}
 	}
-	return fmt.Errorf("%s: %w", place, fmt.Errorf(format, args...))
+	return fmt.Errorf("%s: %w", position, fmt.Errorf(format, args...))
 }
 
 // find returns the node at path, nil where there is none.
@@ -102,14 +101,14 @@ func (s *source) find(path string) ast.Node {
 	return n
 }
 
-func (s *source) place(t *token.Token) string {
+func (s *source) position(t *token.Token) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, t.Position.Line, t.Position.Column)
 }
 
 func (s *source) at(path string) string {
 	for path != "" && path != "$" {
 		if n := s.find(path); n != nil {
-			return s.place(start(n))
+			return s.position(start(n))
 		}
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
@@ -132,7 +131,7 @@ func start(n ast.Node) *token.Token {
 
 var unknownField = regexp.MustCompile(`^unknown field "(.*)"$`)
 
-// located rewrites an error of the YAML library as "file:line:column: what".
+// located rewrites an error of the YAML library as "file:line:column: message".
 func located(name string, err error) error {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {
@@ -154,9 +153,8 @@ func keys() []string {
 	var names []string
 	for _, v := range []any{Ledger{}, Erratum{}, Table{}, Settings{}, Variant{}, Cell{}, Holds{},
 		Minus{}, MeanOf{}, Reference{}, Assumption{}, CellPlace{}, Tolerance{}, Pool{}} {
-		t := reflect.TypeOf(v)
-		for i := range t.NumField() {
-			if n := t.Field(i).Tag.Get("yaml"); n != "" && !slices.Contains(names, n) {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			if n := f.Tag.Get("yaml"); n != "" && !f.Anonymous && !slices.Contains(names, n) {
 				names = append(names, n)
 			}
 		}
@@ -167,8 +165,7 @@ func keys() []string {
 // text is a scalar exactly as it is written: .98670 stays .98670.
 type text string
 
-// UnmarshalYAML takes the scalar's own characters, also of what YAML reads as
-// a number.
+// UnmarshalYAML takes the scalar's own characters, even where YAML reads a number.
 func (t *text) UnmarshalYAML(n ast.Node) error {
 	if _, ok := n.(ast.ScalarNode); !ok {
 		return &yaml.SyntaxError{Message: "a printed text is expected; put it in quotes", Token: n.GetToken()}
@@ -180,7 +177,7 @@ func (t *text) UnmarshalYAML(n ast.Node) error {
 // Seeds is a list of seeds, written as "0..4", [0, 1, 2] or one number.
 type Seeds []int64
 
-// maxSeeds bounds what a range such as 0..1e9 may expand to.
+// maxSeeds bounds the length of a range such as 0..1e9.
 const maxSeeds = 1_000_000
 
 // UnmarshalYAML reads the three notations.

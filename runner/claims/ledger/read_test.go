@@ -18,6 +18,8 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 	const place = "demo/ledger.yaml:"
 	cases := []struct{ name, old, replacement, want string }{
 		{"unknown key", "    kind: table", "    knid: table", `9:5: unknown key "knid"; did you mean "kind"?`},
+		{"unknown key of a cell", "        deterministic: true", "        determinstic: true",
+			`50:9: unknown key "determinstic"; did you mean "deterministic"?`},
 		{"wrong type", "draws: 0.1", "draws: many", "19:12: cannot unmarshal string"},
 		{"not YAML", "cells:\n      - row: \"1d\"", "cells: [\n", "must be specified"},
 		{"unknown kind", "kind: table", "kind: tabel", `9:11: unknown kind "tabel"; did you mean "table"?`},

@@ -5,8 +5,7 @@ import "math"
 // Relation compares two numbers.
 type Relation string
 
-// The relations of a statement, and (but for Equal, which is no relation
-// there) of a printed bound.
+// The relations of a statement and of a printed bound; a print that is Equal is no bound.
 const (
 	Less         Relation = "<"
 	LessEqual    Relation = "<="
@@ -17,8 +16,8 @@ const (
 
 var relations = []string{string(Less), string(LessEqual), string(Greater), string(GreaterEqual), string(Equal)}
 
-// Holds says whether left op right, where an excess up to tolerance is allowed.
-// A strict relation without tolerance is strict.
+// Holds reports whether left op right holds up to an excess of tolerance. A strict
+// relation without tolerance is strict.
 func (op Relation) Holds(left, right, tolerance float64) bool {
 	switch op {
 	case Less:
@@ -38,7 +37,7 @@ func (op Relation) Holds(left, right, tolerance float64) bool {
 	return false
 }
 
-// Symbol returns the sign as print shows it.
+// Symbol returns the typographic sign, such as ≤.
 func (op Relation) Symbol() string {
 	switch op {
 	case LessEqual:

@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// Settings says where the settings of a value are from: the paper states all of them,
-// or some are assumed. They never change a verdict. A table without this entry counts
-// as stated.
+// Settings is the origin of the settings of a value: the paper states all of them, or some
+// are assumed. They never change a verdict. A table without this entry counts as stated.
 type Settings struct {
 	Stated  *bool        `yaml:"stated"`  // true, or left out where Assumed has entries
-	Assumed []Assumption `yaml:"assumed"` // in the place of the table's, for a cell
+	Assumed []Assumption `yaml:"assumed"` // a cell's replace the table's
 	Note    string       `yaml:"note"`
 }
 
-// Assumption is one setting that the paper leaves open.
+// Assumption is a setting that the paper leaves open.
 type Assumption struct {
-	Text   string `yaml:"text"` // the setting, and what was chosen
+	Text   string `yaml:"text"` // the setting, and its value
 	Source Source `yaml:"source"`
-	// Repository ("owner/name") is of the authors' code. Place is the file and line in
-	// it, or the place in the paper.
+	// Repository ("owner/name") holds the authors' code. Place is the file and line in
+	// it, or the section of the paper.
 	Repository string `yaml:"repository"`
 	Place      string `yaml:"place"`
-	// Fitted are the cells that the setting was fitted to: they have no verdict.
+	// Fitted are the cells that the setting was fitted to, which therefore have no verdict.
 	Fitted []CellPlace `yaml:"fitted"`
 }
 
-// Source is where an assumed setting is from.
+// Source is the kind of source of an assumed setting.
 type Source string
 
 // The sources of an assumption.
@@ -38,7 +37,7 @@ const (
 
 var sources = []string{string(FromPaper), string(FromCode), string(FromUs)}
 
-// Citation is the source in words, such as "authors' code, owner/name, file.py:12".
+// Citation returns the source in words, such as "authors' code, owner/name, file.py:12".
 func (a *Assumption) Citation() string {
 	words := string(a.Source)
 	if a.Source == FromCode {
@@ -54,21 +53,18 @@ type CellPlace struct {
 	Column string `yaml:"column"`
 }
 
-// covers says whether the place is the cell's.
+// covers reports whether the place includes a cell.
 func (p CellPlace) covers(c *Cell) bool {
 	return (p.Row == "" || p.Row == c.Row) && (p.Column == "" || p.Column == c.Column)
 }
 
-// assumptionsOf returns what is assumed for a cell under a variant (-1: none), and the
-// remark on its settings. A cell whose own entry says "stated" has none.
+// assumptionsOf returns the assumptions for a cell under a variant (-1 for none), and the
+// remark on its settings. A cell whose own entry is "stated: true" has none.
 func (t *Table) assumptionsOf(c *Cell, variant int) (assumed []Assumption, note string) {
-	s := c.Settings
-	if s == nil {
-		s = t.Settings
-	} else if s.Stated != nil {
-		return nil, s.Note
+	if c.Settings != nil && c.Settings.Stated != nil {
+		return nil, c.Settings.Note
 	}
-	if s != nil {
+	if s := t.terms(c).Settings; s != nil {
 		assumed, note = slices.Clone(s.Assumed), s.Note
 	}
 	if variant >= 0 {

@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// Tolerance is how far from the print a value may be and still do for what the paper
-// uses it for. It is taken from the paper's own repeatability or the unit of use, and
-// declared before results are made, never taken from our differences.
+// Tolerance is the distance from the print within which a value still serves the paper's
+// purpose. It derives from the paper's own repeatability or the unit of use, and is
+// declared before results exist, never derived from our differences.
 type Tolerance struct {
 	Absolute *float64 `yaml:"absolute"` // in the cell's unit
-	Relative *float64 `yaml:"relative"` // a share of the print
-	Source   string   `yaml:"source"`   // what it is taken from
+	Relative *float64 `yaml:"relative"` // as a fraction of the print
+	Source   string   `yaml:"source"`   // repeatability or unit of use
 }
 
 // Of returns the tolerance of a printed value: the larger of the absolute and the
@@ -31,40 +31,40 @@ func (t *Tolerance) Of(printed float64) float64 {
 	return out
 }
 
-// Pool is a name for cells of a table with one variance, each under its own variant.
+// Pool names a set of cells of a table that have one variance, separately for each variant.
 type Pool struct {
 	Name  string `yaml:"name"`
 	Scale Scale  `yaml:"scale"` // empty: linear
 }
 
-// Scale is how a variance is shared.
+// Scale is the scale on which the cells of a pool have one variance.
 type Scale string
 
 // The scales of a pool.
 const (
 	Linear Scale = "linear" // equal standard deviations
-	Log    Scale = "log"    // equal ones of the logarithms, of values that span decades
+	Log    Scale = "log"    // equal deviations of the logarithms, for values that span decades
 )
 
-// Repetitions is the [Cell.UncertaintyOf] of a ± that is the standard deviation of
+// Repetitions is the [Terms.UncertaintyOf] of a ± that is the standard deviation of
 // independent repetitions of the printed number.
 const Repetitions = "repetitions"
 
-// Terms are what a verdict on a cell under one variant needs beside the numbers,
-// resolved from cell, variant and table.
-type Terms struct {
-	Draws         float64 // behind the print, in units of our trial
-	Pool          *Pool   // nil: no other cell shares the variance
+// Conditions hold everything except the numbers that a verdict on a cell under one variant
+// depends on, resolved from cell, variant and table.
+type Conditions struct {
+	Draws         float64 // behind the print, in units of one trial
+	Pool          *Pool   // nil where no other cell shares the variance
 	Tolerance     *Tolerance
 	UncertaintyOf string
 	Assumed       []Assumption
 	SettingsNote  string
 
 	Headline      bool   // the variant that is judged, or the only one
-	Corrected     bool   // the effect of an erratum, shown beside
+	Corrected     bool   // the effect of an erratum
 	Fitted        bool   // an assumed setting was fitted to the cell
 	Ours          bool   // not an entry of the paper
-	StandIn       string // what takes the place of the paper's data; empty: nothing
+	StandIn       string // replacement of the paper's data; empty for none
 	Deterministic bool
 	Times         bool
 
@@ -74,25 +74,49 @@ type Terms struct {
 	Primary bool
 }
 
-// termsOf resolves what a verdict needs. Claim cl has its sides.
-func (t *Table) termsOf(cl *Claim, variant int) Terms {
-	c := cl.Cell
-	out := Terms{Draws: 1, Tolerance: t.Tolerance, UncertaintyOf: string(cmp.Or(c.UncertaintyOf, t.UncertaintyOf)),
-		Headline: t.headline(c) == variant, Entry: t.Entry(c), Primary: c.SameAs == "",
-		Ours:    t.Ours || c.Published == "" && c.Statement == "",
-		StandIn: cmp.Or(c.StandIn, t.StandIn), Deterministic: t.Deterministic, Times: t.Times}
-	for _, d := range []*float64{t.Draws, c.Draws} {
-		if d != nil {
-			out.Draws = *d
-		}
+// terms returns the terms of a cell: those of the table where the cell has none. Params
+// remain the cell's, because those of the variants take precedence over the table's.
+func (t *Table) terms(c *Cell) Terms {
+	out := c.Terms
+	out.Experiment = cmp.Or(out.Experiment, t.Experiment)
+	out.Metric = cmp.Or(out.Metric, t.Metric)
+	out.Unit = cmp.Or(out.Unit, t.Unit)
+	if out.Seeds == nil {
+		out.Seeds = t.Seeds
 	}
-	if c.Tolerance != nil {
-		out.Tolerance = c.Tolerance
+	out.Settings = cmp.Or(out.Settings, t.Settings)
+	out.Draws = cmp.Or(out.Draws, t.Draws)
+	if c.MeanOf == nil && c.Minus == nil {
+		out.Pool = cmp.Or(out.Pool, t.Pool)
 	}
-	if c.Ours != nil {
-		out.Ours = *c.Ours
+	out.Tolerance = cmp.Or(out.Tolerance, t.Tolerance)
+	out.Headline = cmp.Or(out.Headline, t.Headline)
+	out.UncertaintyOf = cmp.Or(out.UncertaintyOf, t.UncertaintyOf)
+	out.Ours = cmp.Or(out.Ours, t.Ours)
+	out.StandIn = cmp.Or(out.StandIn, t.StandIn)
+	out.Deterministic = cmp.Or(out.Deterministic, t.Deterministic)
+	out.Times = cmp.Or(out.Times, t.Times)
+	return out
+}
+
+// valueOf returns *v, or otherwise where v is nil.
+func valueOf[T any](v *T, otherwise T) T {
+	if v == nil {
+		return otherwise
 	}
-	out.Pool = t.poolOf(c)
+	return *v
+}
+
+// UnitOf returns the unit of a cell.
+func (t *Table) UnitOf(c *Cell) string { return t.terms(c).Unit }
+
+// conditions resolves the conditions of a claim, whose sides are known.
+func (t *Table) conditions(cl *Claim, variant int) Conditions {
+	c, terms := cl.Cell, t.terms(cl.Cell)
+	out := Conditions{Draws: valueOf(terms.Draws, 1), Pool: t.pool(terms.Pool), Tolerance: terms.Tolerance,
+		UncertaintyOf: string(terms.UncertaintyOf), Headline: t.headline(c) == variant, Entry: t.Entry(c),
+		Primary: c.SameAs == "", Ours: valueOf(terms.Ours, c.Published == "" && c.Statement == ""),
+		StandIn: terms.StandIn}
 	out.Assumed, out.SettingsNote = t.assumptionsOf(c, variant)
 	out.Fitted = slices.ContainsFunc(out.Assumed, func(a Assumption) bool {
 		return slices.ContainsFunc(a.Fitted, func(p CellPlace) bool { return p.covers(c) })
@@ -101,39 +125,25 @@ func (t *Table) termsOf(cl *Claim, variant int) Terms {
 		out.Corrected = t.Variants[variant].Corrected
 		out.StandIn = cmp.Or(c.StandIn, t.Variants[variant].StandIn, t.StandIn)
 	}
-	t.deriveTerms(&out, cl)
-	return out
-}
-
-// deriveTerms adds what the experiments know of the sides, and the cell's own word.
-func (t *Table) deriveTerms(out *Terms, cl *Claim) {
-	c, sides := cl.Cell, cl.sides()
+	sides := cl.sides()
 	seedless := len(sides) > 0
 	for _, s := range sides {
 		out.StandIn = cmp.Or(out.StandIn, s.setting.standIn)
 		seedless = seedless && s.setting.seedless
 	}
-	out.Deterministic = out.Deterministic || seedless
-	if len(cl.Left) > 0 && cl.Left[0].timed() {
-		out.Times = true
-	}
-	if c.Deterministic != nil {
-		out.Deterministic = *c.Deterministic
-	}
-	if c.Times != nil {
-		out.Times = *c.Times
-	}
+	out.Deterministic = valueOf(terms.Deterministic, seedless)
+	out.Times = valueOf(terms.Times, len(cl.Left) > 0 && cl.Left[0].timed())
+	return out
 }
 
 // headline returns the index of the variant that is judged, -1 for the only one of a
 // table without variants and for a quoted cell, -2 where all are corrected.
 func (t *Table) headline(c *Cell) int {
 	candidates := t.judgedVariants(c)
-	if name := cmp.Or(c.Headline, t.Headline); name != "" {
-		for _, i := range candidates {
-			if i >= 0 && t.Variants[i].Name == name {
-				return i
-			}
+	name := t.terms(c).Headline
+	for _, i := range candidates {
+		if i >= 0 && t.Variants[i].Name == name {
+			return i
 		}
 	}
 	if len(candidates) == 0 {
@@ -147,19 +157,13 @@ func (t *Table) judgedVariants(c *Cell) []int {
 	return slices.DeleteFunc(t.variantsOf(c), func(i int) bool { return i >= 0 && t.Variants[i].Corrected })
 }
 
-// poolOf returns the pool of a cell. That of the table is not for means and
-// differences.
-func (t *Table) poolOf(c *Cell) *Pool {
-	name := c.Pool
-	if name == "" && c.MeanOf == nil && c.Minus == nil {
-		name = t.Pool
+// pool returns the pool of that name, nil for none.
+func (t *Table) pool(name string) *Pool {
+	i := slices.IndexFunc(t.Pools, func(p Pool) bool { return p.Name == name })
+	if i < 0 {
+		return nil
 	}
-	for i := range t.Pools {
-		if t.Pools[i].Name == name && name != "" {
-			return &t.Pools[i]
-		}
-	}
-	return nil
+	return &t.Pools[i]
 }
 
 // Entry identifies the paper's value or claim that a cell is of, in its ledger.
@@ -181,12 +185,12 @@ func (t *Table) Entry(c *Cell) string {
 	return out
 }
 
-// Digest identifies what a verdict on the claim was made with, beside the numbers: the
-// settings, metrics and seeds of its trials, the versions of their experiments, the print,
-// and what the ledger says of it. A verdict that was kept with another digest is stale.
+// Digest identifies the conditions of a verdict on the claim: the settings, metrics and
+// seeds of its trials, the versions of their experiments, the print, and its terms. A
+// verdict that was kept with another digest is stale.
 func (c *Claim) Digest() string {
 	h := sha256.New()
-	say := func(values ...any) {
+	write := func(values ...any) {
 		for _, v := range values {
 			_, _ = fmt.Fprintf(h, "%q\n", fmt.Sprint(v))
 		}
@@ -194,30 +198,30 @@ func (c *Claim) Digest() string {
 	for _, sides := range [][]*Side{c.Left, c.Minus, {c.Right}} {
 		for _, s := range sides {
 			if s != nil {
-				say(s.ID, s.Experiment.Version, s.Metric, s.Seeds)
+				write(s.ID, s.Experiment.Version, s.Metric, s.Seeds)
 			}
 		}
-		say("end")
+		write("end")
 	}
 	if p := c.Printed; p != nil {
-		say(p.Value, p.Rounding, p.Relation, optional(p.Uncertainty), c.UncertaintyOf)
+		write(p.Value, p.Rounding, p.Relation, optional(p.Uncertainty), c.UncertaintyOf)
 	}
 	if o := c.Cell.Holds; o != nil {
-		say(o.Op, optional(o.Value), o.Tolerance, o.Paired, optional(o.Alpha))
+		write(o.Op, optional(o.Value), o.Tolerance, o.Paired, optional(o.Alpha))
 	}
 	if t := c.Tolerance; t != nil {
-		say(optional(t.Absolute), optional(t.Relative))
+		write(optional(t.Absolute), optional(t.Relative))
 	}
 	for _, with := range append([]*Claim{c}, c.Members...) {
 		if with.Pool != nil {
-			say(with.Pool.Name, with.Pool.Scale)
+			write(with.Pool.Name, with.Pool.Scale)
 		}
 	}
-	say(c.Cell.Published, c.Draws, c.Corrected, c.Fitted, c.StandIn, c.Deterministic, c.Times)
+	write(c.Cell.Published, c.Draws, c.Corrected, c.Fitted, c.StandIn, c.Deterministic, c.Times)
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// optional is the number, or nil where there is none.
+// optional returns *v, or nil without a type where v is nil.
 func optional(v *float64) any {
 	if v == nil {
 		return nil

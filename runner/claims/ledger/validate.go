@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,9 +11,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Validate holds the ledger against the experiments: names, parameters and
+// Validate checks the ledger against the experiments: names, parameters and
 // metrics must be known, printed texts must read as numbers, and every entry
-// must be complete. It returns all mistakes, joined, each with its place.
+// must be complete. It returns all mistakes, joined, each with its position.
 func (l *Ledger) Validate(reg *experiment.Registry) error {
 	v := &validator{src: l.source}
 	v.require("$", l.Paper != "", `"paper" is missing`)
@@ -34,7 +33,7 @@ func (l *Ledger) Validate(reg *experiment.Registry) error {
 	return errors.Join(v.errs...)
 }
 
-// checkFigures holds the figures that tables name against those of the paper.
+// checkFigures checks that the paper has the figures that tables name.
 func (l *Ledger) checkFigures(figures []experiment.Figure) error {
 	var names []string
 	for _, f := range figures {
@@ -72,7 +71,8 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 	v.require(t.path, t.Title != "", `"title" is missing`)
 	v.require(t.path, len(t.Cells) > 0, "a table without cells")
 	v.settings(t.path, t.Settings)
-	v.tableTerms(t)
+	v.terms(t.path, t, &t.Terms)
+	v.pools(t)
 
 	var variants []string
 	for i, va := range t.Variants {
@@ -81,9 +81,6 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 		v.require(path+".name", !slices.Contains(variants, va.Name), "a second variant of the name %q", va.Name)
 		variants = append(variants, va.Name)
 		v.assumptions(path, va.Assumed, t)
-	}
-	if t.Headline != "" {
-		v.headline(t.path+".headline", t, t.Headline)
 	}
 	v.commonParams(t, reg)
 
@@ -111,7 +108,7 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 func (v *validator) commonParams(t *Table, reg *experiment.Registry) {
 	var known []string
 	for _, c := range t.Cells {
-		names := []string{cmp.Or(c.Experiment, t.Experiment)}
+		names := []string{t.terms(c).Experiment}
 		if c.Holds != nil {
 			names = append(names, c.Holds.Experiment)
 		}
@@ -169,9 +166,10 @@ func (v *validator) cell(t *Table, c *Cell, variants []string) {
 		v.meanOf(t, c)
 	}
 	if p, err := ParsePrinted(string(c.Published)); err == nil && p.Percent && c.Value == nil {
-		metric := cmp.Or(c.Metric, t.Metric)
-		v.require(c.path+".published", cmp.Or(c.Unit, t.Unit) == "%" || strings.HasSuffix(metric, "_percent"),
-			"%q is in per cent, but the metric %s is not; give value and rounding in the metric's scale", c.Published, metric)
+		terms := t.terms(c)
+		v.require(c.path+".published", terms.Unit == "%" || strings.HasSuffix(terms.Metric, "_percent"),
+			"%q is in per cent, but the metric %s is not; give value and rounding in the metric's scale", c.Published,
+			terms.Metric)
 	}
 }
 
@@ -193,7 +191,7 @@ func (v *validator) holds(c *Cell) {
 	v.require(path+".tolerance", h.Tolerance >= 0 && !math.IsInf(h.Tolerance, 0), "must be finite and not negative")
 }
 
-// quoted refuses what says how a value is computed or compared.
+// quoted refuses entries that state how a value is computed or compared.
 func (v *validator) quoted(c *Cell) {
 	v.require(c.path, c.Published != "", `a quoted cell needs "published", the text that it quotes`)
 	v.none(c, "a quoted cell", map[string]bool{"mean_of": c.MeanOf != nil, "settings": c.Settings != nil,

@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// settings refuses an entry that says neither "stated" nor what is assumed.
+// settings refuses an entry with neither "stated" nor "assumed", or both.
 func (v *validator) settings(path string, s *Settings) {
 	if s == nil {
 		return
@@ -20,7 +20,7 @@ func (v *validator) settings(path string, s *Settings) {
 	v.require(path+".stated", s.Stated == nil || *s.Stated, `in place of "stated: false" list what is "assumed"`)
 }
 
-// assumptions refuses one without text or source, or with a place that says nothing.
+// assumptions checks text, source and place of each assumption.
 func (v *validator) assumptions(path string, list []Assumption, t *Table) {
 	for i := range list {
 		a, at := &list[i], fmt.Sprintf("%s.assumed[%d]", path, i)
@@ -51,13 +51,28 @@ func (v *validator) headline(path string, t *Table, name string) {
 	}
 }
 
-// tableTerms holds the defaults of a table.
-func (v *validator) tableTerms(t *Table) {
-	if t.Settings != nil {
-		v.assumptions(t.path+".settings", t.Settings.Assumed, t)
+// terms checks the terms of a table or a cell.
+func (v *validator) terms(path string, t *Table, terms *Terms) {
+	if terms.Settings != nil {
+		v.assumptions(path+".settings", terms.Settings.Assumed, t)
 	}
-	v.draws(t.path, t.Draws)
-	v.tolerance(t.path, t.Tolerance)
+	k := terms.Draws
+	v.require(path+".draws", k == nil || *k > 0 && !math.IsInf(*k, 0), "must be finite and positive")
+	v.tolerance(path, terms.Tolerance)
+	if terms.Pool != "" && t.pool(terms.Pool) == nil {
+		var names []string
+		for _, p := range t.Pools {
+			names = append(names, p.Name)
+		}
+		v.fail(path+".pool", "%w", experiment.Unknown(`pool (of the table's "pools")`, terms.Pool, names))
+	}
+	if terms.Headline != "" {
+		v.headline(path+".headline", t, terms.Headline)
+	}
+}
+
+// pools checks the names and scales of a table's pools.
+func (v *validator) pools(t *Table) {
 	seen := map[string]bool{}
 	for i, p := range t.Pools {
 		path := fmt.Sprintf("%s.pools[%d]", t.path, i)
@@ -66,36 +81,20 @@ func (v *validator) tableTerms(t *Table) {
 		v.require(path+".scale", p.Scale == "" || p.Scale == Linear || p.Scale == Log, "%q is neither linear nor log",
 			p.Scale)
 	}
-	v.pool(t.path, t, t.Pool)
 }
 
-// cellTerms holds what a cell says over the table's defaults.
+// cellTerms checks the terms of a cell, and that one of its variants is the headline.
 func (v *validator) cellTerms(t *Table, c *Cell) {
-	if c.Settings != nil {
-		v.assumptions(c.path+".settings", c.Settings.Assumed, t)
-	}
-	v.draws(c.path, c.Draws)
-	v.tolerance(c.path, c.Tolerance)
-	v.pool(c.path, t, c.Pool)
-	if c.Headline != "" {
-		v.headline(c.path+".headline", t, c.Headline)
-	}
+	v.terms(c.path, t, &c.Terms)
 	judged := t.judgedVariants(c)
 	v.require(c.path, len(judged) < 2 || t.namesHeadline(c, judged),
 		`which of its variants is judged? name the "headline", in the table or the cell`)
 }
 
-// namesHeadline says that the headline is one of these variants.
+// namesHeadline reports whether the headline is one of these variants.
 func (t *Table) namesHeadline(c *Cell, judged []int) bool {
-	name := c.Headline
-	if name == "" {
-		name = t.Headline
-	}
+	name := t.terms(c).Headline
 	return slices.ContainsFunc(judged, func(i int) bool { return i >= 0 && t.Variants[i].Name == name })
-}
-
-func (v *validator) draws(path string, k *float64) {
-	v.require(path+".draws", k == nil || *k > 0 && !math.IsInf(*k, 0), "must be finite and positive")
 }
 
 func (v *validator) tolerance(path string, t *Tolerance) {
@@ -110,17 +109,7 @@ func (v *validator) tolerance(path string, t *Tolerance) {
 	}
 }
 
-func (v *validator) pool(path string, t *Table, name string) {
-	var names []string
-	for _, p := range t.Pools {
-		names = append(names, p.Name)
-	}
-	if name != "" && !slices.Contains(names, name) {
-		v.fail(path+".pool", "%w", experiment.Unknown(`pool (of the table's "pools")`, name, names))
-	}
-}
-
-// entries holds the identifiers of values and claims, which are of the whole ledger.
+// entries checks the identifiers of values and claims, whose scope is the ledger.
 func (v *validator) entries(l *Ledger) {
 	byID := map[string]*Cell{}
 	var ids []string
@@ -141,10 +130,7 @@ func (v *validator) entries(l *Ledger) {
 			byID[c.ID], ids = c, append(ids, c.ID)
 		}
 		if c.Claim != "" {
-			own := t.Ours
-			if c.Ours != nil {
-				own = *c.Ours
-			}
+			own := valueOf(t.terms(c).Ours, false)
 			first, seen := ours[c.Claim]
 			v.require(c.path+".claim", !seen || first == own, "some parts of the claim %q are ours, others the paper's", c.Claim)
 			ours[c.Claim] = own
