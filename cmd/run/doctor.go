@@ -87,7 +87,7 @@ func (a *app) examine() []finding {
 		state, text = "problem", blas.Err
 	default:
 		text += fmt.Sprintf(
-			", float64 product at %.0f GFLOP/s on one core\nclass of kernels: %s",
+			", float64 product at %.0f GFLOP/s on one core\nBLAS class: %s",
 			productSpeed(),
 			h.Class(),
 		)

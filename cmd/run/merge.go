@@ -24,7 +24,7 @@ do. They are only read; files that are not records are listed and left out.
 If a trial has several records, one with a result is preferred to one of a failure
 or of missing data; times and provenance may differ. If results differ, all such
 trials are listed and nothing is written, unless --prefer names the folder whose
-results are taken. Results of different classes of BLAS kernels may differ in the
+results are taken. Results of different BLAS classes may differ in the
 last bits: the first folder's result is taken, and the difference is reported.
 Repeating the command completes an interrupted merge. See run help exit-codes.`,
 		Example: `  run merge part1 part2 part3 --out all && run report all
@@ -74,13 +74,12 @@ Repeating the command completes an interrupted merge. See run help exit-codes.`,
 	return cmd
 }
 
-// classesText says which classes of kernels the united results are of, where that is
-// not one.
+// classesText names the BLAS classes of the united results where there are several.
 func classesText(r *merge.Union) string {
 	if len(r.Classes) < 2 && r.Rounded.Trials == 0 {
 		return ""
 	}
-	sentence := fmt.Sprintf("the results are of these classes of kernels: %s; %s", r.Classes, record.LastBits)
+	sentence := fmt.Sprintf("the results are of these BLAS classes: %s; %s", r.Classes, record.LastBits)
 	if n := r.Rounded; n.Trials > 0 {
 		sentence += fmt.Sprintf("; of %s other folders have results of another class, which were left out",
 			text.Count(n.Trials, "trial"))

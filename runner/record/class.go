@@ -15,16 +15,16 @@ import (
 	"privkern/runner/text"
 )
 
-// LastBits says what two classes of kernels mean for results. The first number is beyond
-// what default settings were seen to differ by, 4e-11. The second is what ill-conditioned
-// problems make of rounding, and solvers, which stop at a tolerance a step sooner or later.
-const LastBits = "results of different classes may differ in the last digits, by a relative 1e-10, or 1e-7 where a " +
+// LastBits states how far results of two BLAS classes may differ. With default settings
+// 4e-11 was measured. Ill-conditioned problems amplify rounding to 1e-7, as do solvers that
+// stop at a tolerance one step earlier or later.
+const LastBits = "results of different BLAS classes may differ in the last digits, by a relative 1e-10, or 1e-7 where a " +
 	"problem is ill-conditioned or a solver stops at a tolerance"
 
-// The texts of a provenance that say what rounds how, as they are written:
+// The texts of a provenance that determine rounding, in the form in which they are written:
 //
-//	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | privkern (avx512) | gonum (pure Go), each with " without FMA"
-//	      behind it where that is so
+//	blas  OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0) | privkern (avx512) | gonum (pure Go), each followed by
+//	      " without FMA" on a processor without it
 //	go    go1.26.8 linux/amd64 | go1.26.8 linux/amd64 v3
 //	gpu   NVIDIA H200 (compute capability 9.0), ..., cuBLAS 12.8.4, ...
 var (
@@ -36,33 +36,32 @@ var (
 	notInClass  = regexp.MustCompile(`[^a-z0-9._+]+`)
 )
 
-// Class names the class of kernels that computed a record: what has the same class
-// and the same key has the same bits. It is derived from the texts of the
-// provenance alone, so that records of all versions have one:
+// Class names the BLAS class of a record: records of one class and one key have the same
+// bits. It is derived from the texts of the provenance alone, so that records of all
+// versions have one. It consists of
 //
 //   - the BLAS library with its version and the processor kernels that it chose,
 //     such as "openblas-0.3.21-skylakex", "gonum-amd64" for pure Go, or "privkern" for
 //     the kernels of this program, whose bits are the same at every level of vector
 //     instructions;
-//   - "nofma" behind it where an amd64 processor has no fused multiply-add, since
-//     Go's exponential rounds differently there; "v3" where the program was built
-//     with GOAMD64=v3 or above, since the compiler then fuses products and sums;
-//   - on a GPU, "+cublas-12.8.4-sm90" behind it: the products' library and the
-//     processor's generation.
+//   - "nofma" where an amd64 processor has no fused multiply-add, because Go's
+//     exponential rounds differently there; "v3" where the program was built with
+//     GOAMD64=v3 or above, because the compiler then fuses products and sums;
+//   - on a GPU, "+cublas-12.8.4-sm90": the products' library and the processor's
+//     generation.
 //
 // It is empty where the provenance names no BLAS.
 func (p Provenance) Class() string {
-	from := Provenance{BLAS: p.BLAS, Go: p.Go, GPU: p.GPU}
-	key := [3]string{from.BLAS, from.Go, from.GPU}
+	key := [3]string{p.BLAS, p.Go, p.GPU}
 	if class, ok := classes.Load(key); ok {
 		return class.(string)
 	}
-	class, _ := classes.LoadOrStore(key, from.class())
+	class, _ := classes.LoadOrStore(key, p.class())
 	return class.(string)
 }
 
-// classes are those of the texts seen, which are few: records by the hundred
-// thousand share one text in memory.
+// classes maps the texts of provenances to their classes, so that hundreds of thousands of
+// records share one string.
 var classes sync.Map
 
 func (p Provenance) class() string {
@@ -90,9 +89,9 @@ func (p Provenance) class() string {
 	return class + "+" + joined([]string{"cublas", library, generation})
 }
 
-// Toolchain is what a provenance says of Go: its version, the platform, and the level
-// of the instruction set that the program was built for where it changes bits. From
-// v3 up the compiler fuses products and sums on amd64.
+// Toolchain returns the text of a provenance about Go: its version, the platform, and the
+// level of the instruction set where it changes bits, because from v3 up the compiler fuses
+// products and sums on amd64.
 func Toolchain() string {
 	text := runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 	info, ok := debug.ReadBuildInfo()
@@ -107,31 +106,31 @@ func Toolchain() string {
 	return text
 }
 
-// kernels are the parts of a class that the library gives; in are the words in
-// parentheses, a core type and a path, or a path alone.
-func kernels(name, version, in, arch string) []string {
+// kernels returns the parts of a class that the library determines. details is the text in
+// parentheses: a core type and a path, or a path alone.
+func kernels(name, version, details, arch string) []string {
 	switch name {
 	case "gonum":
 		return []string{name, arch}
 	case "privkern":
-		// Its kernels have the same bits on every processor. What Go compiles around them has
-		// not: it fuses products and sums on other architectures than amd64.
+		// Its kernels have the same bits on every processor, but Go fuses the products and
+		// sums around them on other architectures than amd64.
 		if arch == "amd64" {
 			arch = ""
 		}
 		return []string{name, arch}
 	}
-	core, file, two := strings.Cut(in, ", ")
+	core, file, two := strings.Cut(details, ", ")
 	if !two || !coreType.MatchString(core) {
-		core, file = arch, in
+		core, file = arch, details
 	}
-	if name == "BLAS" { // some library: its file is all that is known of it
+	if name == "BLAS" { // a library of which only the file is known
 		version = path.Base(strings.ReplaceAll(file, `\`, "/"))
 	}
 	return []string{name, version, core}
 }
 
-// joined makes one word of the parts that are not empty.
+// joined returns one word with the parts that are not empty.
 func joined(parts []string) string {
 	var out []string
 	for _, s := range parts {
@@ -142,8 +141,7 @@ func joined(parts []string) string {
 	return strings.Join(out, "-")
 }
 
-// Classes counts trials by their class of kernels; unknownClass stands for the
-// records that do not say.
+// Classes counts trials by their BLAS class; unknownClass stands for records without one.
 type Classes map[string]int
 
 const unknownClass = "unknown"
@@ -153,14 +151,14 @@ func (c Classes) Add(class string, trials int) {
 	c[cmp.Or(class, unknownClass)] += trials
 }
 
-// Names are the classes, the one of most trials first.
+// Names returns the classes in descending order of their trials.
 func (c Classes) Names() []string {
 	names := slices.Sorted(maps.Keys(c))
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(c[b], c[a]) })
 	return names
 }
 
-// String names one class, or several with their trials, such as
+// String returns one class, or several with their trials, such as
 // "gonum-amd64 (3 trials), openblas-0.3.21-skylakex (2 trials)".
 func (c Classes) String() string {
 	names := c.Names()
@@ -172,14 +170,11 @@ func (c Classes) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Sentence says what computed a table of these trials; it is empty where there are
-// none.
+// Sentence returns the footnote of a table whose trials have several BLAS classes; it is
+// empty for one class, because its results are consistent.
 func (c Classes) Sentence() string {
-	switch len(c) {
-	case 0:
+	if len(c) < 2 {
 		return ""
-	case 1:
-		return "Class of kernels: " + c.String() + "."
 	}
-	return fmt.Sprintf("%d classes of kernels: %s; %s.", len(c), c, LastBits)
+	return fmt.Sprintf("BLAS: %s; %s.", c, LastBits)
 }

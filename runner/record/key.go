@@ -16,8 +16,8 @@ import (
 
 // Key returns the SHA-256 (hexadecimal) of an identity's canonical JSON:
 // object members in the order of their names, no white space, the shortest
-// digits that read back as the same number. Parameters give the same key as an
-// experiment has them and as a record holds them.
+// digits that read back as the same number. Parameters of an experiment and those of
+// its record give the same key.
 func Key(id experiment.Identity) (string, error) {
 	b, err := canonical(id)
 	if err != nil {
@@ -26,7 +26,7 @@ func Key(id experiment.Identity) (string, error) {
 	return digest(b), nil
 }
 
-// HasKey says whether key is the key of an identity that was read from JSON.
+// HasKey reports whether key is the key of an identity that was read from JSON.
 func HasKey(id experiment.Identity, key string) bool {
 	b, err := canonical(id)
 	if err != nil {
@@ -35,8 +35,8 @@ func HasKey(id experiment.Identity, key string) bool {
 	if digest(b) == key {
 		return true
 	}
-	// Bytes that are not UTF-8, as the name of a file may have, are U+FFFD in what
-	// was read, and were its escape where the key was made.
+	// Bytes that are not UTF-8, such as in the name of a file, become U+FFFD when JSON is
+	// read, but were its escape when the key was made.
 	const replacement = "\uFFFD"
 	return bytes.Contains(b, []byte(replacement)) &&
 		digest(bytes.ReplaceAll(b, []byte(replacement), []byte(`\ufffd`))) == key

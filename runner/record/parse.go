@@ -14,13 +14,12 @@ import (
 // digestMember is the last member of a sealed record.
 const digestMember = "digest"
 
-// Parse reads the text of a record and refuses one that does not hold by itself:
-// torn, of another schema, without the content that its status calls for, or
-// with a digest of something else. Whether it is the record of a certain trial is
-// another question: see [Record.Identity].
+// Parse reads the text of a record and refuses an invalid one: torn, of another schema,
+// without the content that its status requires, or with a wrong digest. It does not check
+// that the record is that of a certain trial; see [Record.Identity].
 //
-// An unsealed record has no digest. Names that a record does not have are refused
-// there, since one may be what became of a name that it should have.
+// An unsealed record has no digest. Unknown names are refused there, because a damaged
+// name may be among them.
 func Parse(file []byte) (*Record, error) {
 	if len(file) == 0 {
 		return nil, errors.New("the file is empty")
@@ -49,14 +48,14 @@ func Parse(file []byte) (*Record, error) {
 	return &r, nil
 }
 
-// checkNames refuses names that reading would pass over without a word.
+// checkNames refuses names that json.Unmarshal ignores.
 func checkNames(file []byte) error {
 	strict := json.NewDecoder(bytes.NewReader(file))
 	strict.DisallowUnknownFields()
 	return strict.Decode(new(Record))
 }
 
-// Check refuses content that no trial ends with.
+// Check refuses content that no trial can have.
 func (r *Record) Check() error {
 	for name, v := range r.Metrics {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -83,17 +82,17 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// Sealed says whether the record has what its key is recomputed from, and is
-// written with a digest.
+// Sealed reports whether the record has the result version, from which its key can be
+// recomputed, and a digest.
 func (r *Record) Sealed() bool { return r.ResultVersion != 0 }
 
-// Salted says whether the key of the record has a part that nobody knows: the
-// noise comes from the operating system, and no two such trials have one key.
+// Salted reports whether the key of the record has a random part, because its noise comes
+// from the operating system: no two such trials have the same key.
 func (r *Record) Salted() bool { return r.Privacy != nil && r.Privacy.RNG == "secure" }
 
-// Identity returns what the key is made of, as far as the record says it: an
-// unsealed one lacks the result version, and one of a trial whose data could not
-// be used lacks their digests.
+// Identity returns the identity from which the key is computed, as far as the record has it:
+// an unsealed record lacks the result version, and that of a trial whose data could not be
+// used lacks their digests.
 func (r *Record) Identity() experiment.Identity {
 	return experiment.Identity{
 		Experiment: r.Experiment, ResultVersion: r.ResultVersion, Params: r.Params, Seed: r.Seed,
@@ -102,10 +101,9 @@ func (r *Record) Identity() experiment.Identity {
 }
 
 // Seal returns the text of an unsealed record with the version of its results and
-// a digest. Everything else stays as it is, byte for byte, and the same text gives
-// the same sealed one.
+// a digest. Everything else stays as it is, byte for byte.
 func Seal(file []byte, version int) ([]byte, error) {
-	text, err := OpenObject(bytes.Clone(file))
+	text, err := openObject(bytes.Clone(file))
 	if err != nil {
 		return nil, err
 	}

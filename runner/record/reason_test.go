@@ -7,7 +7,7 @@ import (
 	"privkern/runner/record"
 )
 
-// What a record has no room for is for the trial's log, and not in its file.
+// The part of a reason that exceeds a sentence goes to the trial's log only.
 func TestReasonsThatAreNoSentences(t *testing.T) {
 	for _, c := range []struct{ name, reason, sentence, log string }{
 		{"a sentence", "singular", "singular", ""},

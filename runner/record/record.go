@@ -2,9 +2,9 @@
 // prints and that a sweep stores, one file per trial.
 //
 // A record is sealed: its last member, digest, is the SHA-256 of the text before
-// it, and from the other members its key can be computed again.
-// Records of early versions have neither digest nor result version; they are
-// unsealed, and hold only beside a plan, which knows the version.
+// it, and its key can be recomputed from the other members.
+// Records of early versions have neither digest nor result version. They are
+// unsealed, and valid only with a plan, which has the version.
 package record
 
 import (
@@ -20,11 +20,11 @@ import (
 // Schema is the version of the record's shape.
 const Schema = 1
 
-// Status says how a trial ended.
+// Status is the outcome of a trial.
 type Status string
 
-// A trial is ok, failed (Error says why) or skipped (Error says what was
-// missing, such as a data set).
+// A trial is ok, failed (Error is the reason) or skipped (Error names the missing
+// requirement, such as a data set).
 const (
 	OK      Status = "ok"
 	Failed  Status = "failed"
@@ -52,16 +52,16 @@ type Record struct {
 	Error         *string                            `json:"error"`
 	Timing        Timing                             `json:"timing"`
 	Provenance    Provenance                         `json:"provenance"`
-	// Profile is what the engine counted, where it was asked to: a JSON object of the
-	// engine's.
+	// Profile holds the counts of the engine, where they were requested: a JSON object of
+	// the engine's.
 	Profile json.RawMessage `json:"profile,omitempty"`
-	// Release is what is said of a release besides; nil for every other record.
+	// Release describes a release; nil for every other record.
 	Release *ReleaseStatement `json:"release,omitempty"`
-	// Export is what is said of an export besides; nil for every other record.
+	// Export describes an export; nil for every other record.
 	Export *ExportStatement `json:"export,omitempty"`
 
-	// Log is what goes to the trial's log and not into the record: all of a reason of
-	// which Error has a sentence, such as a panic with its stack.
+	// Log is text for the trial's log: the complete reason, such as a panic with its stack,
+	// where Error has a sentence of it.
 	Log string `json:"-"`
 }
 
@@ -72,13 +72,13 @@ const ReleaseFormat = "release/1"
 // private data.
 type ReleaseStatement struct {
 	Format string `json:"format"` // ReleaseFormat
-	// Noise lists what was drawn, in order.
+	// Noise lists the draws in order.
 	Noise []experiment.Noise `json:"noise"`
-	// Tuning says where the hyper-parameters came from.
+	// Tuning is the origin of the hyper-parameters.
 	Tuning experiment.Tuning `json:"tuning"`
 	// Budget is BudgetBooked or BudgetUnbooked.
 	Budget string `json:"budget"`
-	// Settings are those that a choice published, by name; nil for other releases.
+	// Settings are the published choices of settings, by name; nil for other releases.
 	Settings map[string]float64 `json:"settings,omitempty"`
 }
 
@@ -88,27 +88,27 @@ const ExportFormat = "export/1"
 // ExportStatement describes an export, which has no guarantee, to those who get it.
 type ExportStatement struct {
 	Format string `json:"format"` // ExportFormat
-	// Noise lists what was drawn of the release layer, in order; empty where nothing was.
+	// Noise lists the draws of the release layer in order; it may be empty.
 	Noise []experiment.Noise `json:"noise"`
 }
 
-// What became of the budget of a release.
+// The states of the budget of a release.
 const (
 	BudgetBooked   = "booked"     // in the operator's ledger, before noise was drawn
-	BudgetUnbooked = "not booked" // --no-budget: nothing counts what this and other releases spend together
+	BudgetUnbooked = "not booked" // --no-budget: no ledger adds up this and other releases
 )
 
-// Timing is what the trial cost.
+// Timing is the cost of the trial.
 type Timing struct {
 	WallS        float64 `json:"wall_s"`
 	CPUS         float64 `json:"cpu_s"`
 	PeakRSSBytes int64   `json:"peak_rss_bytes"`
-	// SharedS is how long work had taken that was done earlier in the sweep for this
-	// one; it is in none of the others.
+	// SharedS is the duration of shared work done earlier in the sweep, which the other
+	// members exclude.
 	SharedS float64 `json:"shared_s,omitempty"`
 }
 
-// Provenance says what computed the record.
+// Provenance is the origin of the record: program, machine, libraries and data.
 type Provenance struct {
 	Version  string            `json:"version"`
 	Revision string            `json:"revision"`
@@ -122,7 +122,7 @@ type Provenance struct {
 // Metrics are the numbers that a trial reports, by name.
 type Metrics map[string]float64
 
-// UnmarshalJSON refuses null in the place of a number, which reading would take for 0.
+// UnmarshalJSON refuses null, which encoding/json would read as 0.
 func (m *Metrics) UnmarshalJSON(b []byte) error {
 	var in map[string]*float64
 	if err := json.Unmarshal(b, &in); err != nil {
@@ -175,8 +175,7 @@ func (c *SeriesColumn) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// PlainParams returns parameters in the form in which a record holds them,
-// equal to what reading the record's JSON gives.
+// PlainParams returns parameters in the form of a record that was read from JSON.
 func PlainParams(p experiment.Params) (map[string]any, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -188,8 +187,8 @@ func PlainParams(p experiment.Params) (map[string]any, error) {
 }
 
 // Encode writes a record as one line of JSON, sealed where it has a result
-// version. Texts are kept as they are: <, > and & are common in messages, and the
-// line is not meant for a web page.
+// version. <, > and & are not escaped, because messages often have them and the line is not
+// part of a web page.
 func Encode(r *Record) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -205,8 +204,8 @@ func Encode(r *Record) ([]byte, error) {
 	return text, nil
 }
 
-// Fail makes r the record of a failed trial, and returns it. The record has the
-// reason as a [Sentence]; where that is less than the reason, all of it is in Log.
+// Fail makes r the record of a failed trial, and returns it. Error becomes the reason as a
+// [text.Sentence]; where that is shorter, Log becomes the whole reason.
 func (r *Record) Fail(reason string) *Record {
 	r.end(Failed, reason)
 	r.Metrics, r.Series = map[string]float64{}, map[string]map[string]SeriesColumn{}

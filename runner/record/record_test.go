@@ -24,7 +24,7 @@ var params = experiment.Params{
 }
 
 // The key is documented as the SHA-256 of canonical JSON; the fast encoder
-// must agree with what any JSON library makes of the same identity.
+// must agree with the output of encoding/json for the same identity.
 func TestKeyIsSHA256OfCanonicalJSON(t *testing.T) {
 	for _, rng := range []string{"", "secure"} {
 		testKeyOf(t, experiment.Identity{Experiment: "cloaking/regression", ResultVersion: 2, Params: params, Seed: 7,
@@ -136,7 +136,7 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 	}
 }
 
-// The documentation shows canonical JSON, with what is escaped in it, and its key.
+// The documentation shows canonical JSON, with its escapes, and its key.
 func TestKeyOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/records.md")
 	if err != nil {

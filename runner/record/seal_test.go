@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -47,7 +46,7 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// Whatever bit of a sealed text is flipped, the digest does not hold or is none.
+// After a flip of any bit of a sealed text the digest is wrong or missing.
 func TestEveryBit(t *testing.T) {
 	whole, err := record.AppendDigest([]byte(`{"a":1,"b":"é"}`), "digest")
 	if err != nil {
@@ -56,7 +55,7 @@ func TestEveryBit(t *testing.T) {
 	for i := range whole {
 		for bit := range 8 {
 			whole[i] ^= 1 << bit
-			if sealed, err := record.CheckDigest(whole, "digest"); sealed && !errors.Is(err, record.ErrBrokenDigest) {
+			if sealed, err := record.CheckDigest(whole, "digest"); sealed && err == nil {
 				t.Errorf("bit %d of byte %d: %s holds", bit, i, whole)
 			}
 			whole[i] ^= 1 << bit

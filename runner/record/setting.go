@@ -2,10 +2,9 @@ package record
 
 import "privkern/runner/experiment"
 
-// SettingID identifies an experiment with its parameters, whatever the seed, the
-// backend, the digests of data and the version of the results. Equal settings
-// have equal IDs, whether an experiment has resolved the parameters or a record
-// holds them.
+// SettingID identifies an experiment with its parameters, independently of seed, backend,
+// digests of data and version of the results. Parameters that an experiment has resolved
+// and those of its records have the same ID.
 type SettingID struct {
 	Experiment string
 	Params     string // canonical JSON
@@ -17,8 +16,8 @@ type TrialID struct {
 	Seed    int64
 }
 
-// IDOfSetting returns the ID of an experiment with all of its parameters. The
-// error is of a parameter that cannot be part of a key.
+// IDOfSetting returns the ID of an experiment with all of its parameters. A parameter that
+// cannot be part of a key is an error.
 func IDOfSetting(name string, params experiment.Params) (SettingID, error) {
 	canonical, err := CanonicalParams(params)
 	return SettingID{name, string(canonical)}, err

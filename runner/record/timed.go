@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// timed begins the warnings that say what ran beside a timed trial. They are
-// about its times and about no other metric.
+// timed is the prefix of warnings about a trial's times, which concern no other metric.
 const timed = "timed "
 
-// TimedBesideTrials says that times were taken beside other trials of the sweep.
+// TimedBesideTrials is the warning that other trials of the sweep ran at the same time.
 const TimedBesideTrials = timed + "beside other trials (--share-timings)"
 
-// TimedShared says that times count work that another trial of the sweep did, as long as
-// it took there.
+// TimedShared is the warning that times include work done by another trial of the sweep,
+// with its duration there.
 const TimedShared = timed + "with work that was done earlier in the sweep, as long as it took then"
 
-// TimedUnobserved says that nothing is known of other programs.
+// TimedUnobserved is the warning that the load of other programs is unknown.
 const TimedUnobserved = timed + "without knowing what other programs used: this system does not count it in /proc/stat"
 
-// TimedBeside says how many of the machine's cores other programs used on average.
-// The figure is rounded to 1, 2 or 5 times a power of ten, so that a
-// hundred trials have a few different warnings, not a hundred.
+// TimedBeside returns the warning that other programs used some of the machine's cores on
+// average. The number is rounded to 1, 2 or 5 times a power of ten, so that a hundred
+// trials share a few warnings.
 func TimedBeside(used float64, cores int) string {
 	power := math.Pow(10, math.Floor(math.Log10(used)))
 	step := 10.0
@@ -35,5 +34,5 @@ func TimedBeside(used float64, cores int) string {
 	return fmt.Sprintf(timed+"while other programs used about %.6g of %d cores", step*power, cores)
 }
 
-// AboutTimes says whether a warning is about a trial's times alone.
+// AboutTimes reports whether a warning concerns only a trial's times.
 func AboutTimes(warning string) bool { return strings.HasPrefix(warning, timed) }

@@ -1,5 +1,5 @@
-// Package text writes the words that messages, records and scripts are made of:
-// numbers of things, sentences, and words of command lines.
+// Package text formats parts of messages, records and scripts: counted nouns, ranges,
+// sentences, and words of command lines.
 package text
 
 import (
@@ -27,7 +27,7 @@ func Times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// Ranges names numbers in ascending order, each once, neighbours as a range: "0..4", "7".
+// Ranges returns numbers in ascending order without duplicates, neighbours as a range: "0..4", "7".
 func Ranges(numbers []int64) []string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
 	var out []string

@@ -2,11 +2,11 @@ package text
 
 import "strings"
 
-// plain are the characters that no shell takes for more than they are.
+// plain are the characters without a special meaning in any shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
 
-// Quote returns a word as a POSIX shell reads it back, in quotes where it needs
-// them.
+// Quote returns a word in the form in which a POSIX shell reads it back, with quotes where
+// it needs them.
 func Quote(word string) string {
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word

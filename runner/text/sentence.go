@@ -5,12 +5,12 @@ import (
 	"unicode"
 )
 
-// maxSentence is how many characters a stored reason has at most.
+// maxSentence is the maximum number of characters of a stored reason.
 const maxSentence = 600
 
-// Sentence makes one line of plain text of a reason. What a library or a crashed
-// process says may have lines, control characters and any length: a record, a
-// line of progress and a cell of a table have room for a sentence.
+// Sentence returns a reason as one line of plain text. The message of a library or a
+// crashed process may have several lines, control characters and any length, but a record,
+// a line of progress and a cell of a table have room for a sentence only.
 func Sentence(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.ToValidUTF8(text, "?")) {

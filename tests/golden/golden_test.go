@@ -23,11 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "write the files of experiments whose result version was raised")
 
-// madeOn is the class of kernels on which the files are made, and compared to the
+// madeOn is the BLAS class on which the files are made, and compared to the
 // last bit.
 const madeOn = "privkern"
 
-// otherClass is how far results of another class of kernels may be away. Without
+// otherClass is how far results of another BLAS class may be away. Without
 // fused multiply-add formulas move by 1e-12, the noise of cloaking, whose solver
 // stops at a tolerance, by 3e-8, and condition numbers of 1e9 by 1e-7.
 const otherClass = 1e-6

@@ -274,8 +274,7 @@ func (t *TrialTally) addProvenance(r *record.Record) int {
 	return m.order
 }
 
-// Classes says with which classes of kernels results were computed; it is empty where
-// there are none.
+// Classes names the BLAS classes of the results; it is empty for a single one.
 func (t *TrialTally) Classes() string { return t.classes.Sentence() }
 
 // Machines returns what computed the trials, in the order of first use.

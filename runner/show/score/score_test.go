@@ -355,7 +355,7 @@ func TestSources(t *testing.T) {
 	for f, want := range map[tables.Format][]string{
 		tables.FormatText: {"demo/claims ", " 0 ", " (1) (2)\n", "(2) privkern 1.0; revision def;", "\n  (1)"},
 		tables.FormatMarkdown: {"| demo/claims | ", " | 0 | ", " | (1) (2) |  |\n", "- (2) privkern 1.0; revision def;",
-			`; a \| processor; cpu, float64; class of kernels privkern`, "\n\n- (1)"},
+			`; a \| processor; cpu, float64; BLAS privkern`, "\n\n- (1)"},
 	} {
 		var out bytes.Buffer
 		if err := score.WriteSources(&out, b, f); err != nil {

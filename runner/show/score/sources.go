@@ -39,7 +39,7 @@ type Maker struct {
 	GPU       string `json:"gpu"`
 	Backend   string `json:"backend"`
 	DType     string `json:"dtype"`
-	Class     string `json:"class"` // of kernels, see [record.Provenance.Class]
+	Class     string `json:"class"` // the BLAS class, see [record.Provenance.Class]
 }
 
 // Data is a data set as it was read.
@@ -101,7 +101,7 @@ func (m *Maker) words() string {
 	out := []string{"privkern " + m.Version}
 	for _, part := range []struct{ title, value string }{
 		{"revision ", m.Revision}, {"", m.Go}, {"", m.Processor}, {"", m.GPU}, {"", m.Backend + ", " + m.DType},
-		{"class of kernels ", m.Class},
+		{"BLAS ", m.Class},
 	} {
 		if part.value != "" {
 			out = append(out, part.title+part.value)

@@ -43,7 +43,7 @@ type Row struct {
 	Failed  int               `json:"failed"`
 	Skipped int               `json:"skipped"`
 	NotRun  int               `json:"not_run"`
-	Classes record.Classes    `json:"blas_classes"` // of the trials with status ok, by class of kernels
+	Classes record.Classes    `json:"blas_classes"` // trials with status ok by BLAS class
 
 	keys []string // of the trials
 }
@@ -310,9 +310,9 @@ func (b *tableBuilder) withClass(c record.Classes, class string) record.Classes 
 	return out
 }
 
-// Kernels says with which classes of kernels the table's trials were computed; it is
-// empty where none has a result.
-func (t *MetricTable) Kernels() string {
+// ClassNote returns a footnote on the BLAS classes of the table's trials; it is empty where
+// there is only one.
+func (t *MetricTable) ClassNote() string {
 	all := record.Classes{}
 	for _, r := range t.Rows {
 		for class, n := range r.Classes {
@@ -392,7 +392,7 @@ func Text(w io.Writer, all []*MetricTable) error {
 		if err := t.text(w); err != nil {
 			return err
 		}
-		if s := t.Kernels(); s != "" {
+		if s := t.ClassNote(); s != "" {
 			if _, err := io.WriteString(w, tables.Hang("  ", s, width)); err != nil {
 				return err
 			}
@@ -527,7 +527,7 @@ func Markdown(w io.Writer, all []*MetricTable) error {
 				first = false
 			}
 		}
-		if s := t.Kernels(); s != "" {
+		if s := t.ClassNote(); s != "" {
 			if _, err := fmt.Fprintf(w, "\n%s\n", tables.EscapeMarkdown(s)); err != nil {
 				return err
 			}
@@ -592,7 +592,7 @@ func LaTeX(w io.Writer, all []*MetricTable) error {
 			lines = append(lines, tables.LaTeXRow(row))
 		}
 		note := ""
-		if s := t.Kernels(); s != "" {
+		if s := t.ClassNote(); s != "" {
 			note = "\\par{\\footnotesize " + tables.EscapeLaTeX(s) + "}\n"
 		}
 		if _, err := fmt.Fprintf(w,
