@@ -15,9 +15,9 @@ import (
 // Windows are pieces of recordings of people's movements, or features of them,
 // in the order of the files.
 //
-// Windows overlap where they start closer than they are long, by half in UCI HAR: a
-// random split then puts halves of one stretch on both sides, and accuracies come out
-// too high. [Windows.Disjoint] and splits by time or subject avoid that.
+// Windows overlap where they start closer than they are long, by half in UCI HAR: a random split then
+// puts halves of the same recording on both sides, and accuracies come out too high. Splits by time or
+// subject avoid that.
 type Windows struct {
 	Inputs   *mat.Dense // N×d, one window per row
 	Activity []int      // N, from 0
@@ -51,41 +51,6 @@ func (w *Windows) Rows(rows []int) *Windows {
 		}
 	}
 	return out
-}
-
-// Disjoint returns the rows of windows of the given number of samples of which
-// none shares a sample with another: of each recording the first one, the next
-// one that starts after its end, and so on. Windows of one recording must come
-// in the order of their starts.
-func (w *Windows) Disjoint(samples int) []int {
-	var rows []int
-	for i := range w.Start {
-		if len(rows) > 0 {
-			last := rows[len(rows)-1]
-			if w.Recording[i] == w.Recording[last] && w.Subject[i] == w.Subject[last] && w.Start[i] < w.Start[last]+samples {
-				continue
-			}
-		}
-		rows = append(rows, i)
-	}
-	return rows
-}
-
-// ChannelMeans replaces windows of several samples, one after the other, by the mean
-// of each channel (N×channels). The number of columns must be a multiple of the number
-// of channels. Columns are samples in time, each with all channels: column j is of
-// channel j mod channels.
-func (w *Windows) ChannelMeans(channels int) *Windows {
-	n, d := w.Inputs.Dims()
-	out := *w
-	out.Inputs = mat.NewDense(n, channels, nil)
-	for i := range n {
-		from, to := w.Inputs.RawRowView(i), out.Inputs.RawRowView(i)
-		for j, v := range from {
-			to[j%channels] += v / float64(d/channels)
-		}
-	}
-	return &out
 }
 
 // numbers reads fields separated by white space into row and wants as many
