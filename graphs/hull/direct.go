@@ -12,24 +12,22 @@ import (
 )
 
 const (
-	// directBytes bounds the queries of one run, of which a device holds a few copies.
+	// directBytes bounds the memory of the queries of one run; a device holds a few copies.
 	directBytes = 64 << 20
-	// directLeast is the number of queries that are not divided further where a device is
-	// full.
+	// directLeast is the number of queries below which a full device is an error.
 	directLeast = 16
 )
 
-// directProgram computes "distance l" (m×q×1) of "queries" (q×p) to layer l of each of m
-// machines of n samples.
+// directProgram computes "distance l" (m×q×1) of "queries" (q×p) to layer l of each of m machines of
+// n samples.
 //
-// Queries and the machines' means come from one origin o: y−o, and the "offset" μ−o (m×1×p).
-// With the "directions" Vᵀ (m×p×s) the coordinates [V(y−μ), y−μ] (m×q×(s+p)) are made here, and
-// the layers read them as in machineProgram.
+// Queries y−o and the "offset" μ−o (m×1×p) have a common origin o. With the "directions" Vᵀ (m×p×s)
+// the program computes the coordinates [V(y−μ), y−μ] (m×q×(s+p)), which the layers read as in
+// machineProgram.
 //
-// y−μ is a difference of rounded numbers: beside one that is taken in float64 it is off by
-// up to ‖y−o‖+‖μ−o‖ units of roundoff. A common offset of all data costs nothing, since o
-// has it too; machines that are far from one another cost float32 as many digits as their
-// distance exceeds that of the query.
+// y−μ is a difference of rounded numbers, and its error is up to ‖y−o‖+‖μ−o‖ units of roundoff. A
+// common offset of all data costs nothing, because o contains it; for machines far from one another
+// float32 loses the digits by which ‖μ−o‖ exceeds the distance of the query.
 func directProgram(m, q, p, s, n, layers int) engine.Program {
 	return engine.Program{Name: "distances to machines",
 		Key: fmt.Sprintf("direct %d %d %d %d %d %d", m, q, p, s, n, layers), Build: func(b *engine.Builder) {
@@ -45,7 +43,7 @@ func directProgram(m, q, p, s, n, layers int) engine.Program {
 		}}
 }
 
-// directRows is the number of queries of one run: parts of q that are about equal, so that
+// directRows returns the number of queries of one run. It divides q into about equal parts, so that
 // there are graphs of one or two shapes.
 func (s *search) directRows(q int) int {
 	dims := 0
@@ -56,13 +54,13 @@ func (s *search) directRows(q int) int {
 	return (q + parts - 1) / parts
 }
 
-// mostRows bounds the queries of one run, with as many coordinates.
+// mostRows returns the largest number of queries of one run for a number of coordinates.
 func mostRows(e *engine.Engine, coordinates int) int {
 	return min(searchChunk, max(directLeast, directBytes/(coordinates*int(e.ElementType().Size()))))
 }
 
-// directly computes all distances of the chunk's queries from lo to before hi: to fewer
-// machines at a time where the device has no room, and then of fewer queries.
+// directly computes all distances of queries [lo, hi) of the chunk. Where the device has no room, it
+// divides the machines, then the queries.
 func (s *search) directly(lo, hi int) error {
 	err := s.pass(lo, hi)
 	for errors.Is(err, engine.ErrOutOfDeviceMemory) && s.device.narrow(s.machines) {
@@ -78,8 +76,8 @@ func (s *search) directly(lo, hi int) error {
 	return s.directly(middle, hi)
 }
 
-// pass computes all distances of some queries: one run for each bundle of machines, none of
-// which the host waits for, and one copy of all distances.
+// pass computes all distances of queries [lo, hi): one run for each bundle of machines without a
+// wait, then one copy of all distances.
 func (s *search) pass(lo, hi int) error {
 	var queries *engine.Resident
 	err := s.device.withRoom(func() (err error) {
@@ -108,10 +106,10 @@ func (s *search) pass(lo, hi int) error {
 	return s.read(lo, hi, engine.Read(host))
 }
 
-// distanceOf names the distances to a layer of the machines of a bundle.
+// distanceOf returns the name of the distances to a layer of the machines of a bundle.
 func distanceOf(bundle, layer int) string { return fmt.Sprintf("%d %d", bundle, layer) }
 
-// queue starts the run of the machines of a bundle, whose outputs stay.
+// queue starts the run of bundle i. Its outputs stay on the device.
 func (s *search) queue(i int, queries *engine.Resident) (out engine.Values, err error) {
 	b := &s.device.bundles[i]
 	stay := make([]string, b.layers)
@@ -134,7 +132,7 @@ func (s *search) queue(i int, queries *engine.Resident) (out engine.Values, err 
 	return out, err
 }
 
-// read takes the distances of the queries from lo to before hi.
+// read takes the distances of queries [lo, hi).
 func (s *search) read(lo, hi int, r *engine.Reader) error {
 	q := hi - lo
 	for i, bundle := range s.device.bundles {
@@ -164,8 +162,8 @@ func (s *search) read(lo, hi int, r *engine.Reader) error {
 	return nil
 }
 
-// fromOrigin are the chunk's queries from lo to before hi from the placement's origin, in
-// the engine's element type. The differences are taken in float64 and rounded once.
+// fromOrigin returns queries [lo, hi) of the chunk relative to the placement's origin, in the
+// engine's element type. The differences are taken in float64 and rounded once.
 func (s *search) fromOrigin(lo, hi int) *tensor.Dense {
 	out := mat.NewDense(hi-lo, s.columns, nil)
 	for i := range hi - lo {

@@ -11,27 +11,24 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Ensemble finds, among many machines, the one that a point is nearest to: the
-// branches of a wide machine (Definitions 5 and 6), the classes of a classifier
-// (Definition 7), the parties of a federation (Eq. 104).
+// Ensemble finds the machine that is nearest to a point: among the branches of a wide machine
+// (Definitions 5 and 6), the classes of a classifier (Definition 7), or the parties of a federation
+// (Eq. 104).
 //
-// Distances are exact, in the machines' own precision. On a GPU all of them are
-// computed, see [Resident]: products are cheap there, and waiting for what the bounds
-// leave is not. On the CPU few are, see [Bounded].
+// Distances are exact, in the machines' own precision. A GPU computes all of them ([Resident]),
+// because products are cheap there and waiting is not; the CPU computes few ([Bounded]).
 //
-// With bounds every machine is first evaluated in float32 in few coordinates (its principal
-// scores, and the leading principal directions of the queries), which costs a
-// tenth: the distance in these coordinates is a lower bound. What the bounds do
-// not rule out, layer by layer and the lowest first, is evaluated in float32 in
-// all coordinates, and only the winner and near ties in the machines' own
-// precision. Where the bounds rule out too little, as with much noise in the
-// samples, all machines are evaluated in all coordinates at once.
+// The bounded search first evaluates every machine in float32 in few coordinates, its principal
+// scores and the leading principal directions of the queries, at a tenth of the cost. The distance
+// in these coordinates is a lower bound. Layers that the bounds do not exclude are evaluated in
+// float32 in all coordinates, and the nearest one and near ties in the machines' own precision.
+// Where the bounds exclude too little, as with much noise in the samples, all machines are evaluated
+// in all coordinates at once.
 //
-// How far float32 may be off is measured, not proven: a slack is allowed for it,
-// and every bound whose distance becomes known, and those of some queries to
-// every machine, are held against the slack. Where it does not hold by far, the
-// search begins again with a larger one, and ends in the machines' own precision
-// alone.
+// The error of float32 is measured, not proven: bounds include a slack for it, and every bound whose
+// distance becomes known, and those of some queries to every machine, are compared with the slack.
+// Unless it holds with a margin, the search begins again with a larger one, and in the end computes
+// in the machines' own precision alone.
 type Ensemble struct {
 	machines []*Machine
 	groups   []int
@@ -40,9 +37,8 @@ type Ensemble struct {
 	device   placement
 }
 
-// NewEnsemble returns an ensemble of machines of the same number of columns.
-// groups gives each machine its group, such as its class, counted from 0: the
-// nearest machine is sought in every group, or over all groups.
+// NewEnsemble returns an ensemble of machines with equal numbers of columns. groups holds the group
+// of each machine, such as its class, counted from 0.
 func NewEnsemble(machines []*Machine, groups []int) (*Ensemble, error) {
 	if len(machines) == 0 || len(groups) != len(machines) {
 		return nil, fmt.Errorf("an ensemble of %d machines in %d groups: it needs at least one machine, and a group for "+
@@ -63,41 +59,38 @@ func NewEnsemble(machines []*Machine, groups []int) (*Ensemble, error) {
 
 // Nearest is the outcome of a search.
 type Nearest struct {
-	// Distance and Machine are those of the nearest machine, for each query and
-	// group (q×groups, or q×1 over all): +Inf and −1 where no machine has an
-	// image.
+	// Distance and Machine are the distance and the index of the nearest machine for each query
+	// and group (q×groups, or q×1 over all); +Inf and −1 where no machine has an image.
 	Distance *mat.Dense
 	Machine  [][]int
-	// Pairs is the number of pairs of a query and a machine, Evaluated how many
-	// of them were evaluated in all coordinates, and Unsafe how many of these
-	// had no image in some layer.
+	// Pairs counts the pairs of a query and a machine, Evaluated those that were evaluated in all
+	// coordinates, and Unsafe the latter without an image in some layer.
 	Pairs, Evaluated, Unsafe int64
 }
 
-// Method is how an ensemble is searched. All methods find the same machines, and distances
-// that are equal to the precision of the element type.
+// Method selects the algorithm of a search. All methods find the same machines, and distances that
+// agree to the precision of the element type.
 type Method int
 
 const (
 	// Automatic is Resident on a GPU, and Bounded on the CPU.
 	Automatic Method = iota
-	// Bounded computes lower bounds in float32 first, and in the machines' own precision
-	// what they leave: a tenth of the operations and less, in many runs that wait.
+	// Bounded computes lower bounds in float32, and only the distances that these do not exclude in
+	// the machines' own precision: a tenth of the operations or less, in many runs with a wait each.
 	Bounded
-	// Resident computes all distances, in one run for a machine and thousands of queries,
-	// on constants that stay on the device. Only distances are copied back, and the host
-	// waits once for all machines.
+	// Resident computes all distances on constants that stay on the device, in a run for several
+	// machines and thousands of queries. Only distances are copied back, and the host waits once.
 	Resident
 )
 
-// Search options.
+// Search holds the options of [Ensemble.Nearest].
 type Search struct {
 	// ByGroup asks for the nearest machine of every group, rather than of all.
 	ByGroup bool
-	// Method is how the machines are searched; Automatic follows the backend.
+	// Method selects the algorithm; Automatic follows the backend.
 	Method Method
-	// Exhaustive evaluates every pair by [Machine.Distances], whatever the method: the
-	// reference for tests and benchmarks.
+	// Exhaustive evaluates every pair by [Machine.Distances] instead: the reference of tests and
+	// benchmarks.
 	Exhaustive bool
 	// Progress, if not nil, is called with the number of queries done and in all.
 	Progress func(done, total int)
@@ -108,34 +101,32 @@ type Search struct {
 }
 
 const (
-	// searchChunk bounds the queries that are searched at a time: the more there
-	// are, the more of them share one reading of a machine's solutions.
-	// searchBounds bounds their bounds.
+	// searchChunk limits the queries of a chunk, which share one reading of a machine's solutions;
+	// searchBounds limits their number of bounds.
 	searchChunk  = 12288
 	searchBounds = 32 << 20
-	// screenSample bounds the queries from which the screening coordinates come.
+	// screenSample limits the queries that determine the screening coordinates.
 	screenSample = 2048
-	// probes is the number of queries of a chunk whose bounds are held against
-	// the distances to every machine.
+	// probes is the number of queries of a chunk whose bounds are compared with the distances to
+	// every machine.
 	probes = 4
-	// slackStart is the first allowance for the error of a float32 distance,
-	// relative to the size ‖y−μ‖ of the query and the distance; on handwritten
-	// digits the error is 50 times smaller.
+	// slackStart is the first allowance for the error of a float32 distance, relative to the sum of
+	// ‖y−μ‖ and the distance; on handwritten digits the error is 50 times smaller. An error above
+	// 1/slackCheck of the slack multiplies it by slackGrow, up to slackEnd.
 	slackStart = 1e-4
 	slackCheck = 4.0
 	slackGrow  = 16.0
 	slackEnd   = 0.2
-	// fullFrom is the share of pairs that the lower bounds leave over from
-	// which float32 distances in all coordinates are the cheaper bounds.
+	// fullFrom is the share of remaining pairs beyond which float32 distances in all coordinates
+	// are the cheaper bounds.
 	fullFrom = 0.25
 )
 
 // search is the state of one call.
 //
-// The invariant while it runs: the distance of query i to layer l of machine b is not
-// below lower[b][l][i], if the slack holds, and the smallest distance of query i in
-// group g is not above upper[i][g]. A pair whose lower bound is above the upper bound of
-// its group has no part in the result.
+// Its invariant, if the slack holds: the distance of query i to layer l of machine b is at least
+// lower[b][l][i], and the smallest distance of query i in group g is at most upper[i][g]. A pair whose
+// lower bound exceeds the upper bound of its group has no part in the result.
 type search struct {
 	*Ensemble
 	ctx     context.Context
@@ -143,22 +134,22 @@ type search struct {
 	opts    Search
 	direct  bool       // compute all distances, on resident values
 	full    bool       // screen in all coordinates
-	basis   *mat.Dense // of the screening coordinates: m×p, orthonormal rows
+	basis   *mat.Dense // G of the screening coordinates, m×p, orthonormal rows
 	origin  []float64  // the mean of the queries
 	screens []screen
 	slack   float64
-	worst   float64    // error of a float32 distance seen so far, as slack is measured
+	worst   float64    // the largest error of a float32 distance so far, in units of slack
 	queries *mat.Dense // of the chunk
-	// lower bounds the distances: [machine][layer][query]. sharp marks the bounds
-	// that come from all coordinates, done the distances that have been computed.
+	// lower bounds the distances, [machine][layer][query]. sharp marks bounds from all
+	// coordinates, done distances that have been computed.
 	lower       [][][]float64
 	sharp, done [][][]bool
-	// known are the distances that sharpen has computed, [machine][layer][query], NaN for the
-	// others; nil where the machines' own precision is another one.
+	// known holds the distances that sharpen has computed, [machine][layer][query], NaN for the
+	// others; nil unless float32 is the machines' own precision.
 	known [][][]float64
-	// upper is above the smallest distance of a query and group.
+	// upper bounds the smallest distance of a query and group.
 	upper [][]float64
-	// best is the smallest distance per query and group so far, at its machine.
+	// best is the smallest distance of a query and group so far, at the index of its machine.
 	best [][]float64
 	at   [][]int
 	out  *Nearest
@@ -166,12 +157,11 @@ type search struct {
 
 // Nearest searches for the nearest machine of every query (q×p).
 //
-// It returns an error where the columns do not fit or a query is not finite, and with
-// [Resident] where the engine has another element type than the one that fitted the
-// machines, or the device has no room for one machine and a few queries. Results do
-// not depend on the number of workers: machines are independent of one another, and of
-// equal distances that of the first machine is taken. Time is O(pairs × N(s+p)) at
-// worst.
+// It returns an error where the columns do not match or a query is not finite, and with [Resident]
+// where the engine has another element type than the one that fitted the machines, or the device has
+// no room for one machine and a few queries. Results do not depend on the number of workers, because
+// machines are independent, and of equal distances that of the first machine is taken. The time is
+// O(pairs × N(s+p)) at worst.
 func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.Dense, opts Search) (*Nearest, error) {
 	q, p := queries.Dims()
 	if p != s.columns {
@@ -215,7 +205,7 @@ func (s *Ensemble) Nearest(ctx context.Context, e *engine.Engine, queries *mat.D
 	}
 }
 
-// all searches for all queries. enough is false where the slack was too small.
+// all searches for all queries. enough is false if the slack was too small.
 func (s *search) all(queries *mat.Dense, groups int) (enough bool, err error) {
 	q, p := queries.Dims()
 	s.out, s.worst = &Nearest{Distance: mat.NewDense(q, groups, nil), Machine: make([][]int, q)}, 0
@@ -273,7 +263,7 @@ func (s *search) chunk() error {
 	}
 }
 
-// reset forgets what was found for the chunk.
+// reset discards the results of the chunk.
 func (s *search) reset() {
 	q, _ := s.queries.Dims()
 	_, groups := s.out.Distance.Dims()

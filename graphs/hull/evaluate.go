@@ -14,32 +14,31 @@ import (
 	"privkern/graphs/engine"
 )
 
-// queryTile bounds the queries that are evaluated in one run of a graph. It is large
-// enough for the matrix products to run at full speed, and bounds the memory of an image
-// to queryTile × (s+p) numbers.
+// queryTile bounds the queries of one run on the CPU. Matrix products reach their full speed at
+// this size, and an image takes queryTile×(s+p) numbers.
 const queryTile = 1024
 
-// Distances returns the distances of queries (q×p) to their images in every
-// layer (q×L, Eq. 52), +Inf where there is no image.
+// Distances returns the distances of queries (q×p) to their images in every layer (q×L, Eq. 52),
+// +Inf where there is no image.
 //
-// The engine has the element type of the one that fitted the machine. A query takes
-// 2N(n+p+1) operations a layer and N exponentials.
+// The engine has the element type of the one that fitted the machine. A query takes 2N(n+p+1)
+// operations and N exponentials per layer.
 func (m *Machine) Distances(ctx context.Context, e *engine.Engine, queries *mat.Dense) (*mat.Dense, error) {
 	d, _, err := m.evaluate(ctx, e, queries, false)
 	return d, err
 }
 
-// Images returns the images of queries (q×p) under every layer (L matrices,
-// q×p, Eq. 51) and their distances (q×L). An image that does not exist is NaN.
-// Coordinates are those of the samples: the mean is added again.
+// Images returns the images of queries (q×p) under every layer (L matrices, q×p, Eq. 51) and
+// their distances (q×L). An image that does not exist is NaN. Coordinates are those of the
+// samples: the mean is added again.
 func (m *Machine) Images(ctx context.Context, e *engine.Engine,
 	queries *mat.Dense) (images []*mat.Dense, distances *mat.Dense, err error) {
 	distances, images, err = m.evaluate(ctx, e, queries, true)
 	return images, distances, err
 }
 
-// NearestLayer returns the distance of a query to the machine (Eq. 53), the
-// smallest of a row of Distances, and the layer that it belongs to.
+// NearestLayer returns the distance of a query to the machine (Eq. 53), which is the smallest in
+// a row of Distances, and its layer.
 func NearestLayer(distances []float64) (layer int, distance float64) {
 	distance = math.Inf(1)
 	for l, d := range distances {
@@ -50,7 +49,7 @@ func NearestLayer(distances []float64) (layer int, distance float64) {
 	return layer, distance
 }
 
-// evaluate is Distances and Images: layers are nested in one program, so that the
+// evaluate computes Distances and, on demand, Images. One program nests the layers, so that the
 // principal scores of an image stay on the device between them.
 func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.Dense,
 	images bool) (*mat.Dense, []*mat.Dense, error) {
@@ -65,51 +64,49 @@ func (m *Machine) evaluate(ctx context.Context, e *engine.Engine, queries *mat.D
 			points = append(points, mat.NewDense(q, p, nil))
 		}
 	}
-	s := m.Dim()
 	for lo := 0; lo < q; lo += queryTile {
 		hi := min(lo+queryTile, q)
-		rows := queries.Slice(lo, hi, 0, p).(*mat.Dense)
-		out, err := m.run(ctx, e, m.solutions(), m.coordinates(e, rows), p, 0, len(m.layers), images)
+		z := m.coordinates(e, queries.Slice(lo, hi, 0, p).(*mat.Dense))
+		out, err := m.run(ctx, e, m.solutions(z.Dtype()), 0, z, p, images)
 		if err != nil {
 			return nil, nil, err
 		}
+		r := engine.Read(out)
 		for l := range m.layers {
-			d, err := engine.Floats(out[fmt.Sprintf("distance %d", l)])
-			if err != nil {
-				return nil, nil, err
-			}
-			for i, v := range d {
+			for i, v := range r.Floats(fmt.Sprintf("distance %d", l)) {
 				distances.Set(lo+i, l, v)
 			}
 			if !images {
 				continue
 			}
-			image, err := engine.Dense(out[fmt.Sprintf("image %d", l)])
-			if err != nil {
-				return nil, nil, err
+			image := r.Dense(fmt.Sprintf("image %d", l))
+			if r.Err() != nil {
+				break
 			}
 			for i := range hi - lo {
 				to := points[l].RawRowView(lo + i)
-				for j, v := range image.RawRowView(i)[s:] {
+				for j, v := range image.RawRowView(i)[m.Dim():] {
 					to[j] = v + m.mean[j]
 				}
 			}
+		}
+		if err := r.Err(); err != nil {
+			return nil, nil, err
 		}
 	}
 	return distances, points, nil
 }
 
-// coordinates returns [V(y−μ), y−μ] of queries, q×(s+p), in the engine's
-// element type.
+// coordinates returns [V(y−μ), y−μ] of queries, q×(s+p), in the engine's element type.
 func (m *Machine) coordinates(e *engine.Engine, queries *mat.Dense) *tensor.Dense {
-	if e.DType() == tensor.Float32.String() {
+	if e.ElementType() == tensor.Float32 {
 		return coordinates[float32](m, queries)
 	}
 	return coordinates[float64](m, queries)
 }
 
-// Differences are taken in float64 and rounded once, so that a common offset of samples
-// and queries costs no digits in float32.
+// Differences are taken in float64 and rounded once, so that a common offset of samples and
+// queries costs no digits in float32.
 func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense {
 	q, p := queries.Dims()
 	s := m.Dim()
@@ -126,82 +123,53 @@ func coordinates[T cpublas.Float](m *Machine, queries *mat.Dense) *tensor.Dense 
 	return engine.TensorOf(z, q, cols)
 }
 
-// solutions are B of all layers, N×(s+p+1) each.
-func (m *Machine) solutions() []*tensor.Dense {
+// solutions returns B of all layers, N×(s+p+1) each, in an element type.
+func (m *Machine) solutions(dtype tensor.Dtype) []*tensor.Dense {
 	s := make([]*tensor.Dense, len(m.layers))
 	for l := range s {
-		s[l] = m.layers[l].solutions
+		s[l] = asType(m.layers[l].solutions, dtype)
 	}
 	return s
 }
 
-// run evaluates the layers from first to before last with c coordinates beside
-// the scores. The element type is that of the queries, which the solutions of
-// these layers share.
-//
-// c is p, or the number of screening coordinates, or 0 for scores alone. The solutions
-// are N×(s+c+1).
-func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense,
-	queries *tensor.Dense, c, first, last int, images bool) (engine.Values, error) {
+// run evaluates the layers from first on that have the given solutions, N×(s+c+1) each, at queries
+// (q×(s+c), see machineProgram), in the element type of the queries. The number c of coordinates
+// after the scores is p, the number of screening coordinates, or 0.
+func (m *Machine) run(ctx context.Context, e *engine.Engine, solutions []*tensor.Dense, first int,
+	queries *tensor.Dense, c int, images bool) (engine.Values, error) {
 	in := engine.Values{"queries": queries}
-	for l := first; l < last; l++ {
+	for i, s := range solutions {
+		l := first + i
 		in[fmt.Sprintf("points %d", l)] = asType(m.layers[l].points, queries.Dtype())
 		in[fmt.Sprintf("weights %d", l)] = asType(m.layers[l].weights, queries.Dtype())
-		in[fmt.Sprintf("solutions %d", l)] = solutions[l]
+		in[fmt.Sprintf("solutions %d", l)] = s
 	}
-	return e.RunAs(ctx, queries.Dtype(), machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, last, images),
-		in)
+	program := machineProgram(queries.Shape()[0], m.samples, m.Dim(), c, first, first+len(solutions), images)
+	return e.RunAs(ctx, queries.Dtype(), program, in)
 }
 
-// solutions32 are the solutions of all layers in float32.
-func (m *Machine) solutions32() []*tensor.Dense {
-	s := make([]*tensor.Dense, len(m.layers))
-	for l := range s {
-		s[l] = asType(m.layers[l].solutions, tensor.Float32)
-	}
-	return s
-}
-
-// solved32 are the solutions of a machine's layers in float32; those in all
-// coordinates only where need[layer] asks for them.
-func (m *Machine) solved32(need [][]bool) (full, scores []*tensor.Dense) {
-	for l, layer := range m.layers {
-		var all *tensor.Dense
-		if slices.Contains(need[l], true) {
-			all = asType(layer.solutions, tensor.Float32)
-		}
-		full, scores = append(full, all), append(scores, asType(layer.scores, tensor.Float32))
-	}
-	return full, scores
-}
-
-// chosenDistances returns the distances of queries (q×p) to the layers that
-// need[layer][query] asks for, +Inf where there is no image; others are NaN.
-// Layers that nobody asks for cost their principal scores only, which the next
-// layer reads.
+// chosenDistances returns the distances of queries (q×p) to the layers for which
+// need[layer][query] is set, +Inf where there is no image; others are NaN. It computes in the
+// engine's element type.
 func (m *Machine) chosenDistances(ctx context.Context, e *engine.Engine, queries *mat.Dense,
 	need [][]bool) ([][]float64, error) {
-	if e.DType() == tensor.Float32.String() {
-		return chosenDistances[float32](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
+	if e.ElementType() == tensor.Float32 {
+		return chosenDistances[float32](ctx, m, e, queries, need)
 	}
-	return chosenDistances[float64](ctx, m, e, m.solutions(), m.scoreSolutions(), queries, need)
+	return chosenDistances[float64](ctx, m, e, queries, need)
 }
 
-// full are the solutions in all coordinates, N×(s+p+1), scores those in scores alone,
-// N×(s+1). Layer by layer the queries fall into two groups, which may overlap: those
-// whose distance is wanted now, for 2N(s+p) operations, and those that a later layer
-// needs, for 2Ns. With p = 784 and s = 20 the second is a fortieth of the first.
-func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, full, scores []*tensor.Dense,
-	queries *mat.Dense, need [][]bool) ([][]float64, error) {
+// Layer by layer the queries fall into two groups, which may overlap: a distance that is needed
+// takes 2N(s+p) operations, and principal scores for a later layer take 2Ns. With p = 784 and
+// s = 20 the second is a fortieth of the first.
+func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine.Engine, queries *mat.Dense,
+	need [][]bool) ([][]float64, error) {
 	q, p := queries.Dims()
-	s := m.Dim()
-	z := engine.Data(coordinates[T](m, queries)).([]T) // q×(s+p); the scores are those of the latest image
+	s, all := m.Dim(), coordinates[T](m, queries)
+	z, dtype := engine.Data(all).([]T), all.Dtype() // q×(s+p); the scores are those of the latest image
 	distances := make([][]float64, len(m.layers))
 	for l := range distances {
-		distances[l] = make([]float64, q)
-		for i := range q {
-			distances[l][i] = math.NaN()
-		}
+		distances[l] = slices.Repeat([]float64{math.NaN()}, q)
 	}
 	for l := range m.layers {
 		var now, later []int
@@ -209,15 +177,13 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 			if need[l][i] {
 				now = append(now, i)
 			}
-			for _, n := range need[l+1:] {
-				if n[i] {
-					later = append(later, i)
-					break
-				}
+			if slices.ContainsFunc(need[l+1:], func(n []bool) bool { return n[i] }) {
+				later = append(later, i)
 			}
 		}
 		if len(now) > 0 {
-			out, err := m.run(ctx, e, full, gather(z, s+p, s+p, now), p, l, l+1, false)
+			full := []*tensor.Dense{asType(m.layers[l].solutions, dtype)}
+			out, err := m.run(ctx, e, full, l, gather(z, s+p, s+p, now), p, false)
 			if err != nil {
 				return nil, err
 			}
@@ -229,7 +195,8 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 		if len(later) == 0 {
 			break
 		}
-		out, err := m.run(ctx, e, scores, gather(z, s+p, s, later), 0, l, l+1, true)
+		scores := []*tensor.Dense{asType(m.layers[l].scores, dtype)}
+		out, err := m.run(ctx, e, scores, l, gather(z, s+p, s, later), 0, true)
 		if err != nil {
 			return nil, err
 		}
@@ -241,10 +208,9 @@ func chosenDistances[T cpublas.Float](ctx context.Context, m *Machine, e *engine
 	return distances, nil
 }
 
-// gather returns the first take of the cols columns of some rows. The last row
-// is repeated a few times, which makes graphs of few different shapes.
-// Every shape has a graph of its own, which is compiled once: rows come in multiples of
-// 8, of 32 beyond 64.
+// gather returns the first take of the cols columns of some rows. Their number is rounded up to a
+// multiple of 8, beyond 64 of 32, by repeating the last row, because every shape has a graph of
+// its own, which is compiled once.
 func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
 	n := (len(rows) + 7) / 8 * 8
 	if n > 64 {
@@ -258,16 +224,7 @@ func gather[T cpublas.Float](a []T, cols, take int, rows []int) *tensor.Dense {
 	return engine.TensorOf(out, n, take)
 }
 
-// scoreSolutions are [scores of B', b] of all layers, N×(s+1) each.
-func (m *Machine) scoreSolutions() []*tensor.Dense {
-	s := make([]*tensor.Dense, len(m.layers))
-	for l := range s {
-		s[l] = m.layers[l].scores
-	}
-	return s
-}
-
-// asType returns a matrix in an element type, without a copy where it has it.
+// asType returns a matrix in an element type, and a itself where it has that type.
 func asType(a *tensor.Dense, dtype tensor.Dtype) *tensor.Dense {
 	if a.Dtype() == dtype {
 		return a

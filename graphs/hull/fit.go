@@ -12,89 +12,55 @@ import (
 	"privkern/graphs/engine"
 )
 
-// fit is one machine while it is computed: N samples of p columns, their mean μ, and dim
-// principal directions. It belongs to one call.
+// fit is the state of one machine while it is computed: N samples of p columns, their mean μ, and
+// dim principal directions.
 type fit struct {
 	e          *engine.Engine
 	index      int        // among the samples of the call
-	samples    *mat.Dense // Y, N×p
-	centred    *mat.Dense // Y − 1μ, N×p; nil once nothing reads it any more
+	samples    *mat.Dense // Y, N×p; nil once it has been read
+	centred    *mat.Dense // Y−1μ, N×p; nil once it has been read
 	n, p, dim  int
-	mean       []float64
-	directions *mat.Dense // dim×p
-	variances  []float64
-	scores     *mat.Dense // N×dim, of the samples
+	mean       []float64  // μ, p
+	directions *mat.Dense // V, dim×p, orthonormal rows
+	variances  []float64  // θ, dim, descending
+	scores     *mat.Dense // (Y−1μ)Vᵀ, N×dim
 	square     float64    // ‖Y‖²_F
-	err        error      // why there is no machine
+	found      []*fixedPoint
+	// The result: a machine or a model, or the reason why there is none.
+	machine *Machine
+	model   *SmoothModel
+	err     error
 }
 
-// centredBatch returns the centred samples of fits as members of a batch, m×n×p, of which
-// their own are parts. They are float64 whatever the engine's element type: a principal
-// direction that float32 rounds away would be lost for good, while the layers need no more
-// than their scores.
-func centredBatch(ctx context.Context, e *engine.Engine, fits []*fit, n int) (*tensor.Dense, error) {
-	p := fits[0].p
-	data := make([]float64, len(fits)*n*p)
-	err := e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
-		f := fits[i]
-		f.mean = columnMeans(f.samples)
-		f.centred = mat.NewDense(f.n, p, data[i*n*p:(i*n+f.n)*p])
-		f.centreTo(f.centred, f.samples)
-		for r := range f.n {
-			for _, v := range f.samples.RawRowView(r) {
-				f.square += v * v
-			}
-		}
-		return nil
-	})
-	return engine.TensorOf(data, len(fits), n, p), err
-}
-
-// encode computes the scores of the centred samples, of which dim directions were wanted.
-// With no direction at all (equal samples) it sets up constant.
-func (f *fit) encode(dim int) {
-	if len(f.variances) < dim {
-		// One text for all machines: there may be thousands.
-		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have "+
-			"fewer than %d principal directions", dim)
-	}
-	if f.directions == nil {
-		f.constant()
-		return
-	}
-	f.dim = len(f.variances)
-	f.scores = mat.NewDense(f.n, f.dim, nil)
-	f.scores.Mul(f.centred, f.directions.T())
-}
-
-// PrincipalScores returns the scores of the rows of y (N×p) on their at most dim
-// leading principal directions (N×dim, or fewer columns where the covariance has
-// a smaller rank, but at least one).
-// They are what k-means works on where it is to see the data as the machine does. The
-// errors are those of Fit for a machine of one layer.
-func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*mat.Dense, error) {
-	if err := check(y, Options{Dim: dim, Layers: 1}); err != nil {
-		return nil, fmt.Errorf("principal scores: %w", err)
-	}
-	fits := []*fit{newFit(e, y, 0)}
-	if err := principal(ctx, e, [][]*fit{fits}, dim); err != nil {
-		return nil, fmt.Errorf("principal scores: %w", err)
-	}
-	if err := fits[0].err; err != nil {
-		return nil, fmt.Errorf("principal scores: %w", err)
-	}
-	return fits[0].scores, nil
-}
-
-// newFit begins the machine of the rows of y.
-func newFit(e *engine.Engine, y *mat.Dense, index int) *fit {
-	f := &fit{e: e, index: index, samples: y}
+// newFit returns the fit of y (N×p) outside of a call.
+func newFit(e *engine.Engine, y *mat.Dense) *fit {
+	f := &fit{e: e, samples: y}
 	f.n, f.p = y.Dims()
 	return f
 }
 
-// principal centres the samples of fits, each batch of which has a size class, finds the at
-// most dim principal directions, of which all have as many to look for, and the scores.
+// PrincipalScores returns the scores of the rows of y (N×p) on their dim leading principal
+// directions, N×dim; with fewer columns, but at least one, where the covariance has a smaller
+// rank. They are the coordinates in which a machine sees its samples. The errors are those of Fit
+// for a machine of one layer.
+func PrincipalScores(ctx context.Context, e *engine.Engine, y *mat.Dense, dim int) (*mat.Dense, error) {
+	err := check(y, Options{Dim: dim, Layers: 1})
+	if err != nil {
+		return nil, fmt.Errorf("principal scores: %w", err)
+	}
+	f := newFit(e, y)
+	if err = principal(ctx, e, [][]*fit{{f}}, dim); err == nil {
+		err = f.err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("principal scores: %w", err)
+	}
+	f.encode(dim)
+	return f.scores, nil
+}
+
+// principal finds the mean and at most dim principal directions of fits in batches. The samples of
+// a batch are of one size class, and all batches have equal numbers of directions to look for.
 func principal(ctx context.Context, e *engine.Engine, batches [][]*fit, dim int) error {
 	all := make([]*centredFits, len(batches))
 	for i, fits := range batches {
@@ -105,55 +71,100 @@ func principal(ctx context.Context, e *engine.Engine, batches [][]*fit, dim int)
 		all[i] = &centredFits{fits, y}
 	}
 	one := batches[0][0]
-	if err := directions(ctx, e, all, rank(one.n, one.p, dim)); err != nil {
-		return err
-	}
-	fits := fitsOf(all)
-	return e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
-		if fits[i].err == nil {
-			fits[i].encode(dim)
-		}
-		return nil
-	})
+	return directions(ctx, e, all, rank(one.n, one.p, dim))
 }
 
 // rank is the number of principal directions to look for.
 func rank(n, p, dim int) int { return min(dim, n-1, p) }
 
-// centre returns y − 1μ.
-func (f *fit) centre(y *mat.Dense) *mat.Dense {
-	centred := mat.NewDense(f.n, f.p, nil)
-	f.centreTo(centred, y)
-	return centred
+// centredBatch returns the centred samples of fits, m×n×p, of which f.centred are views. They are
+// float64 for every element type of the engine, because a principal direction that float32 rounds
+// away would be lost, while the layers need no more than float32 scores.
+func centredBatch(ctx context.Context, e *engine.Engine, fits []*fit, n int) (*tensor.Dense, error) {
+	p := fits[0].p
+	data := make([]float64, len(fits)*n*p)
+	err := e.ParallelFor(ctx, len(fits), 1, func(i, _ int) error {
+		f := fits[i]
+		f.mean = columnMeans(f.samples)
+		f.centred = mat.NewDense(f.n, p, data[i*n*p:(i*n+f.n)*p])
+		for r := range f.n {
+			to := f.centred.RawRowView(r)
+			for j, v := range f.samples.RawRowView(r) {
+				to[j] = v - f.mean[j]
+				f.square += v * v
+			}
+		}
+		return nil
+	})
+	return engine.TensorOf(data, len(fits), n, p), err
 }
 
-// centreTo writes y − 1μ.
-func (f *fit) centreTo(to, y *mat.Dense) {
-	for i := range f.n {
-		row := to.RawRowView(i)
+// columnMeans returns the mean of the rows of y, of length p, summed in the order of rows.
+func columnMeans(y *mat.Dense) []float64 {
+	n, p := y.Dims()
+	mean := make([]float64, p)
+	for i := range n {
 		for j, v := range y.RawRowView(i) {
-			row[j] = v - f.mean[j]
+			mean[j] += v
 		}
 	}
+	for j := range mean {
+		mean[j] /= float64(n)
+	}
+	return mean
 }
 
-// constant sets up a machine whose samples are all equal: its kernel does not
-// depend on the query, and its image is the sample.
-// λ* comes from ‖Y‖, which is that of the samples before centring, so that the fixed
-// point exists.
-func (f *fit) constant() {
-	f.dim, f.variances = 1, []float64{0}
-	f.directions = mat.NewDense(1, f.p, nil)
-	f.directions.Set(0, 0, 1)
-	f.scores = mat.NewDense(f.n, 1, nil)
-	f.centred.Zero()
+// encode computes the scores of the centred samples, and warns where there are fewer than dim
+// directions.
+//
+// Without any direction (equal samples), the kernel is constant and the image is the sample. λ* is
+// positive all the same, because ‖Y‖ is that of the samples before centring.
+func (f *fit) encode(dim int) {
+	if len(f.variances) < dim {
+		// The same text for all machines, because there may be thousands.
+		f.e.Warn("the covariance of some samples is singular, because they are few or lie in a plane: their machines have "+
+			"fewer than %d principal directions", dim)
+	}
+	if f.directions == nil {
+		f.dim, f.variances = 1, []float64{0}
+		f.directions = mat.NewDense(1, f.p, nil)
+		f.directions.Set(0, 0, 1)
+		f.scores = mat.NewDense(f.n, 1, nil)
+		f.centred.Zero()
+		return
+	}
+	f.dim = len(f.variances)
+	f.scores = mat.NewDense(f.n, f.dim, nil)
+	f.scores.Mul(f.centred, f.directions.T())
 }
 
-// withScores puts the principal scores of the solutions before them:
+// addLayers turns the solutions of layers into layers of the group's machines.
+func addLayers(g *group, layers []*solved) error {
+	for _, one := range layers {
+		err := g.each(func(i int, f *fit) {
+			if f.machine == nil {
+				f.machine = &Machine{samples: f.n, columns: f.p, mean: f.mean, directions: f.directions, variances: f.variances}
+			}
+			fixed := one.fixed[i]
+			solutions, scores := f.withScores(one.solutions[i])
+			one.solutions[i] = nil
+			f.machine.layers = append(f.machine.layers, layer{
+				points: g.e.Tensor(one.points[i]), weights: g.e.Tensor(one.weights[i]), solutions: solutions,
+				scores: scores, lambda: fixed.lambda(), iterations: fixed.evaluations,
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withScores returns the solutions [B', b] of a layer with their principal scores:
 // [B'Vᵀ, B', b], N×(dim+p+1), and [B'Vᵀ, b], N×(dim+1).
 //
-// The next layer reads the image through V alone, and V(A(y)−μ) = (B'Vᵀ)ᵀk / bᵀk: with
-// the scores of the solutions kept, a layer hands on dim numbers a query and not p.
+// The next layer reads the image through V alone, and V(A(y)−μ) = (B'Vᵀ)ᵀk / bᵀk. With the scores
+// of the solutions, a layer passes dim numbers on per query instead of p.
 func (f *fit) withScores(solutions any) (full, scores *tensor.Dense) {
 	if data, ok := solutions.([]float64); ok {
 		return withScores(f, data)
@@ -161,7 +172,7 @@ func (f *fit) withScores(solutions any) (full, scores *tensor.Dense) {
 	return withScores(f, solutions.([]float32))
 }
 
-// The scores take 2·N·p·dim operations once a layer.
+// The product takes 2·N·p·dim operations.
 func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.Dense) {
 	cols := f.dim + f.p + 1
 	out, few := make([]T, f.n*cols), make([]T, f.n*(f.dim+1))
@@ -178,8 +189,7 @@ func withScores[T cpublas.Float](f *fit, solutions []T) (full, scores *tensor.De
 	return engine.TensorOf(out, f.n, cols), engine.TensorOf(few, f.n, f.dim+1)
 }
 
-// convert returns the elements in the wanted precision, without a copy where
-// they have it.
+// convert returns a in another precision, and a itself where it has that precision.
 func convert[T, S cpublas.Float](a []S) []T {
 	if same, ok := any(a).([]T); ok {
 		return same
@@ -189,19 +199,4 @@ func convert[T, S cpublas.Float](a []S) []T {
 		b[i] = T(v)
 	}
 	return b
-}
-
-// columnMeans is the mean of the rows of y, of length p, summed in the order of rows.
-func columnMeans(y *mat.Dense) []float64 {
-	n, p := y.Dims()
-	mean := make([]float64, p)
-	for i := range n {
-		for j, v := range y.RawRowView(i) {
-			mean[j] += v
-		}
-	}
-	for j := range mean {
-		mean[j] /= float64(n)
-	}
-	return mean
 }

@@ -5,58 +5,50 @@ import (
 	"math"
 )
 
-// fixedPoint is the fixed point e of R(·, τ) (Eq. 41), with λ* = e + τ (Eq. 40). In the
-// eigenbasis of K with the eigenvalues κ_i, and c_i the squared norm of the part of Y
-// along the i-th eigenvector (Σ c_i = ‖Y‖²_F), Eq. (42) is
+// fixedPoint iterates to the fixed point e of R(·, τ) (Eq. 41), with λ* = e + τ (Eq. 40). With the
+// eigenvalues κ_i of K, and c_i the squared norm of the component of Y along the i-th eigenvector
+// (Σ c_i = ‖Y‖²_F), Eq. (42) is
 //
 //	R(e, τ) = Σ_i (λ/(κ_i+λ))² c_i / (pN),  λ = e + τ.
 //
-// It increases in e, and as λκ ≤ (κ+λ)²/4 its slope is at most ‖Y‖²_F/(2pNλ), a quarter
-// of the bound (23) and at most 1/4 because λ ≥ τ = 2‖Y‖²_F/(pN). Hence a single fixed
-// point (Theorem 1), to which the iteration e ← R(e) gains at least a factor of four a
-// step.
+// It increases in e. Because λκ ≤ (κ+λ)²/4, its slope is at most ‖Y‖²_F/(2pNλ), a quarter of the bound
+// (23), and at most 1/4 because λ ≥ τ = 2‖Y‖²_F/(pN). Hence the fixed point is unique (Theorem 1), and
+// the error of the iteration e ← R(e) falls by at least a factor of four per step.
 type fixedPoint struct {
 	tau         float64
 	e           float64
-	slope       float64 // dR/de, as far as it is known
+	slope       float64 // the latest estimate of dR/de
 	evaluations int
-	single      bool // R comes in float32
+	single      bool // R is computed in float32
 	iteration   Iteration
 	tolerance   float64 // of the secant method, relative to λ; 0 for its own
-	at          float64 // the λ of the last evaluation, from which the solutions are
+	at          float64 // the λ of the last evaluation and of the solutions
 
 	lastE, lastR float64 // of the evaluation before
 }
 
-// lambda is λ*, at which the layer is defined; see at for that of its solutions.
+// lambda returns λ*; the solutions are those at λ = at.
 func (x *fixedPoint) lambda() float64 { return x.e + x.tau }
 
 const (
-	// picardTolerance is the relative change of e at which the paper's
-	// iteration stops.
+	// picardTolerance is the relative change of e at which Picard stops.
 	picardTolerance = 1e-12
-	// secantTolerance bounds, relative to λ, how far the λ at which R was last
-	// evaluated is from the fixed point, unless [Options] ask for less. The estimate
-	// that results has the square of this error.
+	// secantTolerance bounds the relative distance of the last evaluated λ from the fixed point,
+	// unless [Options] have a larger tolerance. The resulting estimate has the square of this error.
 	secantTolerance = 1e-10
 	// singleTolerance replaces both in float32.
 	singleTolerance = 1e-5
-	// maxEvaluations caps the evaluations of R; the paper's iteration takes about
-	// ten.
+	// maxEvaluations limits the evaluations of R; Picard takes about ten.
 	maxEvaluations = 1000
 )
 
-// startShare is where the secant method starts, as a share of τ. Theorem 1 allows any
-// start. Fixed points are small against τ, between .003 and .1 of it for handwritten
-// digits, .2 with much noise; e₀ (44) is a quarter.
+// startShare is the start of the secant method, as a share of τ. Theorem 1 allows any start. Fixed
+// points are between .003τ and .1τ for handwritten digits, and .2τ with much noise; e₀ (44) is τ/4.
 const startShare = 1. / 32
 
-// begin sets where the iteration starts: Picard's at e₀ (44), the secant method, with the
-// slope of R as far as it is known, from the fixed points of the layers before, the nearest
-// last.
-//
-// The slopes of neighbouring layers are close, and their fixed points follow a line: e
-// grows as directions go.
+// begin sets the start of the iteration: e₀ (44) for Picard, and an extrapolation of the fixed points
+// of the layers before (the nearest last) for the secant method. Slopes of neighbouring layers are
+// close, and their fixed points lie near a line.
 func (x *fixedPoint) begin(before []*fixedPoint) {
 	if x.iteration == Picard {
 		x.e = x.tau / 4
@@ -74,20 +66,22 @@ func (x *fixedPoint) begin(before []*fixedPoint) {
 	}
 }
 
-// next is the λ = e+τ at which R is to be evaluated.
+// restart continues from the current e with another tolerance, and counts evaluations from zero.
+func (x *fixedPoint) restart(tolerance float64) { x.tolerance, x.evaluations = tolerance, 0 }
+
+// next returns the λ = e+τ at which R is to be evaluated.
 func (x *fixedPoint) next() float64 {
 	x.at = x.e + x.tau
 	return x.at
 }
 
-// take takes R at λ = next, and says whether that was as near to the fixed point as the
-// tolerance says. Short of it after maxEvaluations, it returns an error that says what was
-// reached.
+// take makes a step from R at the last λ of next, and reports whether that λ is within the tolerance
+// of the fixed point. After maxEvaluations it returns an error with the tolerance that was reached.
 //
-// Picard is e ← R(e) (Eq. 43). Secant solves e − R(e) = 0: the step (R−e)/(1−s) with s
-// the slope of R from the last two evaluations, of order 1.6 where Picard's converges
-// linearly. A slope outside of (0, 1) is rounding, not a property of R; the one before,
-// or zero, stands in then, and the step falls back to Picard's.
+// Picard is e ← R(e) (Eq. 43), which converges linearly. Secant solves e − R(e) = 0 by steps
+// (R−e)/(1−s), with the slope s of R from the last two evaluations, and converges with order 1.6. A
+// slope outside of (0, 1) is rounding, not a property of R, and is ignored; with s = 0 the step is
+// Picard's.
 func (x *fixedPoint) take(r float64) (done bool, err error) {
 	if math.IsNaN(r) || math.IsInf(r, 0) {
 		return false, fmt.Errorf("the residual at λ = %g is %g", x.at, r)
@@ -118,7 +112,7 @@ func (x *fixedPoint) take(r float64) (done bool, err error) {
 // picard takes the step of Eq. (43) and returns its relative change of e.
 func (x *fixedPoint) picard(r float64) (change float64) {
 	change = math.Abs(r-x.e) / r
-	if r == x.e { // zero perhaps
+	if r == x.e { // perhaps both zero
 		change = 0
 	}
 	x.e = r
@@ -128,8 +122,7 @@ func (x *fixedPoint) picard(r float64) (change float64) {
 // secant takes a step of the secant method and returns its change of λ, relative to λ.
 func (x *fixedPoint) secant(r float64) (change float64) {
 	if x.evaluations > 1 && x.e != x.lastE {
-		// R is increasing with a slope well below one; anything else is rounding at the
-		// fixed point.
+		// The slope of R is between 0 and 1/4; other values are rounding at the fixed point.
 		if s := (r - x.lastR) / (x.e - x.lastE); s > 0 && s < 1 {
 			x.slope = s
 		}

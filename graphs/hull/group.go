@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/tensor"
@@ -14,97 +15,132 @@ import (
 	"privkern/graphs/engine"
 )
 
-// group is machines that are computed in common runs: their samples are of one size class n
-// and have equal numbers of columns and of principal directions.
-type group struct {
-	e         *engine.Engine
-	opts      Options
-	fail      func(i int, err error) error
-	stage     string // what the words of an error begin with
-	n, p, dim int
-	fits      []*fit
-	counts    *tensor.Dense // of the samples of each member, m
-	targets   *targets      // Y
-	sketch    *targets      // a few random combinations of the columns of Y; nil unless p is large
-	gram      residents     // "gram", YYᵀ, m×n×n; nil unless p is much larger than n
+// call is one call of [FitAll] or [ModelAll].
+//
+// Its samples are divided into batches of one size class, number of columns and number of
+// directions to look for; a job is one batch or, on a device, several whose eigenproblems share
+// runs. Within a batch, the machines of equal rank form a [group].
+type call struct {
+	ctx     context.Context
+	e       *engine.Engine
+	opts    Options
+	samples []*mat.Dense
+	// model keeps samples and kernel matrices until add returns; otherwise the entries of
+	// samples become nil once they have been read.
+	model bool
+	jobs  [][][]*fit
+	// add turns solved layers, in their order, into parts of the results of a group.
+	add func(g *group, layers []*solved) error
+	// done receives each fit at its end, with its result or its error.
+	done func(f *fit) error
 }
 
-// gramFactor: with more columns than this many times the number of samples, the
-// residual of the fixed point is computed from YYᵀ, in O(N³) instead of O(N²p)
-// operations.
-// The factor is where the two cost the same: a solve with p right sides takes 2N²p
-// operations, [op.RidgeGramNorm] about 4N³.
+// group is a set of machines that are computed in common runs: their samples are of one size
+// class n, with p columns and dim principal directions.
+type group struct {
+	*call
+	n, p, dim int
+	layer     int // the current one, from 0
+	fits      []*fit
+	counts    *tensor.Dense // samples of each member, m
+	targets   *targets      // of Y
+	sketch    *targets      // of YΩ, see sketched; nil unless p is large
+	gram      engine.Values // "gram", YYᵀ, m×n×n; nil unless p is much larger than n
+	layers    []*solved     // that are not part of the results yet
+}
+
+// gramFactor is the ratio p/n beyond which the residual of the fixed point is computed from YYᵀ,
+// in O(n³) instead of O(n²p) operations. At this ratio the costs are equal: a solve with p
+// right-hand sides takes 2n²p operations, [op.RidgeGramNorm] about 4n³.
 const gramFactor = 2
 
-// A batch takes memory for a few copies of its samples and for its kernel matrices.
+// Bounds on the memory of a batch: a few copies of its samples, and its kernel matrices.
 const (
-	// minBatchBytes is what batches may take together where the samples of the call take
-	// less. The samples set the limit otherwise: what is computed is then at most another
-	// copy of them.
+	// minBatchBytes bounds the batches of a call together where its samples take less.
+	// Otherwise the samples are the bound: a computation then takes at most another copy.
 	minBatchBytes = 64 << 20
-	// deviceBatchBytes is what a batch may take on a device, where the batches follow one
-	// another.
+	// deviceBatchBytes bounds a batch on a device, where batches follow one another.
 	deviceBatchBytes = 2 << 30
 )
 
-// inGroups computes the machines of samples in groups: on the CPU several at a time, on a
-// device one after the other. Machines that cannot be computed go to fail.
-func inGroups(ctx context.Context, e *engine.Engine, samples []*mat.Dense, opts Options,
-	fail func(i int, err error) error, use func(context.Context, *group) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	wrong := make([]error, len(samples))
-	err := e.ParallelFor(ctx, len(samples), 1, func(i, _ int) error {
-		wrong[i] = check(samples[i], opts)
+// divide checks the samples, hands those that are refused to done, and puts the others into
+// batches and jobs. A batch is as large as memory allows, but not empty.
+func (c *call) divide() error {
+	fits := make([]*fit, len(c.samples))
+	err := c.e.ParallelFor(c.ctx, len(fits), 1, func(i, _ int) error {
+		fits[i] = &fit{e: c.e, index: i, samples: c.samples[i], err: check(c.samples[i], c.opts)}
+		if fits[i].err == nil {
+			fits[i].n, fits[i].p = c.samples[i].Dims()
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for i, err := range wrong {
-		if err != nil {
-			if err := fail(i, fmt.Errorf("kernel affine hull machine: %w", err)); err != nil {
+	total := 0
+	for _, f := range fits {
+		if f.err != nil {
+			if err := c.finish(f); err != nil {
 				return err
 			}
 		}
+		total += 8 * f.n * f.p
 	}
-	batches := divide(e, samples, wrong, opts.Dim)
-	compute := func(i, to int) error { return inBatches(ctx, e, samples, batches[i:to], opts, fail, use) }
-	if e.Backend() == "cpu" {
-		return e.ParallelFor(ctx, len(batches), 1, compute)
+	limit := deviceBatchBytes
+	if c.e.Backend() == "cpu" {
+		limit = max(minBatchBytes, total) / c.e.Workers()
 	}
-	for i := 0; i < len(batches); {
-		to, members := i+1, len(batches[i])
-		for to < len(batches) && together(e, samples, batches[i][0], batches[to][0], opts.Dim) {
-			_, p := samples[batches[i][0]].Dims()
-			if members += len(batches[to]); 2*8*p*p*members > deviceBatchBytes {
-				break
-			}
-			to++
+	for _, fits := range batchesOf(c.e, fits, c.opts.Dim, limit) {
+		if last := len(c.jobs) - 1; last >= 0 && together(c.e, c.jobs[last], fits, c.opts.Dim) {
+			c.jobs[last] = append(c.jobs[last], fits)
+		} else {
+			c.jobs = append(c.jobs, [][]*fit{fits})
 		}
-		if err := compute(i, to); err != nil {
-			return err
-		}
-		i = to
 	}
 	return nil
 }
 
-// together says whether the principal directions of two batches are found in common runs of a
-// device: their covariances are of one order, and as many directions are looked for.
-func together(e *engine.Engine, samples []*mat.Dense, one, other int, dim int) bool {
-	n, p := samples[one].Dims()
-	m, q := samples[other].Dims()
-	return p == q && p <= min(sizeClass(e, n), sizeClass(e, m)) && rank(n, p, dim) == rank(m, q, dim)
+// batchesOf divides the fits without an error into batches of at most limit bytes.
+func batchesOf(e *engine.Engine, fits []*fit, dim, limit int) (batches [][]*fit) {
+	type shape struct{ n, p, rank int }
+	open := map[shape]int{} // the batch that takes the next fit of a shape
+	size := int(e.ElementType().Size())
+	for _, f := range fits {
+		if f.err != nil {
+			continue
+		}
+		s := shape{sizeClass(e, f.n), f.p, rank(f.n, f.p, dim)}
+		side := min(s.n, f.p)
+		// Centred samples and covariance; K, targets and solutions, before and after a step.
+		each := 8*(s.n*f.p+side*side) + size*(2*s.n*s.n+4*s.n*(f.p+1))
+		at, ok := open[s]
+		if !ok || (len(batches[at])+1)*each > limit {
+			at = len(batches)
+			open[s], batches = at, append(batches, nil)
+		}
+		batches[at] = append(batches[at], f)
+	}
+	return batches
 }
 
-// deviceClass is of what the size classes of a device are multiples, from half of it on.
+// together reports whether the principal directions of a further batch are found in the runs of
+// a job: on a device only, for covariances of one order p, equal numbers of directions, and
+// covariances that fit into a batch's memory.
+func together(e *engine.Engine, job [][]*fit, fits []*fit, dim int) bool {
+	one, other, members := job[0][0], fits[0], len(fits)
+	for _, some := range job {
+		members += len(some)
+	}
+	return e.Backend() != "cpu" && one.p == other.p && one.p <= min(sizeClass(e, one.n), sizeClass(e, other.n)) &&
+		rank(one.n, one.p, dim) == rank(other.n, other.p, dim) && 2*8*one.p*one.p*members <= deviceBatchBytes
+}
+
+// deviceClass is the step between the size classes of a device above half of it.
 const deviceClass = 512
 
-// sizeClass is the number of samples to which a machine's are padded. A device, which takes
-// as long to begin a run of a few machines as to compute them, has fewer classes than the CPU:
-// the machines of a thousand samples, more or less, are of two.
+// sizeClass returns the number of samples to which those of a machine are padded. A device has
+// fewer classes than the CPU, because starting a run of a few machines takes as long as
+// computing them: machines of about a thousand samples fall into two classes.
 func sizeClass(e *engine.Engine, n int) int {
 	if e.Backend() == "cpu" || n <= deviceClass/2 {
 		return batch.SizeClass(n)
@@ -112,139 +148,109 @@ func sizeClass(e *engine.Engine, n int) int {
 	return (n + deviceClass - 1) / deviceClass * deviceClass
 }
 
-// divide returns the numbers of the samples in batches of a size class, of equal numbers of
-// columns and of directions to look for. Batches are as large as memory allows, but never
-// empty. Samples that are wrong are in none.
-func divide(e *engine.Engine, samples []*mat.Dense, wrong []error, dim int) (batches [][]int) {
-	type kind struct{ n, p, rank int }
-	total, size := 0, 8
-	for i, y := range samples {
-		if wrong[i] == nil {
-			n, p := y.Dims()
-			total += 8 * n * p
-		}
-	}
-	if e.ElementType() == tensor.Float32 {
-		size = 4
-	}
-	limit := deviceBatchBytes
-	if e.Backend() == "cpu" {
-		limit = max(minBatchBytes, total) / e.Workers()
-	}
-	open := map[kind]int{} // the batch that takes the next ones
-	for i, y := range samples {
-		if wrong[i] != nil {
-			continue
-		}
-		n, p := y.Dims()
-		k := kind{sizeClass(e, n), p, rank(n, p, dim)}
-		side := min(k.n, p)
-		// Centred samples and covariance; K, targets and solutions, and those that are left.
-		each := 8*(k.n*p+side*side) + size*(2*k.n*k.n+4*k.n*(p+1))
-		at, ok := open[k]
-		if !ok || (len(batches[at])+1)*each > limit {
-			at = len(batches)
-			open[k], batches = at, append(batches, nil)
-		}
-		batches[at] = append(batches[at], i)
-	}
-	return batches
-}
-
-// inBatches computes the machines of batches of samples, whose principal directions are found
-// in common. Those of a batch whose covariance is singular have fewer directions, and make
-// groups of their own.
-func inBatches(ctx context.Context, e *engine.Engine, samples []*mat.Dense, batches [][]int, opts Options,
-	fail func(i int, err error) error, use func(context.Context, *group) error) error {
-	fits := make([][]*fit, len(batches))
-	for i, numbers := range batches {
-		for _, number := range numbers {
-			fits[i] = append(fits[i], newFit(e, samples[number], number))
-		}
-	}
-	if err := principal(ctx, e, fits, opts.Dim); err != nil {
-		return fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	for i, some := range fits {
-		fits[i] = nil // what they have of samples goes with them
-		if err := inGroupsOf(ctx, e, some, opts, fail, use); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inGroupsOf computes the machines of the fits of a batch.
-func inGroupsOf(ctx context.Context, e *engine.Engine, fits []*fit, opts Options,
-	fail func(i int, err error) error, use func(context.Context, *group) error) error {
-	n, p := sizeClass(e, fits[0].n), fits[0].p
-	var groups []*group
-	byDim := map[int]*group{}
-	for _, f := range fits {
-		if f.err != nil {
-			if err := fail(f.index, fmt.Errorf("kernel affine hull machine: %w", f.err)); err != nil {
-				return err
-			}
-			continue
-		}
-		g := byDim[f.dim]
-		if g == nil {
-			g = &group{e: e, opts: opts, fail: fail, n: n, p: p, dim: f.dim}
-			groups, byDim[f.dim] = append(groups, g), g
-		}
-		g.fits = append(g.fits, f)
-	}
-	for _, g := range groups {
-		if err := g.compute(ctx, use); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compute makes what all layers share, lets them be used, and frees it.
-func (g *group) compute(ctx context.Context, use func(context.Context, *group) error) (err error) {
-	defer func() {
-		g.targets.close()
-		g.sketch.close()
-		g.gram.close()
-	}()
-	if err := g.prepare(ctx); err != nil {
-		return fmt.Errorf("kernel affine hull machine: %w", err)
-	}
-	if err := use(ctx, g); err != nil {
+// all computes the jobs: on the CPU several at a time, on a device in turn.
+func (c *call) all() error {
+	if err := c.divide(); err != nil {
 		return err
 	}
-	for _, f := range g.fits {
-		if f.err != nil {
-			if err := g.fail(f.index, f.err); err != nil {
+	if c.e.Backend() == "cpu" {
+		return c.e.ParallelFor(c.ctx, len(c.jobs), 1, c.run)
+	}
+	for i := range c.jobs {
+		if err := c.run(i, i+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run computes the machines of job i: principal directions in common, then group by group.
+func (c *call) run(i, _ int) error {
+	job := c.jobs[i]
+	c.jobs[i] = nil
+	if err := principal(c.ctx, c.e, job, c.opts.Dim); err != nil {
+		return fmt.Errorf("kernel affine hull machine: %w", err)
+	}
+	fits := slices.Concat(job...)
+	err := c.e.ParallelFor(c.ctx, len(fits), 1, func(i, _ int) error {
+		if fits[i].err == nil {
+			fits[i].encode(c.opts.Dim)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for b, fits := range job {
+		job[b] = nil // the memory of its samples goes with them
+		groups, err := c.groups(fits)
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			if err := g.solve(); err != nil {
 				return err
+			}
+			for _, f := range g.fits {
+				if err := c.finish(f); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// prepare makes the right-hand sides, the sketch and the Gram matrices.
-func (g *group) prepare(ctx context.Context) (err error) {
-	counts, centred, means := make([]int, len(g.fits)), make([]*mat.Dense, len(g.fits)), make([][]float64, len(g.fits))
-	samples := make([]*mat.Dense, len(g.fits))
+// groups divides the fits of a batch by their rank, which is below the number of directions
+// asked for where a covariance is singular.
+func (c *call) groups(fits []*fit) (groups []*group, err error) {
+	for _, f := range fits {
+		if f.err != nil {
+			if err := c.finish(f); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.dim == f.dim })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, &group{call: c, n: sizeClass(c.e, f.n), p: f.p, dim: f.dim})
+		}
+		groups[at].fits = append(groups[at].fits, f)
+	}
+	return groups, nil
+}
+
+// finish hands a fit to done, with the package's prefix before its error.
+func (c *call) finish(f *fit) error {
+	if f.err != nil {
+		f.machine, f.model, f.err = nil, nil, fmt.Errorf("kernel affine hull machine: %w", f.err)
+	}
+	return c.done(f)
+}
+
+// prepare computes the inputs that all layers share: right-hand sides, their sketch, and Gram
+// matrices.
+func (g *group) prepare() (err error) {
+	m := len(g.fits)
+	counts, samples, centred, means := make([]int, m), make([]*mat.Dense, m), make([]*mat.Dense, m), make([][]float64, m)
 	for i, f := range g.fits {
 		counts[i], samples[i], centred[i], means[i] = f.n, f.samples, f.centred, f.mean
+		f.centred = nil
+		if !g.model {
+			g.samples[f.index], f.samples = nil, nil
+		}
 	}
 	if g.counts, err = batch.Scalars(g.e.ElementType(), counts); err != nil {
 		return err
 	}
-	if g.targets, err = g.newTargets(ctx, centred, means); err != nil {
+	if g.targets, err = g.newTargets(centred, means); err != nil {
 		return err
 	}
 	if g.p >= sketchFrom && g.opts.Iteration == Secant {
-		if g.sketch, err = g.sketched(ctx, centred); err != nil {
+		if g.sketch, err = g.sketched(centred); err != nil {
 			return err
 		}
-	}
-	for _, f := range g.fits {
-		f.centred = nil
 	}
 	if g.p <= gramFactor*g.n {
 		return nil
@@ -253,17 +259,26 @@ func (g *group) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	out, err := g.e.Run(ctx, gramProgram(len(g.fits), g.n, g.p), engine.Values{"y": y}, engine.Stay("gram"))
-	if err != nil {
-		return err
-	}
-	g.gram = residents{"gram": out["gram"].(*engine.Resident)}
-	return nil
+	g.gram, err = g.e.Run(g.ctx, gramProgram(m, g.n, g.p), engine.Values{"y": y}, engine.Stay("gram"))
+	return err
 }
 
-// each calls f for the members that have not failed, several at a time.
-func (g *group) each(ctx context.Context, f func(i int, fit *fit)) error {
-	return g.e.ParallelFor(ctx, len(g.fits), 1, func(i, _ int) error {
+// close frees the memory of the backend that the group holds.
+func (g *group) close() {
+	for _, t := range []*targets{g.targets, g.sketch} {
+		if t != nil {
+			t.values.Close()
+		}
+	}
+	g.gram.Close()
+	for _, one := range g.layers {
+		one.close()
+	}
+}
+
+// each calls f for the members without an error, several at a time.
+func (g *group) each(f func(i int, fit *fit)) error {
+	return g.e.ParallelFor(g.ctx, len(g.fits), 1, func(i, _ int) error {
 		if g.fits[i].err == nil {
 			f(i, g.fits[i])
 		}
@@ -271,38 +286,25 @@ func (g *group) each(ctx context.Context, f func(i int, fit *fit)) error {
 	})
 }
 
-// failed keeps why there is no machine of a member.
-func (g *group) failed(i int, err error) {
-	g.fits[i].err = fmt.Errorf("kernel affine hull machine: %s%w", g.stage, err)
-}
-
-// targets are right-hand sides of the regularised least squares problems of a group.
+// targets holds right-hand sides of the regularised least squares problems of a group.
 type targets struct {
 	columns int
-	host    *tensor.Dense // T = [Y−μ, 1], m×n×(columns+1), padded by zeros
-	values  residents     // T as "targets", and μ, m×1×columns, as "mean"
-}
-
-// close frees what stays.
-func (t *targets) close() {
-	if t != nil {
-		t.values.close()
-	}
+	host    *tensor.Dense // T = [Y−1μ, 1], m×n×(columns+1), padded by zeros
+	values  engine.Values // on the backend: T as "targets", and μ, m×1×columns, as "mean"
 }
 
 // newTargets returns the targets of centred samples and their means.
-func (g *group) newTargets(ctx context.Context, centred []*mat.Dense, means [][]float64) (*targets, error) {
+func (g *group) newTargets(centred []*mat.Dense, means [][]float64) (*targets, error) {
 	if g.e.ElementType() == tensor.Float32 {
-		return newTargets[float32](ctx, g, centred, means)
+		return newTargets[float32](g, centred, means)
 	}
-	return newTargets[float64](ctx, g, centred, means)
+	return newTargets[float64](g, centred, means)
 }
 
-func newTargets[T cpublas.Float](ctx context.Context, g *group, centred []*mat.Dense,
-	means [][]float64) (*targets, error) {
-	m, cols := len(centred), len(means[0])
+func newTargets[T cpublas.Float](g *group, centred []*mat.Dense, means [][]float64) (*targets, error) {
+	m, cols := len(g.fits), len(means[0])
 	data, mean := make([]T, m*g.n*(cols+1)), make([]T, m*cols)
-	err := g.e.ParallelFor(ctx, m, 1, func(i, _ int) error {
+	err := g.e.ParallelFor(g.ctx, m, 1, func(i, _ int) error {
 		for r := range g.fits[i].n {
 			row := data[(i*g.n+r)*(cols+1):]
 			for j, v := range centred[i].RawRowView(r) {
@@ -324,25 +326,24 @@ func newTargets[T cpublas.Float](ctx context.Context, g *group, centred []*mat.D
 }
 
 const (
-	// sketchColumns is the number of columns of a sketch. The norm that it estimates is off by
-	// √(2/63), a sixth of itself, where all columns of Y are alike, and by much less where
-	// they are not. Of λ that is a small part, as is the fixed point: it is a start.
+	// sketchColumns is the number of columns of YΩ. Where the columns of Y are alike, the
+	// estimate of the norm has a relative standard deviation of √(2/63), about a sixth;
+	// otherwise it has much less. The error of λ is smaller still, because the fixed point is
+	// a small part of λ, and the estimate only gives a start.
 	sketchColumns = 63
-	// sketchFrom is the number of columns from which a sketch costs a third of the solution
-	// or less.
+	// sketchFrom is the number of columns of Y from which a solution for YΩ costs at most a
+	// third of the one for Y.
 	sketchFrom = 4 * (sketchColumns + 1)
-	// sketchTolerance is the change of λ, as a part of it, after which the last step with a
-	// sketch is off by no more than the sketch itself.
+	// sketchTolerance is the relative change of λ at which the iteration with YΩ ends: the
+	// remaining error is then no larger than that of the estimate.
 	sketchTolerance = 2e-2
 )
 
-// sketched returns the targets of YΩ for a p×sketchColumns matrix Ω of random signs, divided
-// by the root of their number, so that ‖(K+λI)⁻¹YΩ‖² has the expectation ‖(K+λI)⁻¹Y‖². The
-// signs are the same for every machine of p columns.
+// sketched returns the targets of YΩ, where Ω (p×sketchColumns) has entries ±1/√sketchColumns of
+// random sign, so that E‖(K+λI)⁻¹YΩ‖² = ‖(K+λI)⁻¹Y‖². Ω depends on p alone.
 //
-// Source: Hutchinson, "A stochastic estimator of the trace of the influence matrix"
-// (1990).
-func (g *group) sketched(ctx context.Context, centred []*mat.Dense) (*targets, error) {
+// Source: Hutchinson, "A stochastic estimator of the trace of the influence matrix" (1990).
+func (g *group) sketched(centred []*mat.Dense) (*targets, error) {
 	signs := rand.New(rand.NewPCG(uint64(g.p), sketchColumns))
 	omega := mat.NewDense(g.p, sketchColumns, nil)
 	scale := 1 / math.Sqrt(sketchColumns)
@@ -350,7 +351,7 @@ func (g *group) sketched(ctx context.Context, centred []*mat.Dense) (*targets, e
 		omega.RawMatrix().Data[i] = scale * float64(2*signs.IntN(2)-1)
 	}
 	samples, means := make([]*mat.Dense, len(centred)), make([][]float64, len(centred))
-	err := g.each(ctx, func(i int, f *fit) {
+	err := g.each(func(i int, f *fit) {
 		samples[i] = new(mat.Dense)
 		samples[i].Mul(centred[i], omega)
 		var mean mat.Dense
@@ -360,5 +361,5 @@ func (g *group) sketched(ctx context.Context, centred []*mat.Dense) (*targets, e
 	if err != nil {
 		return nil, err
 	}
-	return g.newTargets(ctx, samples, means)
+	return g.newTargets(samples, means)
 }

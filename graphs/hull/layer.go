@@ -1,7 +1,8 @@
 package hull
 
 import (
-	"context"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -13,39 +14,126 @@ import (
 	"privkern/graphs/engine"
 )
 
-// solved is a layer of the members of a group, in the samples' own coordinates: points X
-// (N×d), weights (1×d), and solutions [B', b], N×(p+1) and the rows of the padding, in the
-// element type of the engine. The kernel matrices "k" (m×n×n) stay where they are, and are
-// closed where no λ reaches directFrom; the solutions stay until the host takes them.
+// solved is a layer of the members of a group.
 type solved struct {
-	points, weights []*mat.Dense
-	kernels         residents
+	points, weights []*mat.Dense // X, N×d, and 1×d, see encode
 	fixed           []*fixedPoint
-	resident        []run
-	solutions       []any
+	// Resident values: the kernel matrices "k" (m×n×n); the inputs of the active
+	// members; the solutions of each run of a problem, then the last ones of all members.
+	kernels, inputs engine.Values
+	runs, resident  []run
+	// solutions of each member on the host, in the samples' own coordinates: [B', b], N×(p+1)
+	// and the rows of the padding, []float64 or []float32.
+	solutions []any
 }
 
-// close frees what stays.
+// run holds the solutions of one run.
+type run struct {
+	solutions *engine.Resident // one for each of members
+	members   []int
+	last      []int // the rows of members that take no further step
+}
+
+// close frees the memory of the backend.
 func (s *solved) close() {
-	s.kernels.close()
+	s.kernels.Close()
+	s.inputs.Close()
+	closeRuns(s.runs)
 	closeRuns(s.resident)
-	s.resident = nil
+	s.runs, s.resident = nil, nil
 }
 
-// bytes is the memory of the solutions that stay.
-func (s *solved) bytes() (n int) {
-	for _, one := range s.resident {
-		n += int(one.solutions.MemSize())
+// closeRuns frees the solutions of runs.
+func closeRuns(runs []run) {
+	for _, one := range runs {
+		one.solutions.Close()
 	}
-	return n
 }
 
-// encode returns the layers of the leading d directions without their solutions.
+// problem is the fixed-point equation e = R(e, τ) (Eq. 41) of each member of a layer. A program
+// that reads "lambda" and in has the output "norm", which gives R (Eq. 42).
+type problem struct {
+	program func(members int) engine.Program
+	in      engine.Values
+	// rough problems use a sketch, and only improve the start of the next one.
+	rough bool
+	// known problems have been solved; one run gives the solutions at the fixed points.
+	known bool
+	// solves keeps the solutions at the last λ of each member.
+	solves bool
+	// active are the members whose fixed point is not found yet, rows their rows of in.
+	active, rows []int
+}
+
+// solve computes the layers of a group, and adds them to its results. A device computes several
+// layers before their solutions are copied to the host with one wait.
+func (g *group) solve() error {
+	defer g.close()
+	if err := g.prepare(); err != nil {
+		return fmt.Errorf("kernel affine hull machine: %w", err)
+	}
+	layers, bytes := min(g.opts.Layers, g.dim), 0
+	for g.layer = range layers {
+		one, err := g.encode(g.dim - g.layer)
+		if err != nil {
+			return err
+		}
+		g.layers = append(g.layers, one)
+		for _, s := range g.problems(one) {
+			s.active = g.members()
+			for s.rows = s.active; len(s.active) > 0; {
+				if err := g.step(one, s); err != nil {
+					return err
+				}
+			}
+			one.inputs.Close()
+			if s.rough {
+				for _, x := range one.fixed {
+					x.restart(g.opts.Tolerance)
+				}
+			}
+		}
+		if err := g.gather(one); err != nil {
+			return err
+		}
+		bytes += one.bytes()
+		if g.layer < layers-1 && g.e.Backend() != "cpu" && bytes < residentBytes {
+			continue
+		}
+		if err := g.take(); err != nil {
+			return err
+		}
+		if err := g.add(g, g.layers); err != nil {
+			return err
+		}
+		for _, one := range g.layers {
+			one.close()
+		}
+		g.layers, bytes = nil, 0
+	}
+	return nil
+}
+
+// members returns the members of a group without an error.
+func (g *group) members() (all []int) {
+	for i, f := range g.fits {
+		if f.err == nil {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// residentBytes bounds the solutions of layers that stay on a device before they are copied to
+// the host.
+const residentBytes = 1 << 30
+
+// encode begins the layer of the leading d directions: encodings, kernel matrices, and the start
+// of each fixed point.
 //
-// The kernel of the layer is exp(−|x−x′|²/2) of x_j = z_j/√(dθ_j), which is Eq. (35)
-// with n = d: θ is diagonal in principal coordinates. A direction without variance has
-// the weight zero.
-func (g *group) encode(ctx context.Context, d int) (*solved, error) {
+// The kernel of a layer is exp(−‖x−x′‖²/2) of x_j = z_j/√(dθ_j), which is Eq. (35) with n = d,
+// because θ is diagonal in principal coordinates z. A direction without variance has weight zero.
+func (g *group) encode(d int) (*solved, error) {
 	m := len(g.fits)
 	one := &solved{points: make([]*mat.Dense, m), weights: make([]*mat.Dense, m), fixed: make([]*fixedPoint, m),
 		solutions: make([]any, m)}
@@ -60,215 +148,126 @@ func (g *group) encode(ctx context.Context, d int) (*solved, error) {
 			}
 		}
 		one.points[i], one.weights[i] = points, weights
+		scale := f.square / (float64(f.p) * float64(f.n)) // ‖Y‖²_F/(pN)
+		one.fixed[i] = &fixedPoint{tau: 2 * scale, single: g.e.ElementType() == tensor.Float32,
+			iteration: g.opts.Iteration, tolerance: g.opts.Tolerance}
+		one.fixed[i].begin(f.found)
+		f.found = append(f.found, one.fixed[i])
 	}
 	x, err := batch.Matrices(g.e.ElementType(), g.n, d, one.points)
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.e.Run(ctx, kernelProgram(m, g.n, d), engine.Values{"x": x, "count": g.counts}, engine.Stay("k"))
-	if err != nil {
-		return nil, err
-	}
-	one.kernels = residents{"k": out["k"].(*engine.Resident)}
-	return one, nil
+	one.kernels, err = g.e.Run(g.ctx, kernelProgram(m, g.n, d), engine.Values{"x": x, "count": g.counts},
+		engine.Stay("k"))
+	return one, err
 }
 
-// layer solves the KAHM of the leading d directions of every member. The fixed points of its
-// layers before say where the iteration starts.
+// problems returns the problems of a layer, in the order in which they are solved.
 //
-// While λ changes, K, T and μ stay on the device; each evaluation of R is one Cholesky
-// factorisation, N³/3 operations, and a solve. Where no line of fixed points gives a good
-// start, estimates of R from a few right-hand sides take the first steps.
+// One evaluation of R is a Cholesky factorisation, n³/3 operations, and a solve. The last problem
+// keeps the solutions at the λ of the last evaluation, fixed.at, which is within the tolerance of
+// λ*, not at λ* itself; that saves a factorisation.
 //
-// The solution that remains is that of the last λ at which R was evaluated, fixed.at,
-// which is within the tolerance of λ*, not λ* itself: one factorisation less.
-func (g *group) layer(ctx context.Context, d int, before [][]*fixedPoint) (_ *solved, err error) {
-	one, err := g.encode(ctx, d)
-	if err != nil {
-		return nil, err
+//   - A sketch takes the first steps where fewer than two layers came before, so that no line of
+//     fixed points gives a good start.
+//   - With Gram matrices R is evaluated without solutions, which are computed once, at the end.
+func (g *group) problems(one *solved) (all []*problem) {
+	ridge := func(t *targets) *problem {
+		return &problem{program: func(m int) engine.Program { return ridgeProgram(m, g.n, t.columns) },
+			in: engine.Values{"k": one.kernels["k"], "targets": t.values["targets"], "mean": t.values["mean"]}}
 	}
-	defer func() {
-		if err != nil {
-			one.close()
+	if g.sketch != nil && g.layer < 2 {
+		rough := ridge(g.sketch)
+		rough.rough = true
+		for _, x := range one.fixed {
+			x.tolerance = sketchTolerance
 		}
-	}()
-	for i, f := range g.fits {
-		// ‖Y‖²/(pN), of which τ in Eq. (40) is twice and e₀ in Eq. (44) the half.
-		scale := f.square / (float64(f.p) * float64(f.n))
-		one.fixed[i] = &fixedPoint{tau: 2 * scale, single: g.e.ElementType() == tensor.Float32,
-			iteration: g.opts.Iteration, tolerance: g.opts.Tolerance}
-		one.fixed[i].begin(before[i])
+		all = append(all, rough)
 	}
-	if g.sketch != nil && g.dim-d < 2 {
-		if err := g.estimate(ctx, one); err != nil {
-			return nil, err
-		}
-	}
-	full := g.ridge(one, g.targets)
 	if g.gram != nil {
-		// The norm from the Gram matrix; the solutions once, at the end.
-		norms := problem{program: func(m int) engine.Program { return gramNormProgram(m, g.n) },
-			in: residents{"k": one.kernels["k"], "gram": g.gram["gram"]}}
-		if _, err := g.find(ctx, norms, one.fixed); err != nil {
-			return nil, err
-		}
-		full.known = true
+		all = append(all, &problem{program: func(m int) engine.Program { return gramNormProgram(m, g.n) },
+			in: engine.Values{"k": one.kernels["k"], "gram": g.gram["gram"]}})
 	}
-	full.solutions = true
-	runs, err := g.find(ctx, full, one.fixed)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.ContainsFunc(one.fixed, func(x *fixedPoint) bool { return x.at >= directFrom }) {
-		one.kernels.close() // nothing reads them any more
-	}
-	return one, g.stay(ctx, one, runs)
+	full := ridge(g.targets)
+	full.known, full.solves = g.gram != nil, true
+	return append(all, full)
 }
 
-// estimate takes the first steps of the fixed points of a layer by the sketch.
-func (g *group) estimate(ctx context.Context, one *solved) error {
-	rough := make([]*fixedPoint, len(one.fixed))
-	for i, x := range one.fixed {
-		rough[i] = &fixedPoint{tau: x.tau, e: x.e, slope: x.slope, tolerance: sketchTolerance}
-	}
-	if _, err := g.find(ctx, g.ridge(one, g.sketch), rough); err != nil {
+// step evaluates R for the active members of a problem, and moves their fixed points. Of
+// resident batches, only the rows of these members are read: they are picked from those of the
+// step before.
+func (g *group) step(one *solved, s *problem) error {
+	picked, err := pick(g.ctx, g.e, g.e.ElementType(), s.in, s.rows)
+	if err != nil {
 		return err
 	}
-	for i, x := range rough {
-		one.fixed[i].e, one.fixed[i].slope = x.e, x.slope
+	one.inputs.Close()
+	one.inputs, s.in = picked, picked
+	lambdas := make([]float64, len(s.active))
+	for row, i := range s.active {
+		lambdas[row] = one.fixed[i].next()
 	}
-	return nil
-}
-
-// problem is what R (Eq. 42) is computed by: the program for a number of members, whose
-// output is their "norm", and what it reads of all members beside "lambda".
-type problem struct {
-	program func(members int) engine.Program
-	in      residents
-	// solutions says that those at the last λ of a member are wanted, known that the fixed
-	// points have been found, and no more than the solutions there is missing.
-	solutions, known bool
-}
-
-// ridge is the problem of a layer with its targets as right-hand sides.
-func (g *group) ridge(one *solved, t *targets) problem {
-	return problem{program: func(m int) engine.Program { return ridgeProgram(m, g.n, t.columns) },
-		in: residents{"k": one.kernels["k"], "targets": t.values["targets"], "mean": t.values["mean"]}}
-}
-
-// run is the solutions of one run, of some members, and the rows of those for which it was the
-// last.
-type run struct {
-	solutions *engine.Resident
-	members   []int
-	last      []int
-}
-
-// find advances the fixed points of all members together until each has been found. A run
-// evaluates R for those that are still searched for, whose inputs are taken out of the batch
-// where others have been found. What fails for a member ends its search.
-//
-// The runs that it returns have the solutions of the members, where they are wanted. The
-// caller closes them.
-func (g *group) find(ctx context.Context, of problem, points []*fixedPoint) (runs []run, err error) {
-	var active []int
-	for i, f := range g.fits {
-		if f.err == nil {
-			active = append(active, i)
-		}
-	}
-	in, rows := of.in, active
-	var own residents // of the members that are searched for
-	defer func() {
-		own.close()
-		if err != nil {
-			closeRuns(runs)
-		}
-	}()
-	for len(active) > 0 {
-		picked, err := pick(ctx, g.e, g.e.ElementType(), in, rows)
-		if err != nil {
-			return runs, err
-		}
-		own.close()
-		own = picked
-		one, rest, err := g.evaluate(ctx, of, picked, active, points)
-		if err != nil {
-			return runs, err
-		}
-		if one.last != nil && of.solutions {
-			runs = append(runs, one)
-		} else if one.solutions != nil {
-			one.solutions.Close()
-		}
-		active = nil
-		for _, row := range rest {
-			active = append(active, one.members[row])
-		}
-		in, rows = picked, rest
-	}
-	return runs, nil
-}
-
-// evaluate computes R for the active members, of which the inputs are, and takes a step of
-// their fixed points. The rows of the members that go on are the rest.
-func (g *group) evaluate(ctx context.Context, of problem, in residents, active []int, points []*fixedPoint,
-) (one run, rest []int, err error) {
-	program, lambdas := of.program(len(active)), make([]float64, len(active))
-	for row, i := range active {
-		lambdas[row] = points[i].next()
-	}
-	values := in.values()
-	if values["lambda"], err = batch.Scalars(g.e.ElementType(), lambdas); err != nil {
-		return one, nil, err
+	in := maps.Clone(picked)
+	if in["lambda"], err = batch.Scalars(g.e.ElementType(), lambdas); err != nil {
+		return err
 	}
 	var stay []engine.RunOption
 	if in["targets"] != nil {
 		stay = append(stay, engine.Stay("solutions"))
 	}
-	out, err := g.e.Run(ctx, program, values, stay...)
-	failed, err := failures(program, err, len(active))
+	program := s.program(len(s.active))
+	out, err := g.e.Run(g.ctx, program, in, stay...)
+	failed, err := failures(program, err, len(s.active))
 	if err != nil {
-		return one, nil, err
+		return err
 	}
-	one.members = active
-	if v, ok := out["solutions"].(*engine.Resident); ok {
-		one.solutions = v
-	}
+	return g.read(one, s, out, lambdas, failed)
+}
+
+// read takes the outputs of a step. Members whose fixed point is not found stay active; a member
+// with an error leaves this problem and those that follow.
+func (g *group) read(one *solved, s *problem, out engine.Values, lambdas []float64, failed []error) error {
+	now := run{members: s.active}
+	now.solutions, _ = out["solutions"].(*engine.Resident)
 	norms, err := engine.Floats(out["norm"])
 	if err != nil {
-		return one, nil, err
+		out.Close()
+		return err
 	}
-	for row, i := range active {
-		f, done, err := g.fits[i], of.known, failed[row]
+	s.rows = nil
+	for row, i := range s.active {
+		f, done, err := g.fits[i], s.known, failed[row]
 		if err == nil && !done {
 			r := lambdas[row] * lambdas[row] * norms[row] / (float64(f.p) * float64(f.n)) // Eq. (42)
-			done, err = points[i].take(r)
+			done, err = one.fixed[i].take(r)
 		}
 		switch {
 		case err != nil:
-			g.failed(i, err)
+			f.err = fmt.Errorf("layer %d: %w", g.layer+1, err)
 		case done:
-			one.last = append(one.last, row)
+			now.last = append(now.last, row)
 		default:
-			rest = append(rest, row)
+			s.rows = append(s.rows, row)
 		}
 	}
-	return one, rest, nil
-}
-
-// closeRuns frees the solutions of runs.
-func closeRuns(runs []run) {
-	for _, one := range runs {
-		one.solutions.Close()
+	if s.solves && now.last != nil {
+		one.runs = append(one.runs, now)
+	} else if now.solutions != nil {
+		now.solutions.Close()
 	}
+	s.active = nil
+	for _, row := range s.rows {
+		s.active = append(s.active, now.members[row])
+	}
+	return nil
 }
 
-// stay lets the last solutions of all members stay where they are, and closes the runs.
-func (g *group) stay(ctx context.Context, one *solved, runs []run) error {
-	defer closeRuns(runs)
-	for _, r := range runs {
-		picked, err := pick(ctx, g.e, g.e.ElementType(), residents{"solutions": r.solutions}, r.last)
+// gather keeps the last solutions of all members, and frees everything else that no later
+// computation reads.
+func (g *group) gather(one *solved) error {
+	for _, r := range one.runs {
+		picked, err := pick(g.ctx, g.e, g.e.ElementType(), engine.Values{"solutions": r.solutions}, r.last)
 		if err != nil {
 			return err
 		}
@@ -276,24 +275,38 @@ func (g *group) stay(ctx context.Context, one *solved, runs []run) error {
 		for i, row := range r.last {
 			members[i] = r.members[row]
 		}
-		one.resident = append(one.resident, run{solutions: picked["solutions"], members: members})
+		one.resident = append(one.resident, run{solutions: picked["solutions"].(*engine.Resident), members: members})
+	}
+	closeRuns(one.runs)
+	one.runs = nil
+	if !g.model || !slices.ContainsFunc(one.fixed, func(x *fixedPoint) bool { return x.at >= directFrom }) {
+		one.kernels.Close()
 	}
 	return nil
 }
 
-// take copies the solutions of layers to the host, all in one go, and frees them there.
-func (g *group) take(ctx context.Context, layers ...*solved) error {
+// bytes returns the memory of the solutions that stay.
+func (s *solved) bytes() (n int) {
+	for _, one := range s.resident {
+		n += int(one.solutions.MemSize())
+	}
+	return n
+}
+
+// take copies the solutions of the group's layers to the host with one wait, and frees them on
+// the backend.
+func (g *group) take() error {
 	var values []*engine.Resident
-	for _, one := range layers {
+	for _, one := range g.layers {
 		for _, r := range one.resident {
 			values = append(values, r.solutions)
 		}
 	}
-	all, err := hosts(ctx, values)
+	all, err := hosts(g.ctx, values)
 	if err != nil {
 		return err
 	}
-	for _, one := range layers {
+	for _, one := range g.layers {
 		for _, r := range one.resident {
 			for at, member := range r.members {
 				one.solutions[member] = memberOf(all[0], at)
@@ -306,7 +319,7 @@ func (g *group) take(ctx context.Context, layers ...*solved) error {
 	return nil
 }
 
-// memberOf are the elements of a member of a batch, which share its memory.
+// memberOf returns the elements of member i of a batch, which share its memory.
 func memberOf(v gorgonia.Value, i int) any {
 	size := v.Shape().TotalSize() / v.Shape()[0]
 	if data, ok := engine.Data(v).([]float64); ok {

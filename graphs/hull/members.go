@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -13,42 +15,25 @@ import (
 	"privkern/graphs/op"
 )
 
-// residents are batches by name that stay where they are computed, all of the same members.
-type residents map[string]*engine.Resident
-
-// close closes them.
-func (r residents) close() {
-	for _, one := range r {
-		one.Close()
-	}
-}
-
-// values are the inputs of a program.
-func (r residents) values() engine.Values {
-	v := make(engine.Values, len(r))
-	for name, one := range r {
-		v[name] = one
-	}
-	return v
-}
-
-// keep copies values to the memory of the backend.
-func keep(e *engine.Engine, values engine.Values) (residents, error) {
-	r := make(residents, len(values))
+// keep copies values to the memory of the backend; resident values get one more owner.
+func keep(e *engine.Engine, values engine.Values) (engine.Values, error) {
+	kept := make(engine.Values, len(values))
 	for name, v := range values {
-		one, err := e.Keep(v)
+		r, err := e.Keep(v)
 		if err != nil {
-			r.close()
+			kept.Close()
 			return nil, err
 		}
-		r[name] = one
+		kept[name] = r
 	}
-	return r, nil
+	return kept, nil
 }
 
-// pick returns the batches of some members, in ascending order, which the caller closes: a
-// copy that the host has no part in, or nothing new where they are all there are.
-func pick(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, from residents, members []int) (residents, error) {
+// pick returns the given members (ascending) of resident batches with as many members each. The
+// result stays on the backend, and the caller closes it. Where all members are asked for, nothing
+// is copied.
+func pick(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, from engine.Values, members []int,
+) (engine.Values, error) {
 	shapes := make(map[string]tensor.Shape, len(from))
 	all := true
 	for name, one := range from {
@@ -56,30 +41,21 @@ func pick(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, from reside
 		all = all && shapes[name][0] == len(members)
 	}
 	if all {
-		return keep(e, from.values())
+		return keep(e, from)
 	}
 	at, err := batch.Scalars(dtype, members)
 	if err != nil {
 		return nil, err
 	}
-	in, names := from.values(), make([]string, 0, len(from))
-	for name := range from {
-		names = append(names, name)
-	}
+	in := maps.Clone(from)
 	in["at"] = at
-	out, err := e.RunAs(ctx, dtype, pickProgram(len(members), shapes), in, engine.Stay(names...))
-	if err = known(err); err != nil {
-		return nil, err
-	}
-	picked := make(residents, len(from))
-	for _, name := range names {
-		picked[name] = out[name].(*engine.Resident)
-	}
-	return picked, nil
+	out, err := e.RunAs(ctx, dtype, pickProgram(len(members), shapes), in,
+		engine.Stay(slices.Collect(maps.Keys(from))...))
+	return out, known(err)
 }
 
-// failures are the errors of the members for which the run of a program failed, nil for the
-// others, or the error of the whole run.
+// failures splits the error of a run of p: one error for each member that failed, or the error of
+// the whole run.
 func failures(p engine.Program, err error, members int) ([]error, error) {
 	all := make([]error, members)
 	var failed *op.MembersError
@@ -92,8 +68,8 @@ func failures(p engine.Program, err error, members int) ([]error, error) {
 	return all, nil
 }
 
-// known drops failures of members that came with an earlier run, whose outputs a run or a
-// copy has used.
+// known drops the failures of members that an earlier run has reported; a later run reports them
+// again when it reads the outputs.
 func known(err error) error {
 	var failed *op.MembersError
 	if errors.As(err, &failed) {
@@ -102,7 +78,7 @@ func known(err error) error {
 	return err
 }
 
-// hosts brings resident values to the host in one go, and closes them.
+// hosts copies resident values to the host with one wait, and closes them.
 func hosts(ctx context.Context, values []*engine.Resident) ([]gorgonia.Value, error) {
 	in := make(engine.Values, len(values))
 	for i, v := range values {

@@ -14,37 +14,37 @@ import (
 	"privkern/graphs/op"
 )
 
-// placement is what an ensemble has on a device.
+// placement holds the constants of an ensemble on a device.
 type placement struct {
-	mu      sync.Mutex // is held by a search
+	mu      sync.Mutex // held by a search
 	e       *engine.Engine
-	origin  []float64 // the mean of the machines' means: an origin near all of them
+	origin  []float64 // the mean of the machines' means
 	bundles []bundle
-	order   []int // of the bundles whose constants are on the device, the latest last
-	most    int   // machines of a bundle, where the device has no room for more; 0 for any number
-	full    bool  // the device has no room for more
-	stays   bool  // after a search
+	order   []int // bundles whose constants are on the device, the latest last
+	most    int   // bound on the machines of a bundle; 0 for none
+	full    bool  // the device has no room for further constants
+	stays   bool  // constants stay on the device after a search
 }
 
-// bundle is machines that are searched in common runs: of a size class n of samples, with
-// equal numbers of directions and of layers.
+// bundle is a set of machines that share runs of a search: of a size class n of samples, with equal
+// numbers of directions and of layers.
 type bundle struct {
 	n, dim, layers int
-	machines       []int         // their numbers, in ascending order
-	inputs         engine.Values // their constants, as directProgram names them, where those are on the device
+	machines       []int         // indices, in ascending order
+	inputs         engine.Values // inputs of directProgram on the device; nil if they are not there
 }
 
-// Keep lets the machines' constants stay on the device after a search that is [Resident],
-// for those that follow on the same engine, until Close or until the engine is closed.
-// Otherwise every search copies them, and frees them at its end.
+// Keep keeps the machines' constants on the device after a [Resident] search, for later searches on
+// the same engine, until Close or until the engine is closed. Otherwise every search copies and frees
+// them.
 func (s *Ensemble) Keep() {
 	s.device.mu.Lock()
 	defer s.device.mu.Unlock()
 	s.device.stays = true
 }
 
-// Close frees what the ensemble keeps on a device; it waits for a search. The ensemble can
-// be used again.
+// Close frees the constants that the ensemble keeps on a device, after a search in progress. The
+// ensemble can be used again.
 func (s *Ensemble) Close() {
 	s.device.mu.Lock()
 	defer s.device.mu.Unlock()
@@ -52,8 +52,8 @@ func (s *Ensemble) Close() {
 	s.device.clear()
 }
 
-// begin starts a search on an engine; one at a time has the placement. The function that it
-// returns ends it.
+// begin starts a search on an engine, and returns the function that ends it. Searches follow one
+// another.
 func (p *placement) begin(e *engine.Engine, machines []*Machine) (end func()) {
 	p.mu.Lock()
 	if p.e != e {
@@ -79,21 +79,20 @@ func (p *placement) begin(e *engine.Engine, machines []*Machine) (end func()) {
 	}
 }
 
-// divide puts the machines into bundles, as large as memory allows. What a run takes for a
-// machine beside its constants is, for every query, its coordinates, two images and kernel
-// values.
+// divide puts the machines into bundles as large as memory allows. For each machine a run takes, in
+// addition to its constants, coordinates, two images and kernel values of every query.
 func (p *placement) divide(machines []*Machine) {
-	type kind struct{ n, dim, layers int }
-	numbers := map[kind][]int{}
-	var kinds []kind
+	type shape struct{ n, dim, layers int }
+	numbers := map[shape][]int{}
+	var shapes []shape
 	for i, m := range machines {
-		k := kind{padded(m.samples), m.Dim(), len(m.layers)}
+		k := shape{padded(m.samples), m.Dim(), len(m.layers)}
 		if numbers[k] == nil {
-			kinds = append(kinds, k)
+			shapes = append(shapes, k)
 		}
 		numbers[k] = append(numbers[k], i)
 	}
-	for _, k := range kinds {
+	for _, k := range shapes {
 		coordinates, all := k.dim+machines[0].columns, numbers[k]
 		each := mostRows(p.e, coordinates)*(3*coordinates+k.n) + k.layers*k.n*(coordinates+1+k.dim)
 		most := max(1, deviceBatchBytes/(each*int(p.e.ElementType().Size())))
@@ -108,7 +107,7 @@ func (p *placement) divide(machines []*Machine) {
 	}
 }
 
-// padded is the number of samples to which those of a machine are padded for a search.
+// padded returns the number of samples to which those of a machine are padded in a search.
 func padded(n int) int {
 	if n <= searchClass {
 		return batch.SizeClass(n)
@@ -116,10 +115,10 @@ func padded(n int) int {
 	return (n + searchClass - 1) / searchClass * searchClass
 }
 
-// searchClass is of what the size classes of machines for a search are multiples.
+// searchClass is the step between the size classes of a search above it.
 const searchClass = 256
 
-// narrow frees everything and halves the bundles, if there is one of several machines.
+// narrow frees everything and halves the bundles. It returns false if each has a single machine.
 func (p *placement) narrow(machines []*Machine) bool {
 	largest := 0
 	for _, b := range p.bundles {
@@ -141,8 +140,8 @@ func (p *placement) clear() {
 	p.bundles, p.full = nil, false
 }
 
-// giveUp frees the constants of the bundle that was placed last, if there is one: it is the
-// one that a pass over all machines comes to last.
+// giveUp frees the constants of the bundle that was placed last, which is the last one in a pass over
+// all machines. It returns false if there is none.
 func (p *placement) giveUp() bool {
 	if len(p.order) == 0 {
 		return false
@@ -154,7 +153,7 @@ func (p *placement) giveUp() bool {
 	return true
 }
 
-// withRoom calls f again, for as long as the device is full and constants can be given up.
+// withRoom calls f until the device has room for it or no constants are left to give up.
 func (p *placement) withRoom(f func() error) error {
 	for {
 		if err := f(); !errors.Is(err, engine.ErrOutOfDeviceMemory) || !p.giveUp() {
@@ -163,8 +162,8 @@ func (p *placement) withRoom(f func() error) error {
 	}
 }
 
-// constantsOf returns the constants of a bundle: resident ones where there is room, the
-// host's otherwise, which a run then copies.
+// constantsOf returns the constants of a bundle: resident ones where there is room, otherwise those
+// of the host, which the run copies.
 func (p *placement) constantsOf(i int, machines []*Machine) (engine.Values, error) {
 	b := &p.bundles[i]
 	if b.inputs != nil {
@@ -191,7 +190,7 @@ func (p *placement) constantsOf(i int, machines []*Machine) (engine.Values, erro
 	return placed, nil
 }
 
-// constants are the inputs of directProgram that belong to the machines of a bundle. The
+// constants returns the inputs of directProgram that depend on the machines of a bundle. The
 // differences μ−o are taken in float64 and rounded once.
 func (p *placement) constants(b *bundle, machines []*Machine) (engine.Values, error) {
 	columns, dtype := len(p.origin), p.e.ElementType()
@@ -220,7 +219,7 @@ func (p *placement) constants(b *bundle, machines []*Machine) (engine.Values, er
 			}
 			in[fmt.Sprintf("%s %d", name, l)] = stacked(dtype, rows, fill, all)
 		}
-		// Points that pad the samples are far away, and contribute nothing.
+		// Padding points are far away, where the kernel is zero.
 		add("points", b.n, op.Far, func(x *layer) *tensor.Dense { return x.points })
 		add("weights", 1, 0, func(x *layer) *tensor.Dense { return x.weights })
 		add("solutions", b.n, 0, func(x *layer) *tensor.Dense { return x.solutions })
@@ -228,7 +227,7 @@ func (p *placement) constants(b *bundle, machines []*Machine) (engine.Values, er
 	return in, nil
 }
 
-// stacked are matrices of equal columns as a batch, with rows of a number below each.
+// stacked returns matrices with equal columns as a batch, each padded to rows by the value fill.
 func stacked(dtype tensor.Dtype, rows int, fill float64, members []*tensor.Dense) *tensor.Dense {
 	if dtype == tensor.Float32 {
 		return stack(rows, float32(fill), members)

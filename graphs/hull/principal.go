@@ -9,61 +9,42 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
-	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 	"privkern/graphs/op"
 )
 
-// rankTolerance is the share of the largest variance below which a principal
-// direction counts as absent: its scores are rounding.
-// A scaled coordinate 1/√θ of such a direction would blow that rounding up to the size
-// of the others.
+// rankTolerance is the share of the largest variance below which a principal direction is dropped,
+// because its scores are rounding errors, which the scale 1/√θ would enlarge to the size of the other
+// coordinates.
 const rankTolerance = 1e-12
 
-// residualTolerance is how far the residual ‖Sv − θv‖ of every pair may be from zero, as a
-// share of the smallest variance in use.
+// residualTolerance bounds the residual ‖Sv − θv‖ of every eigenpair, as a share of the smallest
+// variance in use.
 //
-// The pairs are then those of a covariance that differs by about as much. Coordinates are
-// scaled by 1/√θ, so that a change of the covariance enters the squared distances between
-// encodings by its share of the smallest θ: they change by about 1e-9, however close the
-// eigenvalues in use are to one another. Direction k alone also turns towards direction
-// k+1 where their variances are close, as it does with any change of the samples. No
-// direction near rankTolerance comes so close to zero, whose rounding is a share of the
-// largest variance: the full decomposition decides on the rank there.
+// Such pairs are exact for a covariance that differs by about as much. Coordinates are scaled by 1/√θ,
+// so that a change of the covariance changes squared distances between encodings by its share of the
+// smallest θ, about 1e-9, also where eigenvalues in use are close to one another. Direction k also
+// turns towards direction k+1 where their variances are close, as it does with any change of the
+// samples. Directions near rankTolerance do not reach this tolerance, because rounding is a share of
+// the largest variance; there the full decomposition decides on the rank.
 const residualTolerance = 1e-9
 
-// findPrincipal finds the principal directions of the centred samples of one fit.
-func (f *fit) findPrincipal(ctx context.Context, centred *mat.Dense, dim int) error {
-	y, err := batch.Matrices(tensor.Float64, sizeClass(f.e, f.n), f.p, []*mat.Dense{centred})
-	if err != nil {
-		return err
-	}
-	f.centred = centred
-	if err := directions(ctx, f.e, []*centredFits{{[]*fit{f}, y}}, rank(f.n, f.p, dim)); err != nil {
-		return err
-	}
-	f.centred = nil
-	return f.err
-}
-
-// centredFits are fits of a size class n and their centred samples y, m×n×p.
+// centredFits is a batch of fits of a size class n with their centred samples y, m×n×p.
 type centredFits struct {
 	fits []*fit
-	y    gorgonia.Value // nil once the covariances are there
+	y    gorgonia.Value // nil once the covariances have been computed
 }
 
-// directions finds the at most rank directions with the largest variances of centred samples,
-// whose covariances are of one order: eigenvectors of the covariance, or, with more columns
-// than n, of the Gram matrix. Where all samples are equal there are none. The component of a
-// direction that is the largest in size is positive.
+// directions finds at most rank directions of largest variance for each set of centred samples. The
+// covariances of all sets have one order. Equal samples have no direction. The component of a
+// direction with the largest absolute value is positive.
 //
-// With the centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same eigenvalues other
-// than zero, and v = Ycᵀu/‖Ycᵀu‖ is the direction of an eigenvector u of the second. The
-// decomposition takes O(min(N,p)³) operations instead of O(p³): for p = 20,000 and a
-// thousand samples this is what the time depends on. Both give variances to rounding of
-// the largest one, so that standard deviations below 1e-8 of the largest one are noise;
-// rankTolerance drops such directions, where a singular value decomposition of Yc would
-// resolve them.
+// Directions are eigenvectors of the covariance or, for p > n, of the Gram matrix: with the centred
+// samples Yc (N×p), YcᵀYc and YcYcᵀ have the same nonzero eigenvalues, and v = Ycᵀu/‖Ycᵀu‖ is the
+// direction for an eigenvector u of the second. The decomposition takes O(min(N,p)³) operations, which
+// for p = 20,000 and a thousand samples dominate the time. The error of a variance is rounding of the
+// largest one, so that standard deviations below 1e-8 of the largest are noise; rankTolerance drops
+// such directions, which a singular value decomposition of Yc would resolve.
 func directions(ctx context.Context, e *engine.Engine, all []*centredFits, rank int) error {
 	if rank == 0 {
 		return nil
@@ -82,7 +63,7 @@ func directions(ctx context.Context, e *engine.Engine, all []*centredFits, rank 
 	})
 }
 
-// fitsOf are all fits, in their order.
+// fitsOf returns all fits, in order.
 func fitsOf(all []*centredFits) (fits []*fit) {
 	for _, some := range all {
 		fits = append(fits, some.fits...)
@@ -90,7 +71,7 @@ func fitsOf(all []*centredFits) (fits []*fit) {
 	return fits
 }
 
-// direct sets up the directions of eigenpairs, which are those of a Gram matrix where p > n.
+// direct sets directions and variances from eigenpairs, those of the Gram matrix if p > n.
 func (f *fit) direct(pairs eigen, n int) {
 	rank := len(pairs.values)
 	for rank > 0 && !(pairs.values[rank-1] > rankTolerance*pairs.values[0]) {
@@ -121,7 +102,7 @@ func (f *fit) direct(pairs eigen, n int) {
 	}
 }
 
-// largestComponent is the first of the largest in size.
+// largestComponent returns the first component of largest absolute value.
 func largestComponent(v []float64) (largest float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(largest) {
@@ -131,16 +112,15 @@ func largestComponent(v []float64) (largest float64) {
 	return largest
 }
 
-// eigen are eigenvalues of a covariance, in descending order and times one less than the
-// number of samples, and their eigenvectors as rows.
+// eigen holds eigenvalues of (N−1) times a covariance, in descending order, and eigenvectors as rows.
 type eigen struct {
 	values  []float64
 	vectors *mat.Dense
 }
 
-// eigenpairs returns the k largest eigenvalues of the covariances of centred samples, or of
-// their Gram matrices, and their eigenvectors. Which way those of a member are computed is
-// decided by its samples alone: members that take the same way share its runs.
+// eigenpairs returns the k largest eigenvalues, with eigenvectors, of each covariance or Gram matrix.
+// The number of steps that a member takes, or its full decomposition, depends on its samples alone;
+// members with the same number share runs.
 func eigenpairs(ctx context.Context, e *engine.Engine, all []*centredFits, k int) ([]eigen, error) {
 	covariance, steps, err := covariances(ctx, e, all, k)
 	if err != nil {
@@ -172,8 +152,8 @@ func eigenpairs(ctx context.Context, e *engine.Engine, all []*centredFits, k int
 	return found, nil
 }
 
-// covariances are those of all members, m×n×n, with the steps that they suggest, see
-// firstSteps. What a run of each size class computes is put together on the backend.
+// covariances returns the covariances or Gram matrices of all members, m×n×n, and the steps to begin
+// with. The results of the batches are concatenated on the backend.
 func covariances(ctx context.Context, e *engine.Engine, all []*centredFits, k int,
 ) (covariance *engine.Resident, steps []int, err error) {
 	parts, shapes := engine.Values{}, make([]tensor.Shape, len(all))
@@ -205,8 +185,8 @@ func covariances(ctx context.Context, e *engine.Engine, all []*centredFits, k in
 	return out["all"].(*engine.Resident), steps, nil
 }
 
-// leadingPairs are the leading eigenpairs of some steps where they are resolved, or else the
-// number of steps to be made instead.
+// leadingPairs returns the eigenpairs after a number of steps and settled, or, where they are not
+// resolved, the number of steps to make instead.
 func leadingPairs(pairs *mat.Dense, n, k, steps int) (eigen, int) {
 	values, worst := mat.Col(nil, 0, pairs), mat.Max(pairs.Slice(0, k, 1, 2))
 	if worst <= residualTolerance*values[k-1] && values[k-1] > 2*rankTolerance*values[0] {
@@ -218,8 +198,8 @@ func leadingPairs(pairs *mat.Dense, n, k, steps int) (eigen, int) {
 // settled stands for no steps, and no full decomposition either.
 const settled = -1
 
-// ways are the members that take equal numbers of steps, the fewest first and the full
-// decomposition last, until all are settled.
+// ways iterates over the members with equal numbers of steps, the fewest first and the full
+// decomposition (0) last, until all are settled.
 func ways(steps []int) iter.Seq2[int, []int] {
 	return func(yield func(int, []int) bool) {
 		for {
@@ -240,7 +220,7 @@ func ways(steps []int) iter.Seq2[int, []int] {
 	}
 }
 
-// firstSteps are the numbers of steps that the outputs of a covarianceProgram suggest.
+// firstSteps returns the steps to begin with for each member, from the outputs of covarianceProgram.
 func firstSteps(out engine.Values, n, k int) ([]int, error) {
 	traces, err := engine.Floats(out["trace"])
 	if err != nil {
@@ -261,8 +241,8 @@ func firstSteps(out engine.Values, n, k int) ([]int, error) {
 	return steps, nil
 }
 
-// pairsOf runs the program of eigenpairs for some members, for a number of steps or, with
-// zero, in full. Members that it fails for have an error.
+// pairsOf computes eigenpairs of some members in a number of steps, or by the full decomposition if
+// steps is zero. failed holds the errors of members.
 func pairsOf(ctx context.Context, e *engine.Engine, covariance *engine.Resident, members []int, k, steps int,
 ) (pairs []*mat.Dense, failed []error, err error) {
 	order := covariance.Shape()[1]
@@ -270,12 +250,12 @@ func pairsOf(ctx context.Context, e *engine.Engine, covariance *engine.Resident,
 	if steps == 0 {
 		program, cols = principalProgram(len(members), order, k), order+1
 	}
-	in, err := pick(ctx, e, tensor.Float64, residents{"covariance": covariance}, members)
+	in, err := pick(ctx, e, tensor.Float64, engine.Values{"covariance": covariance}, members)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer in.close()
-	out, err := e.RunAs(ctx, tensor.Float64, program, in.values())
+	defer in.Close()
+	out, err := e.RunAs(ctx, tensor.Float64, program, in)
 	failed, err = failures(program, err, len(members))
 	if err != nil {
 		return nil, nil, err
@@ -290,12 +270,12 @@ func pairsOf(ctx context.Context, e *engine.Engine, covariance *engine.Resident,
 	return pairs, failed, nil
 }
 
-// leadingSteps is the number of steps in which the k leading eigenpairs of a matrix of
-// order n are first looked for; zero stands for the full decomposition.
+// leadingSteps returns the number of steps to begin with for the k leading eigenpairs of a matrix of
+// order n; zero stands for the full decomposition.
 //
-// The more equal the eigenvalues are, the more steps it takes. Their participation ratio
-// (Σλ)²/Σλ² says how equal: it is the number of equal eigenvalues that would have it. The
-// limits were measured on images of 784 columns with k = 20, under noise of several sizes.
+// Steps increase with the participation ratio (Σλ)²/Σλ², which is the number of nonzero eigenvalues
+// where these are equal. The limits were measured on images of 784 columns with k = 20, under noise of
+// several sizes.
 func leadingSteps(n, k int, participation float64) int {
 	steps := 0
 	switch share := participation / float64(n); {
@@ -307,10 +287,9 @@ func leadingSteps(n, k int, participation float64) int {
 	return affordable(n, k, steps)
 }
 
-// moreSteps is the number of steps after some that left a residual, as a share of the
-// smallest eigenvalue; zero stands for the full decomposition. The residual falls by a
-// constant factor in a step, at least once it is small: where more steps at the rate so far
-// would not do, or would cost too much, none are made.
+// moreSteps returns the number of steps after steps that left a residual, as a share of the smallest
+// eigenvalue; zero stands for the full decomposition. A small residual falls by a constant factor per
+// step, so that the rate so far predicts whether three more steps suffice.
 func moreSteps(n, k, steps int, residual float64) int {
 	const more = 3
 	rate := 1 + more/float64(steps-1)
@@ -320,8 +299,8 @@ func moreSteps(n, k, steps int, residual float64) int {
 	return affordable(n, k, steps+more)
 }
 
-// affordable is the number of steps, or zero where the full decomposition costs less: where
-// the space of the steps has more than half of the dimensions.
+// affordable returns steps, or zero where the full decomposition costs less: where the space of the
+// steps has more than half of the n dimensions.
 func affordable(n, k, steps int) int {
 	if 2*steps*(k+op.LeadingExtra) > n {
 		return 0

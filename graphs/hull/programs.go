@@ -12,16 +12,15 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// The programs below compute a batch of m members at once. n is the size class of the
-// members' samples: what pads them contributes nothing.
+// The programs below compute a batch of m members at once. n is the size class of the members'
+// samples; padding contributes nothing.
 
-// covarianceProgram computes the "covariance" of each of the centred samples "y" (m×n×p),
-// times one less than their number, its "trace" (m), and "squares", the sum of the squares of
-// each of its rows (m×k×1). With p > n it is the Gram matrix of the samples, YYᵀ, the smaller of
-// the two.
+// covarianceProgram computes "covariance", N−1 times the covariance YᵀY of each of the centred samples
+// "y" (m×n×p) or, for p > n, the smaller Gram matrix YYᵀ; its "trace" (m); and "squares", the sums of
+// squares of its rows (m×k×1).
 //
-// To form it and multiply by it costs less than to multiply by Y and Yᵀ in turn from about
-// eleven steps of the eigenpairs on, and what they do not resolve needs it anyway.
+// From about eleven steps of the eigenpairs on, forming the matrix and multiplying by it costs less
+// than multiplying by Y and Yᵀ in turn, and the full decomposition needs it as well.
 func covarianceProgram(m, n, p int) engine.Program {
 	return engine.Program{Name: "covariance", Key: fmt.Sprintf("covariance %d %d %d", m, n, p),
 		Build: func(b *engine.Builder) {
@@ -38,8 +37,8 @@ func covarianceProgram(m, n, p int) engine.Program {
 		}}
 }
 
-// leadingProgram computes "eigen", the k leading eigenpairs of each "covariance" (m×n×n) in
-// some steps, as op.LeadingEigen lays them out.
+// leadingProgram computes "eigen", the k leading eigenpairs of each "covariance" (m×n×n) in a number of
+// steps, in the layout of op.LeadingEigen.
 func leadingProgram(m, n, k, steps int) engine.Program {
 	return engine.Program{Name: "leading principal directions", Key: fmt.Sprintf("leading %d %d %d %d", m, n, k, steps),
 		Build: func(b *engine.Builder) {
@@ -47,8 +46,8 @@ func leadingProgram(m, n, k, steps int) engine.Program {
 		}}
 }
 
-// principalProgram computes "eigen", the k largest eigenpairs of each "covariance" (m×n×n),
-// as op.LargestEigen lays them out.
+// principalProgram computes "eigen", the k largest eigenpairs of each "covariance" (m×n×n), in the
+// layout of op.LargestEigen.
 func principalProgram(m, n, k int) engine.Program {
 	return engine.Program{Name: "principal directions", Key: fmt.Sprintf("principal %d %d %d", m, n, k),
 		Build: func(b *engine.Builder) {
@@ -56,18 +55,18 @@ func principalProgram(m, n, k int) engine.Program {
 		}}
 }
 
-// gramProgram computes "gram", YYᵀ (m×n×n) of "y" (m×n×p). N²p operations, once a machine;
-// all layers use it.
+// gramProgram computes "gram", YYᵀ (m×n×n) of "y" (m×n×p), for all layers of a machine in N²p
+// operations.
 func gramProgram(m, n, p int) engine.Program {
 	return engine.Program{Name: "Gram matrix", Key: fmt.Sprintf("gram %d %d %d", m, n, p),
 		Build: func(b *engine.Builder) { b.Output("gram", b.RowGram(1, b.Tensor("y", m, n, p))) }}
 }
 
-// kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of each of the encodings
-// "x" (m×n×d), of which "count" (m) are samples, that are scaled so that θ and n are in
-// them. What pads it is an identity.
-// Eq. (35) has −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is the RBF kernel
-// of γ = ½.
+// kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of each of the scaled encodings "x"
+// (m×n×d), of which "count" (m) are samples. Its padding is an identity.
+//
+// The exponent of Eq. (35) is −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is that of the RBF
+// kernel with γ = ½.
 func kernelProgram(m, n, d int) engine.Program {
 	return engine.Program{Name: "kernel of encodings", Key: fmt.Sprintf("encodings %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {
@@ -89,9 +88,8 @@ func ridgeProgram(m, n, p int) engine.Program {
 		}}
 }
 
-// gramNormProgram computes the "norm" ‖(K+λI)⁻¹Y‖²_F (m) from "k", "lambda" and the
-// "gram" matrices YYᵀ.
-// It has the norm only: while λ changes, no solution of p columns is computed.
+// gramNormProgram computes the "norm" ‖(K+λI)⁻¹Y‖²_F (m) from "k", "lambda" and the "gram" matrices
+// YYᵀ, without the solutions of p columns.
 func gramNormProgram(m, n int) engine.Program {
 	return engine.Program{Name: "norm of the regularised solution", Key: fmt.Sprintf("gram norm %d %d", m, n),
 		Build: func(b *engine.Builder) {
@@ -99,7 +97,7 @@ func gramNormProgram(m, n int) engine.Program {
 		}}
 }
 
-// pickProgram takes the members "at" (count numbers) out of batches of the given shapes, by
+// pickProgram copies the members with the indices "at" (count) from batches of the given shapes, by
 // name.
 func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
 	names := slices.Sorted(maps.Keys(shapes))
@@ -115,11 +113,11 @@ func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
 	}}
 }
 
-// part names the batch i of several that joinProgram joins.
+// part returns the name of input i of joinProgram.
 func part(i int) string { return fmt.Sprintf("part %d", i) }
 
-// joinProgram puts batches of the given shapes, which differ in the number of members alone,
-// together as "all".
+// joinProgram concatenates batches of the given shapes, which differ only in the number of members, to
+// "all".
 func joinProgram(shapes []tensor.Shape) engine.Program {
 	return engine.Program{Name: "batches in one", Key: fmt.Sprintf("join %v", shapes), Build: func(b *engine.Builder) {
 		parts := make([]*gorgonia.Node, len(shapes))
@@ -130,13 +128,11 @@ func joinProgram(shapes []tensor.Shape) engine.Program {
 	}}
 }
 
-// machineProgram evaluates the layers from first (counted from 0) to before last
-// of a nest (Eq. 51) at "queries" (q×(s+c)): s principal scores, which are those
-// of the points for the first layer, of their images under the layer before for
-// a later one, and c coordinates of the points themselves, in which distances
-// are measured. Layer l has the inputs "points l" (n×d), "weights l" (1×d) and
-// "solutions l" (n×(s+c+1)) with d = s−l. Outputs are "distance l" (q×1) unless
-// c is zero, and with images set "image l" (q×(s+c)).
+// machineProgram evaluates the layers [first, last) of a nest (Eq. 51), counted from 0, at "queries"
+// (q×(s+c)). A query has s principal scores, those of its image under layer first−1 if first > 0, and c
+// coordinates of the point itself, in which distances are measured. Layer l has the inputs "points l"
+// (n×d), "weights l" (1×d) and "solutions l" (n×(s+c+1)) with d = s−l. Outputs are "distance l" (q×1)
+// unless c is zero, and "image l" (q×(s+c)) if images is set.
 func machineProgram(q, n, s, c, first, last int, images bool) engine.Program {
 	return engine.Program{Name: "kernel affine hull machine",
 		Key: fmt.Sprintf("machine %d %d %d %d %d %d %v", q, n, s, c, first, last, images),
@@ -145,9 +141,9 @@ func machineProgram(q, n, s, c, first, last int, images bool) engine.Program {
 			z := queries
 			for l := first; l < last; l++ {
 				layer := func(name string) string { return fmt.Sprintf("%s %d", name, l) }
-				d := s - l // each layer encodes in one dimension less
+				d := s - l // directions of layer l
 				points, weights := b.Input(layer("points"), n, d), b.Input(layer("weights"), 1, d)
-				// Eq. 51: the image of the layer before is what this one is asked for.
+				// Eq. 51: a layer maps the image of the layer before.
 				z = b.AffineHull(z, points, weights, b.Input(layer("solutions"), n, s+c+1))
 				if c > 0 {
 					b.Output(layer("distance"), b.RowDistance(s, queries, z)) // ‖y − ŷ‖

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// take keeps the distance of query i to machine b where it is the smallest of
-// its group so far, of equal ones that of the machine that comes first.
+// take records the distance d of query i to machine b if it is the smallest of its group so far; of
+// equal distances, that of the machine with the lowest index.
 func (s *search) take(b, i int, d float64) {
 	g := s.group(b)
 	if d < s.best[i][g] || d == s.best[i][g] && b < s.at[i][g] {
@@ -16,9 +16,9 @@ func (s *search) take(b, i int, d float64) {
 	}
 }
 
-// compare holds a float32 distance against a better one. In some coordinates
-// only, it must not be larger; in all of them it must agree. What it returns is
-// measured as the slack is.
+// compare returns the error of a float32 distance in units of the slack, relative to ‖y−μ‖ (size)
+// plus the distance. A sharp one, in all coordinates, should equal the distance; one in screening
+// coordinates should not exceed it.
 func compare(single, distance, size float64, sharp bool) float64 {
 	if math.IsInf(single, 0) || math.IsInf(distance, 0) || size+distance == 0 {
 		return 0
@@ -30,14 +30,13 @@ func compare(single, distance, size float64, sharp bool) float64 {
 	return max(0, excess) / (size + distance)
 }
 
-// refine sharpens every bound that is not above the smallest distance of its
-// group, the lowest first, and then computes the distances that are left in
-// the machines' own precision. It asks for the chunk to be done again where
-// bounds in all coordinates are cheaper.
+// refine sharpens every bound that does not exceed the upper bound of its group, and then computes
+// the remaining distances in the machines' own precision. It returns again where bounds in all
+// coordinates are cheaper for the chunk.
 //
-// The first two rounds look at one layer for each query and group, the one of the lowest
-// bound: it is likely the nearest, and its distance is the upper bound that rules out
-// most others. Only then is all that is left looked at.
+// The first two rounds take one layer for each query and group, that of the lowest bound, because
+// it is likely the nearest and its distance then excludes most others. The following rounds take
+// all remaining layers.
 func (s *search) refine() (again bool, err error) {
 	pairs := int64(len(s.best)) * int64(len(s.machines))
 	var evaluated int64
@@ -47,7 +46,7 @@ func (s *search) refine() (again bool, err error) {
 			break
 		}
 		if round == 1 && float64(left) > fullFrom*float64(pairs) {
-			s.full = true // for the chunks that follow, too
+			s.full = true // also for later chunks
 			return true, nil
 		}
 		fresh, err := s.sharpen(work)
@@ -67,10 +66,9 @@ func (s *search) refine() (again bool, err error) {
 	return false, s.probe()
 }
 
-// probe holds the bounds of a few queries against their distances to every
-// machine, most of which were ruled out.
-// Pairs that were ruled out are never evaluated otherwise: without probes a slack that
-// is too small for them would go unseen.
+// probe compares the bounds of a few queries with their distances to every machine. It evaluates
+// pairs that the bounds have excluded, because a slack that is too small for them would go unnoticed
+// otherwise.
 func (s *search) probe() error {
 	q := len(s.best)
 	var rows []int
@@ -95,7 +93,7 @@ func (s *search) probe() error {
 	return err
 }
 
-// group is the column of best that a machine belongs to.
+// group returns the column of best for machine b.
 func (s *search) group(b int) int {
 	if s.opts.ByGroup {
 		return s.groups[b]
@@ -103,13 +101,13 @@ func (s *search) group(b int) int {
 	return 0
 }
 
-// task is what to evaluate of one machine: need[layer][r] for the query rows[r].
+// task lists distances to one machine: that of query rows[r] to a layer if need[layer][r] is set.
 type task struct {
 	rows []int
 	need [][]bool
 }
 
-// add asks for those layers of a query.
+// add appends a query with the given layers.
 func (t *task) add(row int, layers []bool) {
 	if t.need == nil {
 		t.need = make([][]bool, len(layers))
@@ -120,19 +118,18 @@ func (t *task) add(row int, layers []bool) {
 	}
 }
 
-// candidates lists for each machine what to look at next, of the layers that are
-// not finished: with nearest set, for each query and group the layer with the
-// lowest bound, otherwise every layer whose bound does not rule it out. left
-// counts the pairs of a query and a machine with such a layer.
+// candidates returns a task for each machine with the layers that are not finished and not excluded
+// by their bound: all of them or, if nearest is set, the one with the lowest bound for each query and
+// group. left counts the pairs of a query and a machine with such a layer.
 func (s *search) candidates(finished [][][]bool, nearest bool) (work []task, left int) {
 	work = make([]task, len(s.machines))
 	_, groups := s.out.Distance.Dims()
-	type place struct{ machine, layer int }
-	next := make([]place, groups)
+	type pair struct{ machine, layer int }
+	next := make([]pair, groups)
 	var need []bool
 	for i := range s.best {
 		for g := range next {
-			next[g] = place{-1, 0}
+			next[g] = pair{-1, 0}
 		}
 		for b := range s.machines {
 			g, some := s.group(b), false
@@ -142,7 +139,7 @@ func (s *search) candidates(finished [][][]bool, nearest bool) (work []task, lef
 				need = append(need, open)
 				some = some || open
 				if n := next[g]; nearest && open && (n.machine < 0 || lower[i] < s.lower[n.machine][n.layer][i]) {
-					next[g] = place{b, l}
+					next[g] = pair{b, l}
 				}
 			}
 			if some {
@@ -163,9 +160,9 @@ func (s *search) candidates(finished [][][]bool, nearest bool) (work []task, lef
 	return work, left
 }
 
-// sharpen takes the float32 distances in all coordinates for bounds, and holds
-// those before against them. It returns how many pairs of a query and a machine
-// it is the first to look at.
+// sharpen replaces bounds by those from float32 distances in all coordinates, and compares the
+// former with them. It returns the number of pairs of a query and a machine without a sharp bound
+// before.
 func (s *search) sharpen(work []task) (fresh int64, err error) {
 	counts, worst := make([]int64, len(work)), make([]float64, len(work))
 	err = s.e.ParallelFor(s.ctx, len(work), 1, func(b, _ int) error {
@@ -173,8 +170,7 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 		if len(t.rows) == 0 {
 			return nil
 		}
-		full, scores := m.solved32(t.need)
-		d, err := chosenDistances[float32](s.ctx, m, s.e, full, scores, rowsOf(s.queries, t.rows), t.need)
+		d, err := chosenDistances[float32](s.ctx, m, s.e, rowsOf(s.queries, t.rows), t.need)
 		if err != nil {
 			return err
 		}
@@ -204,7 +200,7 @@ func (s *search) sharpen(work []task) (fresh int64, err error) {
 	return fresh, err
 }
 
-// keep keeps the distances that a task asked for where they are in the machines' own precision.
+// keep stores the distances of a task where float32 is the machines' own precision.
 func (s *search) keep(b int, t task, d [][]float64) {
 	if s.known == nil {
 		return
@@ -228,7 +224,7 @@ func (s *search) keep(b int, t task, d [][]float64) {
 	}
 }
 
-// kept are the distances that a task asks for, if all of them are known.
+// kept returns the distances of a task if all of them are known.
 func (s *search) kept(b int, t task) ([][]float64, bool) {
 	if s.known == nil || s.known[b] == nil {
 		return nil, false
@@ -249,9 +245,9 @@ func (s *search) kept(b int, t task) ([][]float64, bool) {
 	return out, true
 }
 
-// evaluate computes the distances that the tasks ask for in the machines' own
-// precision, where they are not known, and holds their bounds against them.
-// Each machine writes its own results; they are taken in the order of machines.
+// evaluate computes the distances of tasks in the machines' own precision, unless they are known,
+// and compares their bounds with them. The results are taken in the order of machines, so that they
+// do not depend on the number of workers.
 func (s *search) evaluate(work []task) error {
 	found := make([][]float64, len(work))
 	worst, unsafe := make([]float64, len(work)), make([]int64, len(work))
@@ -299,7 +295,7 @@ func (s *search) evaluate(work []task) error {
 	return nil
 }
 
-// rowsOf copies some rows of a.
+// rowsOf returns a copy of some rows of a.
 func rowsOf(a *mat.Dense, rows []int) *mat.Dense {
 	_, p := a.Dims()
 	out := mat.NewDense(len(rows), p, nil)

@@ -12,41 +12,39 @@ import (
 	"privkern/graphs/engine"
 )
 
-// screen is a machine in screening coordinates, in float32. With the orthonormal rows V
-// (s×p) of the machine's directions and G (m×p) of the basis, ‖G(y−A(y))‖ ≤ ‖y−A(y)‖: a
-// projection shortens, so that the distance in m coordinates is a lower bound of the one
-// in p. Beside rounding the images are those of the machine, because a layer reads its
-// query through V alone.
+// screen is a machine in screening coordinates, in float32. With the orthonormal rows V (s×p) of the
+// machine's directions and G (m×p) of the basis, ‖G(y−A(y))‖ ≤ ‖y−A(y)‖, so that the distance in m
+// coordinates is a lower bound of the distance in p. Up to rounding, the images are those of the
+// machine, because a layer reads its query through V alone.
 type screen struct {
 	solutions []*tensor.Dense // of each layer, N×(s+m+1)
-	// What brings queries there, all from an origin near the queries: the rows of
-	// V and μ ((s+1)×p), Vμ, Gμ, and ‖μ‖².
+	// The transformation of queries, from an origin near them: the rows of V and μ ((s+1)×p),
+	// Vμ (s), Gμ (m), and ‖μ‖².
 	project        *mat.Dense
 	scores, centre []float64
 	square         float64
 }
 
-// displacement is the queries of a chunk from the origin: y (q×p), Gy (q×m) and
-// ‖y‖².
+// displacement holds the queries of a chunk from the origin: y (q×p), Gy (q×m) and ‖y‖² (q).
 type displacement struct {
 	points, coordinates *mat.Dense
 	square              []float64
 }
 
-// screenColumns is the number of columns of a machine in screening coordinates:
-// its principal scores, the leading directions of the queries, the memberships.
-// Products are fastest with a multiple of 32.
 const (
+	// screenColumns is the number of columns of a machine in screening coordinates: s scores, m
+	// leading directions of the queries, and the memberships. Products are fastest with a multiple
+	// of 32.
 	screenColumns = 96
+	// minScreenDims is the least number m.
 	minScreenDims = 32
 )
 
-// prepare chooses the screening coordinates from the queries, and brings the
-// machines into them.
+// prepare chooses screening coordinates from the queries, and transforms the machines.
 //
-// The basis is that of the leading principal directions of the queries: most of the
-// length of a difference y − A(y) lies in directions in which queries differ. It stays
-// unused (full) where p is too small to gain by it.
+// The basis holds the leading principal directions of the queries, because most of the length of
+// y−A(y) lies in directions in which queries differ. Where p is too small to gain by it, full is set
+// instead.
 func (s *search) prepare(queries *mat.Dense) error {
 	q, p := queries.Dims()
 	dims := 0
@@ -59,10 +57,12 @@ func (s *search) prepare(queries *mat.Dense) error {
 		return nil
 	}
 	sample := queries.Slice(0, min(q, screenSample), 0, p).(*mat.Dense)
-	f := &fit{e: s.e, mean: columnMeans(sample)}
-	f.n, f.p = sample.Dims()
-	if err := f.findPrincipal(s.ctx, f.centre(sample), m); err != nil {
+	f := newFit(s.e, sample)
+	if err := principal(s.ctx, s.e, [][]*fit{{f}}, m); err != nil {
 		return err
+	}
+	if f.err != nil {
+		return f.err
 	}
 	if f.directions == nil { // equal queries
 		s.full = true
@@ -76,9 +76,8 @@ func (s *search) prepare(queries *mat.Dense) error {
 	})
 }
 
-// newScreen brings a machine into screening coordinates: those of the rows of
-// basis (m×p).
-// The product costs 2N·p·m operations a layer, once a search.
+// newScreen transforms a machine to the coordinates of the rows of basis (m×p). The product takes
+// 2N·p·m operations per layer, once per search.
 func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 	dims, _ := basis.Dims()
 	out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
@@ -107,9 +106,8 @@ func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 	return out
 }
 
-// bounds fills lower with lower bounds of the distances of the chunk's queries
-// to all layers of all machines.
-// A pair takes 2N(s+m+1) operations a layer, in place of 2N(s+p+1).
+// bounds computes lower bounds of the distances of the chunk's queries to all layers of all machines.
+// A pair takes 2N(s+m+1) operations per layer, instead of 2N(s+p+1).
 func (s *search) bounds() error {
 	q := len(s.best)
 	s.lower, s.sharp, s.done = make([][][]float64, len(s.machines)), make([][][]bool, len(s.machines)),
@@ -127,7 +125,7 @@ func (s *search) bounds() error {
 		var solutions []*tensor.Dense
 		c := s.columns
 		if s.full {
-			solutions = m.solutions32()
+			solutions = m.solutions(tensor.Float32)
 		} else {
 			solutions, c = s.screens[b].solutions, len(s.screens[b].centre)
 		}
@@ -145,7 +143,7 @@ func (s *search) bounds() error {
 			} else {
 				z, size = s.screens[b].coordinates(from, lo, hi)
 			}
-			out, err := m.run(s.ctx, s.e, solutions, z, c, 0, len(m.layers), false)
+			out, err := m.run(s.ctx, s.e, solutions, 0, z, c, false)
 			if err != nil {
 				return err
 			}
@@ -160,7 +158,7 @@ func (s *search) bounds() error {
 	})
 }
 
-// shift returns the queries of the chunk from the origin.
+// shift returns the displacement of the chunk's queries.
 func (s *search) shift() *displacement {
 	q := len(s.best)
 	out := &displacement{points: mat.NewDense(q, s.columns, nil), coordinates: new(mat.Dense), square: make([]float64, q)}
@@ -175,9 +173,8 @@ func (s *search) shift() *displacement {
 	return out
 }
 
-// coordinates returns [V(y−μ), G(y−μ)] of the queries from lo to hi, and the
-// sizes ‖y−μ‖. They are rounded once they are differences: a common offset costs
-// no accuracy.
+// coordinates returns [V(y−μ), G(y−μ)] of the queries from lo to hi, (hi−lo)×(s+m), and the sizes
+// ‖y−μ‖. Differences are rounded, not their terms, so that a common offset costs no accuracy.
 func (sc *screen) coordinates(from *displacement, lo, hi int) (*tensor.Dense, []float64) {
 	dims, c := len(sc.scores), len(sc.centre)
 	q, cols := hi-lo, dims+c
@@ -193,15 +190,15 @@ func (sc *screen) coordinates(from *displacement, lo, hi int) (*tensor.Dense, []
 		for j, v := range from.coordinates.RawRowView(lo + i) {
 			to[dims+j] = float32(v - sc.centre[j])
 		}
-		// ‖y−μ‖² = ‖y‖² − 2yᵀμ + ‖μ‖² in float64 from an origin in the middle of the
-		// queries; it scales the slack, and need not be exact.
+		// ‖y−μ‖² = ‖y‖² − 2yᵀμ + ‖μ‖² in float64, from an origin in the middle of the queries. It
+		// scales the slack, and need not be exact.
 		size[i] = math.Sqrt(max(0, from.square[lo+i]-2*row[dims]+sc.square))
 	}
 	return engine.TensorOf(z, q, cols), size
 }
 
-// allCoordinates returns [V(y−μ), y−μ] of the queries from lo to hi for a
-// machine, and the sizes ‖y−μ‖.
+// allCoordinates returns [V(y−μ), y−μ] of the queries from lo to hi for machine b,
+// (hi−lo)×(s+p), and the sizes ‖y−μ‖.
 func (s *search) allCoordinates(b, lo, hi int) (*tensor.Dense, []float64) {
 	m := s.machines[b]
 	size := make([]float64, hi-lo)
@@ -211,12 +208,10 @@ func (s *search) allCoordinates(b, lo, hi int) (*tensor.Dense, []float64) {
 	return coordinates[float32](m, s.queries.Slice(lo, hi, 0, s.columns).(*mat.Dense)), size
 }
 
-// bound notes the float32 distance of query i to a layer, less the slack.
-// Without an image, or beyond the range of float32, there is no bound: in the
-// machine's own precision there may be a distance.
-//
-// With d the float32 distance, the bound is d − slack·(‖y−μ‖ + d): rounding enters both
-// with the coordinates of the query and with those of the image.
+// bound sets the lower bound d − slack·(‖y−μ‖ + d) from the float32 distance d of query i to a layer:
+// rounding enters with the coordinates of the query and with those of the image. Without an image,
+// or beyond the range of float32, the bound is −∞, because in the machine's own precision there may
+// be a distance.
 func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
 	if math.IsInf(d, 1) || math.IsNaN(d) || math.IsInf(size, 1) {
 		d, size = math.Inf(-1), 0
@@ -224,12 +219,12 @@ func (s *search) bound(b, l, i int, d, size float64, sharp bool) {
 	s.lower[b][l][i], s.sharp[b][l][i] = d-s.slack*(size+max(d, 0)), sharp
 }
 
-// single is the float32 distance that bound took.
+// single returns the float32 distance that bound was called with.
 func (s *search) single(b, l, i int, size float64) float64 {
 	return (s.lower[b][l][i] + s.slack*size) / (1 - s.slack)
 }
 
-// raise sets upper from the sharp bounds.
+// raise sets the upper bounds from the sharp lower bounds.
 func (s *search) raise() {
 	for b, m := range s.machines {
 		g := s.group(b)
@@ -248,7 +243,7 @@ func (s *search) raise() {
 	}
 }
 
-// size is ‖y−μ‖ of query i for a machine.
+// size returns ‖y−μ‖ of query i for machine b.
 func (s *search) size(b, i int) float64 {
 	sum := 0.0
 	for j, v := range s.queries.RawRowView(i) {

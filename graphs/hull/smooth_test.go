@@ -28,7 +28,7 @@ func TestImagesNeedASafeSum(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fit{n: 1, p: 2, samples: mat.NewDense(1, 2, []float64{5, 6}), mean: []float64{1, 2}}
 			// K B' is 2 and 3 times the sum, so that the image is at (2, 3) from the mean.
-			m := f.model(&fixedPoint{single: c.single, at: lambda}, func(_ int, to []float64) {
+			m := f.modelOf(&fixedPoint{single: c.single, at: lambda}, func(_ int, to []float64) {
 				to[0], to[1], to[2] = 2*c.sum, 3*c.sum, c.sum
 			})
 			at, apart, unsafe := []float64{3, 5}, math.Sqrt(5), 0
