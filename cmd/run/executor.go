@@ -214,7 +214,7 @@ func (o *slurmOptions) addFlags(cmd *cobra.Command) {
 		arrayChunkFlag,
 		0,
 		fmt.Sprintf(
-			"with --executor slurm: maximum size of an array job (default: the site's limit, at most %d)",
+			"with --executor slurm: maximum size of an array job (default: %d)",
 			slurm.DefaultChunk,
 		),
 	)

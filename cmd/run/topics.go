@@ -217,8 +217,7 @@ the records aside.
 A plan whose trials other machines run (--executor slurm, --plan-only, --shard)
 takes the cpu unless --backend cuda is given. Once frozen it keeps its backend.
 
-OUT/slurm holds the batch scripts, the logs of the tasks, and jobs.json, which
-lists the parts and the start of each job.
+OUT/slurm holds the batch scripts and the logs of the tasks, JOB_INDEX.log.
 
 With any other scheduler, make the plan once and run its parts:
 

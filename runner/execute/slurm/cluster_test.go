@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ type cluster struct {
 	outcome  func(part, try int) outcome
 	timed    func(plan.Trial) bool
 	tries    map[int]int     // of each part
-	over     map[string]bool // names of jobs that have gone as outcome said
+	over     map[string]bool // jobs that have gone as outcome returned
 }
 
 const sbatchScript = `#!/bin/sh
@@ -79,13 +80,13 @@ if [ -e FOLDER/sbatch.full ] && [ "$(ls FOLDER/queue)" ]; then
 fi
 if [ -e FOLDER/sbatch.fail ]; then cat FOLDER/sbatch.fail >&2; exit 1; fi
 id=$((100 + $(wc -l < FOLDER/sbatch.log)))
-[ ! -e FOLDER/sameid ] || id=101
 for a in "$@"; do case $a in
-  --array=*) last=${a#--array=0-}; last=${last%\%*};;
+  --array=*) list=${a#--array=}; list=${list%\%*};;
   --job-name=*) name=${a#--job-name=};;
 esac; done
-i=0
-while [ $i -le $last ]; do echo "$id|$i|$name|PENDING|Priority"; i=$((i+1)); done > FOLDER/new
+for range in $(echo $list | tr , ' '); do
+  for i in $(seq ${range%-*} ${range#*-}); do echo "$id|$i|$name|PENDING|Priority"; done
+done > FOLDER/new
 mv FOLDER/new FOLDER/queue/$id
 echo "$id;cluster"
 `
@@ -120,9 +121,6 @@ func newCluster(t *testing.T, trials int) *cluster {
 echo "$@" >> FOLDER/scancel.log
 for j in "$@"; do [ ! -e FOLDER/queue/${j%_*} ] || sed -i 's/PENDING\|RUNNING/CANCELLED/' FOLDER/queue/${j%_*}; done
 `,
-		"scontrol": "#!/bin/sh\necho 'MaxArraySize            = 20'\n",
-		"sacct": "#!/bin/sh\n[ -e FOLDER/sacct ] || { echo 'Slurm accounting storage is disabled' >&2; exit 1; }\ncat " +
-			"FOLDER/sacct\n",
 	} {
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(strings.ReplaceAll(text, "FOLDER", c.folder)),
 			0o700); err != nil {
@@ -177,40 +175,42 @@ func (c *cluster) start() (stop func()) {
 
 // tick ends the tasks that are in the queue.
 func (c *cluster) tick() {
-	j, err := readJournal(c.dir)
-	if err != nil || j == nil {
-		return
+	jobs, err := filepath.Glob(filepath.Join(c.folder, "queue", "*"))
+	if err != nil {
+		c.t.Error(err)
 	}
-	for _, s := range j.Submissions {
-		path := filepath.Join(c.folder, "queue", s.Job)
+	for _, path := range jobs {
 		raw, err := os.ReadFile(path)
-		if err != nil || s.Job == "" || c.over[s.Name] || !strings.Contains(string(raw), "|"+s.Name+"|") {
+		if err != nil || c.over[path] {
 			continue
 		}
-		c.over[s.Name] = true
+		c.over[path] = true
 		if strings.Contains(string(raw), "CANCELLED") {
 			continue
 		}
 		var lines []string
-		for i, part := range s.Parts {
+		for _, k := range parseQueue(string(raw)) {
+			name, _ := parseName(k.name)
+			part := name.base + k.index + 1
 			c.tries[part]++
 			o := c.outcome(part, c.tries[part])
 			switch o.state {
 			case "gone":
 			case "live":
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|None", s.Job, i, s.Name))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|None", k.job, k.index, k.name))
 			default:
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|%s", s.Job, i, s.Name, o.state, o.reason))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|%s", k.job, k.index, k.name, o.state, o.reason))
 			}
 			log := fmt.Sprintf("the log of part %d, try %d\n", part, c.tries[part])
-			if err := os.WriteFile(logPath(c.dir, s.Number, i), []byte(log), 0o600); err != nil {
+			if err := os.WriteFile(logPath(c.dir, k), []byte(log), 0o600); err != nil {
 				c.t.Error(err)
 			}
-			if o.results == "" {
-				continue
+			parts, err := name.assign(c.plan, c.timed)
+			if err != nil {
+				c.t.Error(err)
 			}
-			for n, of := range c.division(j).of {
-				if of == part-1 {
+			for n, of := range parts {
+				if of == part && o.results != "" {
 					c.put(n, o.results)
 				}
 			}
@@ -219,16 +219,6 @@ func (c *cluster) tick() {
 			c.t.Error(err)
 		}
 	}
-}
-
-// division is how the plan is divided for a round.
-func (c *cluster) division(j *journal) *division {
-	c.t.Helper()
-	d, err := (&Executor{Timed: c.timed}).divided(c.plan, j)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return d
 }
 
 // put stores a record of a trial.
@@ -277,15 +267,6 @@ func (c *cluster) log(command string) []string {
 	return strings.Split(strings.TrimSpace(string(raw)), "\n")
 }
 
-func (c *cluster) journal() *journal {
-	c.t.Helper()
-	j, err := readJournal(c.dir)
-	if err != nil || j == nil {
-		c.t.Fatalf("%v, %v", j, err)
-	}
-	return j
-}
-
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
@@ -326,8 +307,7 @@ func (n *notes) Elsewhere(plan.Trial)               {}
 func (n *notes) Waiting(int)                        {}
 func (n *notes) Aside(store.Aside)                  {}
 
-func (n *notes) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) {
-}
+func (n *notes) Again(plan.Trial, *trial.Trouble, int, int, time.Duration) {}
 
 func (n *notes) GivenUp(plan.Trial, *trial.Trouble, int) {}
 func (n *notes) Queue(text string)                       { n.do(func() { n.queues = append(n.queues, text) }) }
@@ -340,6 +320,22 @@ func (n *notes) Finished(_ plan.Trial, r *record.Record) {
 		}
 		n.finished[r.Status]++
 	})
+}
+
+// showed waits for a state of the queue.
+func (n *notes) showed(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, text, func() bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return slices.Contains(n.queues, text)
+	})
+}
+
+// says waits for a notice.
+func (n *notes) says(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, text, func() bool { return n.said(text) > 0 })
 }
 
 // said returns the notices that have the text in them.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +16,7 @@ import (
 // callLimit ends a command whose controller does not answer.
 const callLimit = 2 * time.Minute
 
-var errNoAnswer = fmt.Errorf("no answer after %v", callLimit)
-
-// CommandError says that one of Slurm's commands could not be run or failed.
+// CommandError is the failure of one of Slurm's commands.
 type CommandError struct {
 	Name   string
 	Stderr string
@@ -31,6 +28,9 @@ func (e *CommandError) Error() string {
 		return fmt.Sprintf("%s is not in PATH: --executor slurm needs Slurm's commands; start it where jobs are submitted",
 			e.Name)
 	}
+	if strings.Contains(e.Stderr, "job array") {
+		return fmt.Sprintf("%s: %s (%v); --array-chunk sets the most tasks of an array job", e.Name, e.Stderr, e.Err)
+	}
 	if e.Stderr != "" {
 		return fmt.Sprintf("%s: %s (%v)", e.Name, e.Stderr, e.Err)
 	}
@@ -40,9 +40,8 @@ func (e *CommandError) Error() string {
 // Unwrap returns the reason.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// needed are the commands without which nothing is begun. sacct is asked where
-// it is there.
-var needed = []string{"sbatch", "squeue", "scontrol", "scancel"}
+// needed are the commands without which nothing is begun.
+var needed = []string{"sbatch", "squeue", "scancel"}
 
 func checkCommands() error {
 	if os.Getenv("SBATCH_CLUSTERS") != "" {
@@ -57,7 +56,7 @@ func checkCommands() error {
 	return nil
 }
 
-// call runs one of Slurm's commands and returns what it prints.
+// call runs one of Slurm's commands and returns its standard output.
 func call(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, stop := context.WithTimeout(ctx, callLimit)
 	defer stop()
@@ -70,7 +69,7 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if err != nil && ctx.Err() != nil {
-		err = errNoAnswer
+		err = fmt.Errorf("no answer after %v", callLimit)
 	}
 	if err != nil {
 		return "", &CommandError{Name: name, Stderr: strings.TrimPrefix(strings.TrimSpace(stderr.String()), name+": "),
@@ -79,9 +78,9 @@ func call(ctx context.Context, name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// environment is that of Slurm's commands, without what a user has set for
-// himself: filters and formats would hide jobs, and options that the executor
-// reserves would come in by another door.
+// environment returns the environment of Slurm's commands, without the filters and
+// formats of a user, which would hide jobs, and without the options that the executor
+// reserves.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -89,15 +88,15 @@ func environment() []string {
 			_, reserved := own[strings.ReplaceAll(strings.ToLower(option), "_", "-")]
 			return reserved
 		}
-		return strings.HasPrefix(name, "SQUEUE_") || strings.HasPrefix(name, "SACCT_")
+		return strings.HasPrefix(name, "SQUEUE_")
 	})
 }
 
-// submit hands a batch script to Slurm and returns the job's id.
+// submit submits a batch script and returns the id of the job.
 func submit(ctx context.Context, script string, options []Option) (string, error) {
 	args := []string{"--parsable"}
 	for _, o := range options {
-		args = append(args, o.String()) // over what SBATCH_ variables say
+		args = append(args, o.String()) // which override SBATCH_ variables
 	}
 	out, err := call(ctx, "sbatch", append(args, script)...)
 	if err != nil {
@@ -110,8 +109,8 @@ func submit(ctx context.Context, script string, options []Option) (string, error
 	return id, nil
 }
 
-// trySubmit asks whether a job with the options would be taken, and submits none.
-func trySubmit(ctx context.Context, options []Option) error {
+// testSubmit returns the error with which a job with the options would be refused.
+func testSubmit(ctx context.Context, options []Option) error {
 	args := []string{"--test-only"}
 	for _, o := range options {
 		args = append(args, o.String())
@@ -120,88 +119,37 @@ func trySubmit(ctx context.Context, options []Option) error {
 	return err
 }
 
-var (
-	maxArraySize  = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)`)
-	maxArrayTasks = regexp.MustCompile(`(?m)^SchedulerParameters\s*=.*\bmax_array_tasks=(\d+)`)
-)
-
-// arrayLimit returns how many tasks an array job of this site may have.
-func arrayLimit(ctx context.Context) (int, error) {
-	out, err := call(ctx, "scontrol", "show", "config")
-	if err != nil {
-		return 0, err
-	}
-	limit, err := parseArrayLimit(out)
-	if err != nil {
-		return 0, &CommandError{Name: "scontrol", Err: err}
-	}
-	return limit, nil
-}
-
-func parseArrayLimit(config string) (int, error) {
-	m := maxArraySize.FindStringSubmatch(config)
-	if m == nil {
-		return 0, errors.New("the configuration has no MaxArraySize")
-	}
-	limit, err := strconv.Atoi(m[1]) // indexes are below it
-	if err != nil {
-		return 0, err
-	}
-	if m := maxArrayTasks.FindStringSubmatch(config); m != nil {
-		tasks, err := strconv.Atoi(m[1])
-		if err != nil {
-			return 0, err
-		}
-		limit = min(limit, tasks)
-	}
-	if limit < 1 {
-		return 0, errors.New("this site allows no array jobs (MaxArraySize)")
-	}
-	return limit, nil
-}
-
-// cancel ends jobs.
-func cancel(ctx context.Context, jobs ...string) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	_, err := call(ctx, "scancel", jobs...)
-	return err
-}
-
-// taskID names a task of an array job.
-type taskID struct {
-	job   string
-	index int
-}
-
-func (t taskID) String() string { return t.job + "_" + strconv.Itoa(t.index) }
-
-// task is what Slurm says of a task.
+// task is a task of an array job as squeue shows it.
 type task struct {
-	name   string // of its job
-	state  string // in words of squeue, such as PENDING
-	reason string // why it is pending, or how it ended
+	job    string
+	index  int
+	name   string // of the job
+	state  string // such as PENDING
+	reason string // for which it is pending, or of its end
 }
+
+// String returns the id of the task.
+func (t task) String() string { return t.job + "_" + strconv.Itoa(t.index) }
+
+// States of this package: of a task that the queue lacks, and of one that its node
+// could not start and that Slurm holds until an operator releases it.
+const (
+	gone         = "GONE"
+	launchFailed = "LAUNCH_FAILED"
+)
 
 // ended are the states from which a task does not come back.
 var ended = map[string]bool{
 	"BOOT_FAIL": true, "CANCELLED": true, "COMPLETED": true, "DEADLINE": true, "FAILED": true,
 	"NODE_FAIL": true, "OUT_OF_MEMORY": true, "PREEMPTED": true, "REVOKED": true, "TIMEOUT": true,
+	gone: true, launchFailed: true,
 }
 
 func (t task) live() bool { return !ended[t.state] }
 
-// stuck says that Slurm holds a task after its node could not start it; nobody
-// but an operator would release it.
-func (t task) stuck() bool {
-	reason := strings.ReplaceAll(t.reason, "_", " ")
-	return t.live() && strings.Contains(reason, "launch failed requeued held")
-}
-
-// queue returns the tasks of the users that Slurm still knows, ended ones too.
-func queue(ctx context.Context, users []string) (map[taskID]task, error) {
-	out, err := call(ctx, "squeue", "--noheader", "--array", "--states=all", "--user="+strings.Join(users, ","),
+// queue returns this user's tasks in the queue, with those that ended a short time ago.
+func queue(ctx context.Context) ([]task, error) {
+	out, err := call(ctx, "squeue", "--noheader", "--array", "--states=all", fmt.Sprintf("--user=%d", os.Getuid()),
 		"--format=%F|%K|%j|%T|%r")
 	if err != nil {
 		return nil, err
@@ -209,52 +157,24 @@ func queue(ctx context.Context, users []string) (map[taskID]task, error) {
 	return parseQueue(out), nil
 }
 
-// parseQueue reads the lines of squeue. Jobs that are no arrays have no index
-// and are none of ours.
-func parseQueue(out string) map[taskID]task {
-	tasks := map[taskID]task{}
+// parseQueue reads the lines of squeue. Jobs that are no arrays have no index and are
+// left out.
+func parseQueue(out string) []task {
+	var tasks []task
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
 		if len(f) < 5 {
 			continue
 		}
 		index, err := strconv.Atoi(f[1])
-		if err != nil {
+		if err != nil || index < 0 {
 			continue
 		}
-		tasks[taskID{f[0], index}] = task{name: f[2], state: f[3], reason: f[4]}
-	}
-	return tasks
-}
-
-// accounted asks the accounting how tasks ended that the queue has forgotten;
-// it is empty where a site has none.
-func accounted(ctx context.Context, jobs []string) map[taskID]task {
-	if len(jobs) == 0 {
-		return nil
-	}
-	out, err := call(ctx, "sacct", "--noheader", "--allocations", "--parsable2", "--format=JobID,JobName%64,State",
-		"--jobs="+strings.Join(jobs, ","))
-	if err != nil {
-		return nil
-	}
-	return parseAccounts(out)
-}
-
-func parseAccounts(out string) map[taskID]task {
-	tasks := map[taskID]task{}
-	for line := range strings.Lines(out) {
-		f := strings.Split(strings.TrimSpace(line), "|")
-		if len(f) != 3 {
-			continue
+		t := task{job: f[0], index: index, name: f[2], state: f[3], reason: f[4]}
+		if t.live() && strings.Contains(strings.ReplaceAll(t.reason, "_", " "), "launch failed requeued held") {
+			t.state = launchFailed
 		}
-		job, at, _ := strings.Cut(f[0], "_")
-		index, err := strconv.Atoi(at)
-		if err != nil { // "12_[3-7]": still waiting
-			continue
-		}
-		state, _, _ := strings.Cut(f[2], " ") // "CANCELLED by 1000"
-		tasks[taskID{job, index}] = task{name: f[1], state: state}
+		tasks = append(tasks, t)
 	}
 	return tasks
 }

@@ -51,85 +51,55 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
-// What squeue, sacct and scontrol print, from Slurm 22.05.
+// The lines are those of squeue, Slurm 22.05.
 func TestParseQueue(t *testing.T) {
 	got := parseQueue(`12|2|privkern-a-1|PENDING|JobArrayTaskLimit
 12|0|privkern-a-1|RUNNING|None
-12|1|privkern-a-1|FAILED|NonZeroExitCode
 77|N/A|other|RUNNING|None
 13|0|privkern-a-2|PENDING|launch failed requeued held
 nonsense
 `)
-	want := map[taskID]task{
-		{"12", 2}: {"privkern-a-1", "PENDING", "JobArrayTaskLimit"},
-		{"12", 0}: {"privkern-a-1", "RUNNING", "None"},
-		{"12", 1}: {"privkern-a-1", "FAILED", "NonZeroExitCode"},
-		{"13", 0}: {"privkern-a-2", "PENDING", "launch failed requeued held"},
+	want := []task{
+		{"12", 2, "privkern-a-1", "PENDING", "JobArrayTaskLimit"},
+		{"12", 0, "privkern-a-1", "RUNNING", "None"},
+		{"13", 0, "privkern-a-2", "LAUNCH_FAILED", "launch failed requeued held"},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%v", got)
-	}
-	if !got[taskID{"13", 0}].stuck() || got[taskID{"12", 2}].stuck() {
-		t.Error("stuck")
-	}
-}
-
-func TestParseAccounts(t *testing.T) {
-	got := parseAccounts("12_0|a|COMPLETED\n12_1|a|CANCELLED by " +
-		"1000\n12_2|a|OUT_OF_MEMORY\n12_[3-7]|a|PENDING\n12_8|a|NODE_FAIL\n14|b|FAILED\n")
-	want := map[taskID]task{
-		{"12", 0}: {name: "a", state: "COMPLETED"}, {"12", 1}: {name: "a", state: "CANCELLED"},
-		{"12", 2}: {name: "a", state: "OUT_OF_MEMORY"}, {"12", 8}: {name: "a", state: "NODE_FAIL"},
-	}
-	if !reflect.DeepEqual(got, want) {
+	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestArrayLimit(t *testing.T) {
-	for _, c := range []struct {
-		config string
-		want   int
-		err    string
-	}{
-		{"AccountingStorageType   = x\nMaxArraySize            = 1001\nMaxJobCount = 10\n", 1001, ""},
-		{"MaxArraySize            = 1001\nSchedulerParameters     = bf_interval=1,max_array_tasks=200,x\n", 200, ""},
-		{"MaxArraySize            = 0\n", 0, "allows no array jobs"},
-		{"MaxJobCount = 10\n", 0, "no MaxArraySize"},
-	} {
-		t.Run(c.config, func(t *testing.T) {
-			got, err := parseArrayLimit(c.config)
-			if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%q: %d, %v", c.config, got, err)
-			}
-		})
+func TestParseName(t *testing.T) {
+	n := jobName{"0123abcd", "4567cdef", division{12, 3}, 1000}
+	if got, ok := parseName(n.String()); !ok || got != n {
+		t.Errorf("%s is read as %v, %v", n, got, ok)
+	}
+	for _, name := range []string{"", "other", "privkern-a-1", n.String() + "x", "privkern-0123abcd-4567cdef-1-2-0"} {
+		if got, ok := parseName(name); ok {
+			t.Errorf("%q is read as %v", name, got)
+		}
 	}
 }
 
-// The script says what it does and survives any path.
+// A script has comments, and may have any path.
 func TestScript(t *testing.T) {
-	var parts []int
-	for i := range 21 {
-		parts = append(parts, 2*i+1)
-	}
 	got := script{
-		title: "A\nsweep", parts: parts, kind: kind{parts: 50},
-		options:     []Option{array(21, 4), {"output", logPattern("/out 100%", 3)}, {"comment", "it's"}, {"no-requeue", ""}},
+		title: "A\nsweep", first: 1, parts: 50,
+		options: []Option{array([]int{0, 1, 2, 4, 6, 7}, 4), {"output", "/out 100%%/slurm/%A_%a.log"},
+			{"comment", "it's"}, {"no-requeue", ""}},
 		environment: []string{"PRIVKERN_DATA=/data of mine"}, program: "/bin/it's run",
 		work: []string{"--jobs", "1"}, dir: "/out 100%",
 	}.text()
 	const want = `#!/bin/bash
-# A sweep: 21 of the 50 parts of the plan in
+# A sweep: the 50 parts of the plan in
 # /out 100%
-#SBATCH --array=0-20%4
-#SBATCH --output="/out 100%%/slurm/003-%a.log"
+#SBATCH --array=0-2,4,6-7%4
+#SBATCH --output="/out 100%%/slurm/%A_%a.log"
 #SBATCH --comment="it's"
 #SBATCH --no-requeue
 
 # Part i of n is the trials i, i+n, i+2n, ... of the plan.
-parts=(1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31 33 35 37 39
-  41)
-part=${parts[$SLURM_ARRAY_TASK_ID]}
+part=$((SLURM_ARRAY_TASK_ID + 1))
 echo "part $part of 50: task ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID} on $(hostname), $(date -u +%FT%TZ)"
 
 export PRIVKERN_DATA='/data of mine'
@@ -143,42 +113,15 @@ exec '/bin/it'\''s run' work '/out 100%' --shard "$part/50" --jobs 1
 
 // Of timed trials, a script has their own parts.
 func TestScriptOfTimedTrials(t *testing.T) {
-	got := script{parts: []int{4, 6}, kind: kind{only: "timed", before: 3, parts: 3},
-		program: "/bin/run", dir: "/out"}.text()
+	got := script{only: "timed", first: -2, parts: 3, program: "/bin/run", dir: "/out"}.text()
 	for _, want := range []string{
-		"# out: 2 of the 3 parts of the plan's timed trials in\n",
+		"# out: the 3 parts of the plan's timed trials in\n",
 		"# Part i of n is the trials i, i+n, i+2n, ... of the plan's timed trials.\n",
-		"\nparts=(1 3)\n", "\necho \"part $part of 3: ", "\nexec /bin/run work /out --shard \"$part/3\" --only timed\n",
+		"\npart=$((SLURM_ARRAY_TASK_ID + -2))\n", "\necho \"part $part of 3: ",
+		"\nexec /bin/run work /out --shard \"$part/3\" --only timed\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("without %q:\n%s", want, got)
-		}
-	}
-}
-
-func TestExclusive(t *testing.T) {
-	given := []Option{{"exclusive", "user"}, {"partition", "p"}, {"oversubscribe", ""}, {"share", ""}}
-	if got := exclusive(given); !slices.Equal(got, []Option{{"partition", "p"}, {"exclusive", ""}}) {
-		t.Errorf("%v", got)
-	}
-}
-
-func TestPartList(t *testing.T) {
-	for text, want := range map[string]partList{"1": {1}, "1-3": {1, 2, 3}, "2,4-5,9": {2, 4, 5, 9}} {
-		t.Run(text, func(t *testing.T) {
-			raw, err := want.MarshalText()
-			if err != nil || string(raw) != text {
-				t.Errorf("%v is written %q, %v", want, raw, err)
-			}
-			var got partList
-			if err := got.UnmarshalText([]byte(text)); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%q is read as %v, %v", text, got, err)
-			}
-		})
-	}
-	for _, text := range []string{"", "0", "1-", "3-2", "1,1", "2-4,3", "a", "1,,2"} {
-		if err := new(partList).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is read", text)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"privkern/runner/text"
@@ -29,11 +28,12 @@ func theyGoOn(jobs []string) string {
 	return jobNames(jobs) + verb + "; the same command attaches again, `scancel " + strings.Join(jobs, " ") + "` cancels"
 }
 
-// maxReason is how much of a reason is shown: some are sentences, and a bar has
-// one line.
+// maxReason limits the characters of a reason, because some are sentences and a bar
+// has one line.
 const maxReason = 24
 
-// queueText says how many tasks run and wait, and why most of them do.
+// queueText returns the numbers of tasks that run and wait, with the most frequent
+// reason for waiting.
 func queueText(running, waiting int, reasons map[string]int) string {
 	text := fmt.Sprintf("%d running", running)
 	if waiting == 0 {
@@ -55,25 +55,22 @@ func queueText(running, waiting int, reasons map[string]int) string {
 	return text
 }
 
-// maxNamed is how many parts are named in a line.
+// maxNamed limits the parts that are named in a line.
 const maxNamed = 8
 
+// partNames returns "part 2 of 3" or "parts 1, 2 of 3".
 func partNames(parts []int, of int) string {
-	var names []string
-	for _, p := range parts[:min(len(parts), maxNamed)] {
-		names = append(names, strconv.Itoa(p))
-	}
-	text := strings.Join(names, ", ")
+	names := strings.Trim(strings.ReplaceAll(fmt.Sprint(parts[:min(len(parts), maxNamed)]), " ", ", "), "[]")
 	if more := len(parts) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		names += fmt.Sprintf(" and %d more", more)
 	}
 	if len(parts) == 1 {
-		return fmt.Sprintf("part %s of %d", text, of)
+		return fmt.Sprintf("part %s of %d", names, of)
 	}
-	return fmt.Sprintf("parts %s of %d", text, of)
+	return fmt.Sprintf("parts %s of %d", names, of)
 }
 
-// lost says which tasks were lost and how they ended.
+// lost returns the message about lost tasks and the states in which they ended.
 func lost(parts []int, states map[string]int, of int) string {
 	var how []string
 	for _, s := range slices.Sorted(maps.Keys(states)) {
@@ -87,7 +84,7 @@ func lost(parts []int, states map[string]int, of int) string {
 		strings.Join(how, ", "), partNames(parts, of))
 }
 
-// advice is what to do where tasks are lost in the same way again and again.
+// advice maps the state of a task that is lost again and again to a remedy.
 var advice = map[string]string{
 	"OUT_OF_MEMORY": "give a task more memory (--slurm mem=16G), or use a smaller setting",
 	"TIMEOUT":       "give a task more time (--slurm time=4:00:00), or fewer trials (--trials-per-task)",
@@ -96,23 +93,22 @@ var advice = map[string]string{
 		"--slurm qos)",
 }
 
-// maxReported is how many lost parts are reported in full.
+// maxReported limits the lost parts that are reported in full.
 const maxReported = 5
 
 // report reports parts that were lost too often.
-func (w *watch) report(parts []int, latest map[int]last) {
+func (w *watch) report(parts []int) {
 	for i, part := range parts {
 		if i == maxReported {
 			w.Observer.Notice(fmt.Sprintf("%d more parts were lost, too", len(parts)-maxReported), true)
 			return
 		}
-		l := latest[part]
-		path, state := logPath(w.dir, l.submission.Number, l.index), w.seen[l.place()].state
+		t := w.last[part]
+		path := logPath(w.dir, t)
 		message := fmt.Sprintf("%s of part %d of %d without a result: its task was lost %s, last as %s (%s)",
-			text.Count(w.results.left[part-1], "trial"), part, w.journal.Parts, text.Times(l.tries),
-			taskID{l.submission.Job, l.index}, state)
-		if what := advice[state]; what != "" {
-			message += "; " + what
+			text.Count(w.left[part], "trial"), part, w.parts, text.Times(w.tries[part]), t, t.state)
+		if remedy := advice[t.state]; remedy != "" {
+			message += "; " + remedy
 		}
 		tail, err := logEnd(path)
 		switch {

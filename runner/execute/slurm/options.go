@@ -30,8 +30,7 @@ func (o Option) directive() string {
 	return "#SBATCH " + text
 }
 
-// own are the options that the executor sets, or that would take the ground
-// from under it.
+// own maps the options that the executor reserves to the reason.
 var own = map[string]string{
 	"array": "--array-chunk and --max-running decide it", "job-name": "jobs are found by it",
 	"output": "logs are in the output folder", "error": "logs are in the output folder",
@@ -51,9 +50,9 @@ var (
 )
 
 // ParseOptions reads options of sbatch from texts such as
-// "partition=gpu,gres=gpu:1". What follows a comma is an option where it has the
-// form name=value, and belongs to the value before it where not, as in
-// "partition=short,long"; an option without a value is a text of its own.
+// "partition=gpu,gres=gpu:1". The text after a comma is an option where it has the
+// form name=value; otherwise it belongs to the value before it, as in
+// "partition=short,long". An option without a value is a text of its own.
 func ParseOptions(given []string) ([]Option, error) {
 	var out []Option
 	seen := map[string]bool{}

@@ -1,64 +1,54 @@
 package slurm
 
 import (
-	"time"
-
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/store"
 )
 
-// results follows which trials have a result: the files are the truth.
+// results tracks the trials that have a result in the store. A trial that was skipped
+// before the first update has none, because it runs again, until its record is replaced.
 type results struct {
-	store  *store.Store
-	plan   *plan.Plan
-	part   []int           // of each trial, counted from 0
-	since  time.Time       // a skipped trial counts where it was looked at since
-	status []record.Status // of each trial; "" without a result
-	left   []int           // trials without a result, of each part
-	total  int             // of them
+	store   *store.Store
+	plan    *plan.Plan
+	done    []bool                // for each trial
+	skipped map[int]store.Version // nil before the first update
 }
 
-func newResults(s *store.Store, p *plan.Plan, d *division, since time.Time) *results {
-	r := &results{store: s, plan: p, part: d.of, since: since, status: make([]record.Status, len(p.Trials)),
-		left:  make([]int, d.parts),
-		total: len(p.Trials)}
-	for _, part := range d.of {
-		r.left[part]++
-	}
-	return r
-}
-
-// update looks for new records and calls found for each.
+// update calls found for each new record.
 func (r *results) update(found func(t plan.Trial, rec *record.Record)) error {
-	if r.total == 0 {
-		return nil
-	}
 	keys, err := r.store.Keys()
 	if err != nil {
 		return err
 	}
+	before := map[int]store.Version{}
 	for i, t := range r.plan.Trials {
-		if r.status[i] != "" || !keys[t.Key] {
+		if r.done[i] || !keys[t.Key] {
 			continue
+		}
+		// The version before the record: a record that is replaced in between is new.
+		version, err := r.store.Version(t.Key)
+		if err != nil {
+			return err
 		}
 		rec, ok, err := r.store.Get(t.Key)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			continue // no record: the trial's task puts the file aside
+			continue // the trial's task puts the file aside
 		}
 		if rec.Status == record.Skipped {
-			when, err := r.store.Modified(t.Key)
-			if err != nil || when.Before(r.since) {
+			before[i] = version
+			if old, known := r.skipped[i]; r.skipped == nil || known && version.Same(old) {
 				continue
 			}
 		}
-		r.status[i] = rec.Status
-		r.left[r.part[i]]--
-		r.total--
+		r.done[i] = true
 		found(t, rec)
+	}
+	if r.skipped == nil {
+		r.skipped = before
 	}
 	return nil
 }

@@ -1,14 +1,16 @@
-// Package slurm runs a plan on a cluster with Slurm. It submits array jobs of
-// which each task runs a part of the plan (`run work OUT --shard i/n`) on a file
-// system that all nodes see, and follows them by the trials' files and the
-// queue. What was submitted is in OUT/slurm/jobs.json, written before and after
-// every submission, so that the program may end at any moment and another one
-// attach to the jobs that are there. Batch scripts and the tasks' logs are
-// beside it.
+// Package slurm runs a plan on a cluster with Slurm.
 //
-// A task is lost where it ends, or is gone from the queue, before all of its
-// trials have a result. It is submitted again a few times. A trial that failed
-// has a result.
+// The plan is divided into parts, and each task of an array job runs one of them
+// (`run work OUT --shard i/n`) on a file system that all nodes see. The executor polls
+// the files of the trials, which are the truth, and the queue, which shows whether a
+// part without results still has a task. A task that has ended, or is gone from the
+// queue, before all of its trials have a result is lost: its part is submitted again,
+// [Executor.Requeue] times at most. A trial that failed has a result.
+//
+// The name of a job has the output folder, the plan and its division, so that a later
+// command finds the jobs in the queue and attaches; nothing else is kept. Batch scripts
+// and logs of tasks are in OUT/slurm. Two tasks of one part are harmless because a
+// trial runs under its lock.
 package slurm
 
 import (
@@ -19,18 +21,19 @@ import (
 
 	"privkern/runner/execute/schedule"
 	"privkern/runner/plan"
-	"privkern/runner/record"
 	"privkern/runner/store"
 	"privkern/runner/store/disk"
-	"privkern/runner/text"
 )
 
-// DefaultTasks is into how many tasks a plan is divided at most, DefaultChunk how
-// many of them an array job has at most, where nothing else is asked for.
+// DefaultTasks limits the tasks of a plan, and DefaultChunk those of an array job, where
+// the user sets no limit.
 const (
 	DefaultTasks = 1000
 	DefaultChunk = 1000
 )
+
+// folder holds the files of this package inside the output folder.
+const folder = "slurm"
 
 // QueueObserver receives the events of a plan that runs on a cluster: those of its
 // trials, and those of the queue. The methods are called one at a time.
@@ -46,19 +49,19 @@ type QueueObserver interface {
 // nodes.
 type Executor struct {
 	Program     string   // this program
-	Work        []string // arguments of `run work` besides the folder and the part
+	Work        []string // arguments of `run work` after the folder and the part
 	Environment []string // NAME=value, for the tasks
 
-	// Timed says which trials are timed; nil: none. Their tasks have their nodes to
-	// themselves, but for ShareTimings.
+	// Timed reports whether a trial is timed; nil: none is. Tasks of timed trials have
+	// their nodes to themselves, except with ShareTimings.
 	Timed        func(plan.Trial) bool
 	ShareTimings bool
 
 	Options       []Option // of sbatch
 	TrialsPerTask int      // 0: as many as make DefaultTasks tasks
-	Chunk         int      // most tasks of an array job; 0: DefaultChunk, or what the site allows
-	MaxRunning    int      // most tasks at a time; 0: no limit
-	Requeue       int      // how often a lost task is submitted again
+	Chunk         int      // limit on the tasks of an array job; 0: DefaultChunk
+	MaxRunning    int      // limit on the tasks that run at a time; 0: no limit
+	Requeue       int      // limit on the times that a lost task is submitted again
 
 	Retry    schedule.Retry
 	FailFast bool
@@ -67,12 +70,12 @@ type Executor struct {
 	// ends; nil leaves them.
 	Cancel func(jobs int) bool
 
-	Poll   time.Duration // between two looks at files and queue; 0: from 1 s to 15 s
-	Settle time.Duration // for which a record may take to be seen after its task has ended; 0: 10 s
+	Poll   time.Duration // interval of polling; 0: from 1 s to 15 s
+	Settle time.Duration // time from the end of a task until its records are visible; 0: 10 s
 }
 
 // Execute implements runner.Executor. Where the context ends, jobs go on unless
-// Cancel says otherwise. The error is nil where trials are left over whose tasks
+// Cancel decides otherwise. The error is nil where trials are left over whose tasks
 // were lost too often: the summary counts them.
 func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (schedule.Summary, error) {
 	if err := checkCommands(); err != nil {
@@ -85,7 +88,9 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	if err := disk.MakeFolder(disk.System, filepath.Join(dir, folder), 0o777); err != nil {
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	w := &watch{Executor: e, dir: dir, store: s, plan: p, digest: digest(p), start: time.Now(), seen: map[place]*end{}}
+	w := &watch{Executor: e, dir: dir, start: time.Now(),
+		results: results{store: s, plan: p, done: make([]bool, len(p.Trials))},
+		last:    map[int]task{}, tries: map[int]int{}, lostSince: map[int]time.Time{}}
 	w.summary.Total = len(p.Trials)
 	defer func() {
 		if w.unlock != nil {
@@ -96,31 +101,4 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	sum := w.summary
 	sum.NotRun = sum.Total - sum.OK - sum.Failed - sum.Skipped
 	return sum, err
-}
-
-// withdraw puts the records aside that are to be made again. It is done once,
-// before anything is submitted: tasks that are submitted again must not repeat
-// what others did.
-func (e *Executor) withdraw(s *store.Store, p *plan.Plan) error {
-	if e.Retry == schedule.RetryNone {
-		return nil
-	}
-	n := 0
-	for _, t := range p.Trials {
-		rec, ok, err := s.Get(t.Key)
-		if err != nil {
-			return err
-		}
-		if !ok || rec.Status == record.Skipped || e.Retry == schedule.RetryFailed && rec.Status != record.Failed {
-			continue
-		}
-		if err := s.Withdraw(t.Key); err != nil {
-			return err
-		}
-		n++
-	}
-	if n > 0 {
-		e.Observer.Notice(fmt.Sprintf("--retry %s: %s put aside, to be run again", e.Retry, text.Count(n, "record")), false)
-	}
-	return nil
 }
