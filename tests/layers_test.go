@@ -212,6 +212,24 @@ func TestWingsImportDownwards(t *testing.T) {
 	})
 }
 
+// The program holds no package of tests or of planted errors: these are mutants.
+func TestProgramHoldsNoTests(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../cmd/run").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	for _, name := range packages {
+		own, ours := strings.CutPrefix(name, module)
+		if name == "testing" || ours && regexp.MustCompile(`^tests/|fault|mutant|test$`).MatchString(own) {
+			t.Errorf("the program holds %s", name)
+		}
+	}
+	if !slices.Contains(packages, module+"experiments/audit") {
+		t.Errorf("of %d packages none is that of audits", len(packages))
+	}
+}
+
 // plantedImports are files that are added to a copy of the program, with what they
 // import.
 var plantedImports = []struct {

@@ -18,7 +18,6 @@ func (a *app) auditCommand() *cobra.Command {
 	var (
 		options = audit.Options{Confidence: 0.999}
 		list    bool
-		faults  bool
 		output  string
 	)
 	cmd := &cobra.Command{
@@ -49,16 +48,11 @@ tests of the noise where it takes longer. All audits together take two minutes o
 two cores. Private hyper-parameters (selection), sparse-gp-classes and kahm have
 no release: what is audited is the mechanism of their trials.
 
---faults audits releases with planted faults instead, made-up ones and those of
-this program, and prints which test finds which.
-
-The exit status is 4 if a violation is found, and with --faults if one is
-missed; see run help exit-codes.`,
+The exit status is 4 if a violation is found; see run help exit-codes.`,
 		Example: `  run audit --list
   run audit all
   run audit selection --draws 2000000 --confidence 0.9999
-  run audit hall cloaking --output json
-  run audit --faults`,
+  run audit hall cloaking --output json`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return append(auditNames(), "all"), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -74,9 +68,6 @@ missed; see run help exit-codes.`,
 			}
 			if err := options.Validate(); err != nil {
 				return usagef("%w (--draws, --confidence)", err)
-			}
-			if faults {
-				return a.auditFaults(cmd, args, options, output)
 			}
 			entries, err := selectAudits(args)
 			if err != nil {
@@ -104,50 +95,8 @@ missed; see run help exit-codes.`,
 	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "confidence of each bound, between 0 and 1")
 	flags.Uint64Var(&options.Seed, "seed", 0, "seed of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")
-	flags.BoolVar(&faults, "faults", false, "audit planted faults, and print the tests that find them")
 	flags.StringVar(&output, "output", "text", "text or json")
 	return cmd
-}
-
-// auditFaults prints the table of planted faults.
-func (a *app) auditFaults(cmd *cobra.Command, args []string, options audit.Options, output string) error {
-	if len(args) > 0 {
-		return usagef("--faults takes no mechanism: %q", args[0])
-	}
-	faults, err := audit.Faults()
-	if err != nil {
-		return err
-	}
-	inReleases, err := audit.ReleaseFaults(cmd.Context())
-	if err != nil {
-		return err
-	}
-	for _, f := range inReleases {
-		f.Subject = a.withReleases(cmd.Context(), f.Subject)
-		faults = append(faults, f)
-	}
-	a.say("auditing %d subjects with planted faults and without", len(faults))
-	rows, err := audit.RunFaults(cmd.Context(), faults, options)
-	if err != nil {
-		return err
-	}
-	write := audit.FaultTable
-	if output == "json" {
-		write = audit.FaultJSON
-	}
-	if err := write(a.out, rows); err != nil {
-		return err
-	}
-	var wrong []string
-	for _, r := range rows {
-		if !r.OK() {
-			wrong = append(wrong, r.Fault)
-		}
-	}
-	if len(wrong) > 0 {
-		return statusError{exitCheck, "missed, or found where nothing is: " + strings.Join(wrong, ", ")}
-	}
-	return nil
 }
 
 func auditNames() []string {

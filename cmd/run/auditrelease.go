@@ -27,7 +27,7 @@ func (a *app) withReleases(ctx context.Context, s audit.Subject) audit.Subject {
 	for i := range s.Pairs {
 		if r := s.Pairs[i].Release; r != nil {
 			s.Pairs[i].Whole = func(second bool, _ *rand.ChaCha8) (audit.Whole, error) {
-				return a.wholeRelease(r.Context(ctx), r, second)
+				return a.wholeRelease(ctx, r, second)
 			}
 		}
 	}

@@ -278,22 +278,6 @@ func Run(ctx context.Context, s Subject, o Options) (*Assessment, error) {
 	return r, nil
 }
 
-// Scalars draws the releases of one pair as the black box sees them: reduced to the
-// statistic that separates the data sets best on the first half. It is for other
-// auditors, which see what this one sees.
-func Scalars(ctx context.Context, s Subject, pair int, o Options) (first, second []float64, err error) {
-	if err := o.Validate(); err != nil {
-		return nil, nil, err
-	}
-	o = o.of(s)
-	d, err := sample(ctx, s, pair, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	best := d.choose(s.Claim, o)
-	return d.values[best.index][0], d.values[best.index][1], nil
-}
-
 // order puts tests and findings into the order of [Tests].
 func (r *Assessment) order() {
 	place := func(t Test) int { return slices.Index(Tests(), t) }

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm"
 	"privkern/experiments/kahm/nearest"
 	"privkern/experiments/mechanism"
@@ -27,8 +26,8 @@ var hullRows = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,`)
 // hullRelease releases the rows behind a classifier of affine hull machines. Both inputs of
 // one row move from beyond one end of their ranges to beyond the other, which clipping makes
 // equal to the ends: the whole of what a row can do.
-func hullRelease(ctx context.Context, planted fault.Faults) (Subject, error) {
-	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", hullData, hullSettings, nearest.Plan, planted)
+func hullRelease(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", hullData, hullSettings, nearest.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -67,7 +66,7 @@ func hullRelease(ctx context.Context, planted fault.Faults) (Subject, error) {
 		Given: with(p.given, "data", "fabricated", "smoothing", 1),
 		Contents: [2]string{hullData,
 			"note,group,age,dose\nof,b,20,3.000\nb,a,-7e1,5\nof-a-longer-name,a,50,14\nd,b,80.5,-1\n"},
-		Table: hullRows, Record: nothing, planted: planted,
+		Table: hullRows, Record: nothing,
 	}
 	return Subject{
 		Unit: "one row of two inputs, replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
@@ -30,7 +29,6 @@ type planned struct {
 	file       string         // the data set's file
 	content    string
 	plan       func(context.Context, *experiment.Trial) (*release.Plan, error)
-	fault      fault.Faults
 	// mayFail says that a release may fail by its noisy numbers, after they were
 	// drawn.
 	mayFail bool
@@ -41,27 +39,12 @@ type planned struct {
 
 // newPlanned finds the experiment among those of a paper.
 func newPlanned(paper experiment.Paper, name, file, content string, given map[string]any,
-	plan func(context.Context, *experiment.Trial) (*release.Plan, error), planted fault.Faults) (*planned, error) {
+	plan func(context.Context, *experiment.Trial) (*release.Plan, error)) (*planned, error) {
 	i := slices.IndexFunc(paper.Experiments, func(e *experiment.Experiment) bool { return e.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("there is no experiment %s", name)
 	}
-	return &planned{
-		experiment: paper.Experiments[i], given: given, file: file, content: content, plan: plan, fault: planted,
-	}, nil
-}
-
-// context is that of one release: a planted sampler in floating point draws from
-// the release's own stream.
-func (p *planned) context(ctx context.Context, entropy *rand.ChaCha8) context.Context {
-	planted := p.fault
-	if planted.Float != nil && entropy != nil {
-		planted.Float = rand.New(entropy)
-	}
-	if planted == (fault.Faults{}) {
-		return ctx
-	}
-	return fault.With(ctx, planted)
+	return &planned{experiment: paper.Experiments[i], given: given, file: file, content: content, plan: plan}, nil
 }
 
 // make plans the release, from a file that is written for it.
@@ -88,7 +71,7 @@ func (p *planned) make(ctx context.Context) (plan *release.Plan, err error) {
 			err = errors.Join(err, opened.Close())
 		}
 	}()
-	return p.plan(p.context(ctx, nil), &experiment.Trial{
+	return p.plan(ctx, &experiment.Trial{
 		Identity: experiment.Identity{Params: params, Backend: "cpu", DType: "float64"}, Engine: opened, Workers: 1,
 		Secure: true,
 		Dataset: func(name string) string {
@@ -136,19 +119,13 @@ func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, er
 
 // release releases the rows, and returns what was drawn. Of one that fails by its
 // noisy numbers there is nothing but these.
-func (p *planned) release(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (
-	*experiment.Release, []release.Draw, error) {
-	return p.releaseUnder(p.context(ctx, entropy), private, entropy)
-}
-
-func (p *planned) releaseUnder(ctx context.Context, private *mat.Dense, entropy *rand.ChaCha8) (
+func (p *planned) release(ctx context.Context, private *mat.Dense, source *release.Source) (
 	*experiment.Release, []release.Draw, error) {
 	plan, err := p.take(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.give(plan)
-	source := release.Unbooked(ctx, entropy)
 	var draws []release.Draw
 	source.Trace(&draws)
 	out, err := plan.With(ctx, source, private)
@@ -161,7 +138,7 @@ func (p *planned) releaseUnder(ctx context.Context, private *mat.Dense, entropy 
 // queries are what noise is added to in a release of the rows, one after the
 // other, and the scales of the noise.
 func (p *planned) queries(ctx context.Context, private *mat.Dense) (query, scale []float64, err error) {
-	_, draws, err := p.release(ctx, private, rand.NewChaCha8([32]byte{2}))
+	_, draws, err := p.release(ctx, private, release.Unbooked(rand.NewChaCha8([32]byte{2})))
 	for _, d := range draws {
 		query = append(query, d.Query...)
 		scale = append(scale, slices.Repeat([]float64{d.Noise.Scale()}, len(d.Query))...)
@@ -199,7 +176,7 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 		if useSecond {
 			rows = second
 		}
-		_, draws, err := p.release(ctx, rows, entropy)
+		_, draws, err := p.release(ctx, rows, release.Unbooked(entropy))
 		if err != nil {
 			return Output{}, err
 		}

@@ -93,16 +93,7 @@ func (r *Assessment) Verdict() string {
 
 // JSON writes the results as one JSON object.
 func JSON(w io.Writer, results []*Assessment) error {
-	return indented(w, map[string]any{"schema": 1, "audits": results})
-}
-
-// FaultJSON writes the rows of a table of faults as one JSON object.
-func FaultJSON(w io.Writer, rows []FaultRow) error {
-	return indented(w, map[string]any{"schema": 1, "faults": rows})
-}
-
-func indented(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return enc.Encode(map[string]any{"schema": 1, "audits": results})
 }

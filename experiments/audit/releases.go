@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"privkern/experiments/cloaking/regress"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/dpgp/regression"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 )
@@ -68,9 +66,9 @@ var beyond = []float64{-60, 0, 100, 160}
 
 // cloakingRegression releases predictions at six points. Of one output, the one
 // with the worst pair of values is changed.
-func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, planted fault.Faults) (Subject, error) {
+func cloakingRegression(ctx context.Context, calibration mechanism.Calibration) (Subject, error) {
 	p, err := newPlanned(cloaking.Paper(), "cloaking/regression", "data.csv", regressionData,
-		with(regressionSettings, "calibration", calibration.String()), regress.Plan, planted)
+		with(regressionSettings, "calibration", calibration.String()), regress.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -108,7 +106,7 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, 
 		Experiment: "cloaking/regression", Given: p.given, File: p.file,
 		Contents: [2]string{regressionData, "note,response,dose,age\n" + strings.Join([]string{
 			"a,50,0,0", "b,50.000000,1,1", "c,-7e1,2,0", "d,50,3,1", "longer,50,4,3", "f,50.00,1,4"}, "\n") + "\n"},
-		Table: regressionColumns, Record: regressionRecord, planted: planted,
+		Table: regressionColumns, Record: regressionRecord,
 	}
 	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
 }
@@ -117,7 +115,7 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration, 
 // rows whose inputs are given, and flips the label that moves the release the most.
 // In a single step the likelihood ratio is known; so it is in several steps with a
 // single input, where every step releases the sum of the labels.
-func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, planted fault.Faults) (Subject, error) {
+func cloakingClassification(ctx context.Context, steps int, inputs [][]float64) (Subject, error) {
 	var all []Pair
 	var out Subject
 	for _, x := range inputs {
@@ -131,7 +129,7 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 		p, err := newPlanned(cloaking.Paper(), "cloaking/classification", "data.csv", data.String(), map[string]any{
 			"dataset": "csv:data.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "epsilon": 1, "delta": 0.01,
 			"lengthscale": 1, "iterations": steps,
-		}, classify.Plan, planted)
+		}, classify.Plan)
 		if err != nil {
 			return out, err
 		}
@@ -162,7 +160,7 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64, 
 			pair.Release = &Request{
 				Experiment: "cloaking/classification", Given: p.given, File: p.file,
 				Contents: [2]string{data.String(), other.Replace(data.String())},
-				Table:    classificationColumns, Record: classificationRecord, planted: planted,
+				Table:    classificationColumns, Record: classificationRecord,
 			}
 		}
 		all = append(all, pair)
@@ -195,9 +193,8 @@ const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
 
 // sparseGP releases a model with three inducing inputs and replaces a row by the
 // worst of all, inputs and outputs searched, outputs beyond their range, too.
-func sparseGP(ctx context.Context, planted fault.Faults) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, regression.Plan,
-		planted)
+func sparseGP(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, regression.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -237,7 +234,7 @@ func sparseGP(ctx context.Context, planted fault.Faults) (Subject, error) {
 	pair.Release = &Request{
 		Experiment: "dpgp/regression", Given: p.given, File: p.file,
 		Contents: [2]string{modelData, "y,name,x\n7,someone,-123.456789\n0,someone else,-1\n-0.5,c,0.7500\n"},
-		Table:    modelNumbers, Record: nothing, planted: planted,
+		Table:    modelNumbers, Record: nothing,
 	}
 	s := p.gaussian("one row, input and output, replaced by any other", spending, pair)
 	s.Draws = eventDraws
@@ -269,23 +266,13 @@ var selectionSettings = map[string]any{
 // cloakingSelection releases a choice of hyper-parameters for a census by
 // formulas. One height changes from an end of its interval to the other, and the
 // others lie where that moves the utilities of two configurations apart the most.
-func cloakingSelection(ctx context.Context, planted fault.Faults) (Subject, error) {
-	build := func(planted fault.Faults, over ...any) (*planned, error) {
-		return newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), with(selectionSettings,
-			over...),
-			choose.Plan, planted)
-	}
-	p, err := build(planted)
+func cloakingSelection(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(cloaking.Paper(), "cloaking/selection", "Howell1.csv", censusData(3), selectionSettings,
+		choose.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
-	// What searches must see the utilities: a choice with a tiny ε is nearly
-	// uniform, and the planted fault has it published.
-	seen, err := build(fault.Faults{Scored: true}, "selection_epsilon", 1e-4)
-	if err != nil {
-		return Subject{}, err
-	}
-	first, second, name, err := worstHeights(ctx, seen)
+	first, second, name, err := worstHeights(ctx, p)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -302,48 +289,31 @@ func cloakingSelection(ctx context.Context, planted fault.Faults) (Subject, erro
 				if useSecond {
 					rows = second
 				}
-				chosen, err := choiceOf(ctx, p, rows, entropy)
+				out, _, err := p.release(ctx, rows, release.Unbooked(entropy))
 				if err != nil {
 					return Output{}, err
 				}
-				out := Output{Published: []float64{choose.Hyperparameters(chosen).Lengthscale[0]}}
-				if chosen.Score != nil {
-					out.Published = append(out.Published, *chosen.Score)
-				}
-				return out, nil
+				return Output{Published: []float64{out.Model.(*release.Configuration).Settings["lengthscale"]}}, nil
 			},
 			Release: &Request{
 				Experiment: "cloaking/selection", Given: p.given, Set: "kung", File: p.file,
 				Contents: [2]string{censusData(3), censusData(12)},
-				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings, planted: planted,
+				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings,
 			},
 		}},
 	}, nil
 }
 
-func choiceOf(ctx context.Context, p *planned, rows *mat.Dense, entropy *rand.ChaCha8) (*release.Configuration, error) {
-	out, _, err := p.release(ctx, rows, entropy)
-	if err != nil {
-		return nil, err
-	}
-	chosen, ok := out.Model.(*release.Configuration)
-	if !ok {
-		return nil, fmt.Errorf("a choice released a %T", out.Model)
-	}
-	return chosen, nil
-}
-
-// selected is how many of the heights have a part in the choice.
+// selected is the number of heights that have a part in the choice.
 const selected = 144
 
 // worstHeights returns two sets of heights, in which one differs. The utilities are
 // quadratic, −zᵀHz: with D = H_a − H_b for two configurations, moving height j
 // across its interval changes the difference of their utilities the most where the
-// others lie at the ends that the signs of D_ji say. D comes from second
-// differences of utilities that are released with choices.
+// others lie at the ends that the signs of D_ji give. D comes from second
+// differences of the utilities.
 func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, name string, err error) {
 	const low, middle, high = 60.0, 110.0, 160.0
-	entropy := rand.NewChaCha8([32]byte{3})
 	rows, _, err := p.rows(ctx)
 	if err != nil {
 		return nil, nil, "", err
@@ -351,25 +321,18 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 	for i := range rows.RawMatrix().Rows {
 		rows.Set(i, 0, middle)
 	}
-	out, _, err := p.release(ctx, rows, entropy)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	metrics := choose.Selection().Values(out.Metrics)
-	utilities := func(rows *mat.Dense) map[float64]float64 {
-		found := map[float64]float64{}
-		for tries := 0; len(found) < int(metrics.Configurations) && err == nil; tries++ {
-			var chosen *release.Configuration
-			if chosen, err = choiceOf(ctx, p, rows, entropy); err == nil {
-				found[choose.Hyperparameters(chosen).Lengthscale[0]] = *chosen.Score
-			}
-			if tries == 1000 {
-				err = fmt.Errorf("only %d of %g configurations are ever chosen", len(found), metrics.Configurations)
-			}
+	var none []float64
+	sensitivity := 0.0
+	utilities := func(rows *mat.Dense) []float64 {
+		out, draws, failed := p.release(ctx, rows, release.Unbooked(rand.NewChaCha8([32]byte{3})))
+		if failed != nil {
+			err = failed
+			return slices.Clone(none)
 		}
-		return found
+		sensitivity = choose.Selection().Values(out.Metrics).Sensitivity
+		return draws[0].Query
 	}
-	moved := func(places ...int) map[float64]float64 {
+	moved := func(places ...int) []float64 {
 		for _, i := range places {
 			rows.Set(i, 0, high)
 		}
@@ -379,28 +342,25 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 		}
 		return u
 	}
-	none := moved()
-	single := make([]map[float64]float64, selected)
+	none = moved()
+	single := make([][]float64, selected)
 	for i := range single {
 		single[i] = moved(i)
 	}
-	if err != nil {
-		return nil, nil, "", err
-	}
 	largest := -1.0
 	for j := 5; j < selected; j += selected / 3 {
-		both := make([]map[float64]float64, selected)
+		both := make([][]float64, selected)
 		for i := range both {
 			if i != j {
 				both[i] = moved(i, j)
 			}
 		}
-		for _, a := range slices.Sorted(maps.Keys(none)) {
-			for _, b := range slices.Sorted(maps.Keys(none)) {
-				if a >= b {
-					continue
-				}
-				difference := func(u map[float64]float64) float64 { return u[a] - u[b] }
+		if err != nil {
+			return nil, nil, "", err
+		}
+		for b := range none {
+			for a := range b {
+				difference := func(u []float64) float64 { return u[a] - u[b] }
 				// Nearer to the middle the utilities differ less, and so do the
 				// probabilities: choices that are never made show nothing.
 				for share := 0.1; share < 1.05; share += 0.1 {
@@ -416,7 +376,7 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 						corner.Set(i, 0, middle+share*(end-middle))
 					}
 					from, to := replaced(corner, j, low), replaced(corner, j, high)
-					if v := oddsMoved(utilities(from), utilities(to), 1/(2*metrics.Sensitivity)); v > largest {
+					if v := oddsMoved(utilities(from), utilities(to), 1/(2*sensitivity)); v > largest {
 						largest, first, second = v, from, to
 						name = fmt.Sprintf("height %d is %g cm, and %g cm", j+1, low, high)
 					}
@@ -428,8 +388,8 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 }
 
 // oddsMoved is the largest logarithm of the ratio of the probabilities with which a
-// candidate is chosen of two data sets, of those that are chosen now and then.
-func oddsMoved(u, v map[float64]float64, rate float64) float64 {
+// candidate is chosen of two data sets, among candidates that are chosen now and then.
+func oddsMoved(u, v []float64, rate float64) float64 {
 	const now = 0.005
 	p, q := chances(u, rate), chances(v, rate)
 	largest := 0.0
@@ -441,13 +401,10 @@ func oddsMoved(u, v map[float64]float64, rate float64) float64 {
 	return largest
 }
 
-// chances are the probabilities of the exponential mechanism.
-func chances(u map[float64]float64, rate float64) map[float64]float64 {
-	best, sum := math.Inf(-1), 0.0
-	for _, v := range u {
-		best = max(best, v)
-	}
-	out := map[float64]float64{}
+// chances are the probabilities of the exponential mechanism, proportional to exp(rate·u).
+func chances(u []float64, rate float64) []float64 {
+	best, sum := slices.Max(u), 0.0
+	out := make([]float64, len(u))
 	for c, v := range u {
 		out[c] = math.Exp(rate * (v - best))
 		sum += out[c]

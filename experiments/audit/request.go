@@ -1,10 +1,7 @@
 package audit
 
 import (
-	"context"
 	"regexp"
-
-	"privkern/experiments/internal/fault"
 )
 
 // Request is a release as a user asks for one, of a file of data: what it publishes
@@ -25,16 +22,6 @@ type Request struct {
 	Table, Record *regexp.Regexp
 	// Described matches the noisy numbers of the description; nil where it has none.
 	Described *regexp.Regexp
-
-	planted fault.Faults
-}
-
-// Context is that of the release, with the faults that are planted into it.
-func (r *Request) Context(ctx context.Context) context.Context {
-	if r.planted == (fault.Faults{}) {
-		return ctx
-	}
-	return fault.With(ctx, r.planted)
 }
 
 // The noisy numbers of the files of releases.

@@ -10,7 +10,6 @@ import (
 
 	"privkern/experiments/dpgp"
 	"privkern/experiments/dpgp/regression"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -65,8 +64,8 @@ const inputsData = "x,z,y\n0.5,3,0.25\n-1,0,0\n0.75,-5,-0.5\n"
 
 // sparseGPInputs releases a model of two inputs with a lengthscale each, whose sensitivity
 // is the exact maximum over the inputs.
-func sparseGPInputs(ctx context.Context, planted fault.Faults) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", inputsData, inputsSettings, regression.Plan, planted)
+func sparseGPInputs(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", inputsData, inputsSettings, regression.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -77,7 +76,7 @@ func sparseGPInputs(ctx context.Context, planted fault.Faults) (Subject, error) 
 	pair.Release = &Request{
 		Experiment: "dpgp/regression", Given: p.given, File: p.file,
 		Contents: [2]string{inputsData, "y,name,x,z\n7,someone,-123.456789,1\n0,someone else,-1,0\n-0.5,c,0.7500,-5.0\n"},
-		Table:    modelNumbers, Record: nothing, planted: planted,
+		Table:    modelNumbers, Record: nothing,
 	}
 	s := p.gaussian("one row, inputs and output, replaced by any other", spending, pair)
 	s.Draws = eventDraws
@@ -97,9 +96,9 @@ var classNumbers = regexp.MustCompile(`"means":\s*\[(\s*\[[^\]]*\],?)*\s*\]|` +
 
 // sparseClassifier releases a classifier of three classes and replaces a row by the worst of
 // all, inputs and classes searched.
-func sparseClassifier(ctx context.Context, planted fault.Faults) (Subject, error) {
+func sparseClassifier(ctx context.Context) (Subject, error) {
 	p, err := newPlanned(dpgp.Paper(), "dpgp/classification", "data.csv", classifierData, classifierSettings,
-		dpgp.PlanClasses, planted)
+		dpgp.PlanClasses)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -112,7 +111,7 @@ func sparseClassifier(ctx context.Context, planted fault.Faults) (Subject, error
 	pair.Release = &Request{
 		Experiment: "dpgp/classification", Given: p.given, File: p.file,
 		Contents: [2]string{classifierData, "kind,name,x\nb,someone,-123.456789\nb,someone else,-1\nc,third,0.7500\n"},
-		Table:    classNumbers, Record: nothing, planted: planted,
+		Table:    classNumbers, Record: nothing,
 	}
 	s := p.gaussian("one row, input and class, replaced by any other", spending, pair)
 	s.Draws = boundDraws
@@ -129,10 +128,10 @@ var choiceSettings = map[string]any{
 // and the long one is the better one while all outputs are alike. One that is far from the
 // others, wherever the order puts it, is worth more to the short one: the scores of its block
 // are exchanged.
-func sparseChoice(ctx context.Context, blocks int, planted fault.Faults) (Subject, error) {
+func sparseChoice(ctx context.Context, blocks int) (Subject, error) {
 	content := "x,y\n" + strings.Repeat("0,0\n", 4*blocks)
 	p, err := newPlanned(dpgp.Paper(), "dpgp/hyperparameters", "data.csv", content, with(choiceSettings, "blocks", blocks),
-		dpgp.PlanSearch, planted)
+		dpgp.PlanSearch)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -151,7 +150,7 @@ func sparseChoice(ctx context.Context, blocks int, planted fault.Faults) (Subjec
 				if second {
 					from = other
 				}
-				out, _, err := p.release(ctx, from, entropy)
+				out, _, err := p.release(ctx, from, release.Unbooked(entropy))
 				if err != nil {
 					return Output{}, err
 				}
@@ -160,7 +159,7 @@ func sparseChoice(ctx context.Context, blocks int, planted fault.Faults) (Subjec
 			Release: &Request{
 				Experiment: "dpgp/hyperparameters", Given: p.given, File: p.file,
 				Contents: [2]string{content, "y,name,x\n-33,a,0\n" + strings.Repeat("0.00,someone else,0.0\n", 4*blocks-1)},
-				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings, planted: planted,
+				Table:    chosenSettings, Record: chosenSettings, Described: chosenSettings,
 			},
 		}},
 	}, nil

@@ -12,7 +12,6 @@ import (
 
 	"privkern/experiments/dpgp"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -58,34 +57,34 @@ func All() []Entry {
 			}},
 		{Name: "cloaking", Doc: "released predictions, calibrated as in the paper (Smith et al. 2018)",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Hall, fault.Faults{})
+				return cloakingRegression(ctx, mechanism.Hall)
 			}},
 		{Name: "cloaking-regression", Doc: "released predictions, the analytic calibration",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Analytic, fault.Faults{})
+				return cloakingRegression(ctx, mechanism.Analytic)
 			}},
 		{Name: "cloaking-classification", Doc: "released classes, one Newton step (Smith et al. 2019)",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingClassification(ctx, 1, [][]float64{classInputs}, fault.Faults{})
+				return cloakingClassification(ctx, 1, [][]float64{classInputs})
 			}},
 		{Name: "cloaking-newton", Doc: "released classes, two Newton steps",
 			New: func(ctx context.Context) (Subject, error) {
-				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs}, fault.Faults{})
+				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs})
 			}},
 		{Name: "cloaking-selection", Doc: "a released choice of hyper-parameters (Smith et al. 2019)",
-			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx) }},
 		{Name: "sparse-gp", Doc: "a released sparse Gaussian process (Honkela 2021)",
-			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx) }},
 		{Name: "sparse-gp-inputs", Doc: "a released sparse Gaussian process of two inputs with a lengthscale each",
-			New: func(ctx context.Context) (Subject, error) { return sparseGPInputs(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseGPInputs(ctx) }},
 		{Name: "sparse-gp-classifier", Doc: "a released sparse GP classifier, all classes as one query",
-			New: func(ctx context.Context) (Subject, error) { return sparseClassifier(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseClassifier(ctx) }},
 		{Name: "sparse-gp-choice", Doc: "a released choice of hyper-parameters of a sparse GP",
-			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 1, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 1) }},
 		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
 		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",
-			New: func(ctx context.Context) (Subject, error) { return hullRelease(ctx, fault.Faults{}) }},
+			New: func(ctx context.Context) (Subject, error) { return hullRelease(ctx) }},
 		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
 			New: func(ctx context.Context) (Subject, error) { return kahmSamples(ctx, claim, claim) }},
 	}
@@ -131,7 +130,7 @@ var oneNumber = release.Query{What: "number", Coordinates: 1, Change: 1, Size: 1
 // added is the noise of a release on 0 and on 1.
 func added(noise *release.Noise) Pair {
 	return Pair{Name: "0 and 1", Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
-		source := release.Unbooked(context.Background(), entropy)
+		source := release.Unbooked(entropy)
 		var draws []release.Draw
 		source.Trace(&draws)
 		_, err := source.Add(noise, []float64{indicator(second)})
@@ -184,7 +183,7 @@ func exponential(claim mechanism.Guarantee, c release.Choice) Subject {
 				if second {
 					u = one
 				}
-				i, err := release.Unbooked(context.Background(), entropy).Choose(c, u)
+				i, err := release.Unbooked(entropy).Choose(c, u)
 				return Output{Published: []float64{float64(i)}}, err
 			}}},
 	}

@@ -23,7 +23,7 @@ func PlanClasses(ctx context.Context, t *experiment.Trial) (*release.Plan, error
 
 // planClasses plans a release: models of all classes from all rows, which depend on them
 // through noisy sums alone.
-func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSettings) (*release.Plan, error) {
+func planClasses(_ context.Context, t *experiment.Trial, s *ClassificationSettings) (*release.Plan, error) {
 	if err := checkClassRelease(s); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func planClasses(ctx context.Context, t *experiment.Trial, s *ClassificationSett
 		blocks.Largest.Product = max(blocks.Largest.Product, math.Abs(d.w[i]*d.y[i]))
 		blocks.Largest.Weight = max(blocks.Largest.Weight, d.w[i])
 	}
-	sums, err := sparse.NewExactBlocks(ctx, c.Model, n, s.Epsilon, s.Delta, c.Noise.Sensitivity, s.Ratio, blocks)
+	sums, err := sparse.NewExactBlocks(c.Model, n, s.Epsilon, s.Delta, c.Noise.Sensitivity, s.Ratio, blocks)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (r *classRelease) publish(
 		}
 	}
 	x := mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))
-	noisy, err := r.sums.NoisyBlocks(ctx, r.scaling.Apply(x), sharesOf, r.Trial.Workers, source)
+	noisy, err := r.sums.NoisyBlocks(r.scaling.Apply(x), sharesOf, r.Trial.Workers, source)
 	if err != nil {
 		return nil, err
 	}

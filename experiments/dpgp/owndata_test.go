@@ -270,7 +270,7 @@ func TestOwnSearch(t *testing.T) {
 	}
 	c := r.Model.(*release.Configuration)
 	if c.Settings["lengthscale"] != 1.5 || c.Settings["sigma"] != 0.3 || len(c.Settings) != 2 || r.Metrics != nil ||
-		r.Warnings != nil || c.Score != nil {
+		r.Warnings != nil {
 		t.Errorf("%+v", c)
 	}
 	text, err := json.Marshal(c)

@@ -13,7 +13,6 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -191,9 +190,6 @@ func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64) ([
 	scores := make([][]int64, blocks)
 	err := s.Engine.ParallelFor(ctx, blocks, 1, func(b, _ int) (err error) {
 		low, high := b*n/blocks, (b+1)*n/blocks
-		if fault.In(ctx).BlocksShared {
-			low, high = 0, n
-		}
 		scores[b], err = s.score(ctx, mat.DenseCopyOf(x.Slice(low, high, 0, d)), y[low:high])
 		return err
 	})

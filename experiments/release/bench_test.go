@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"crypto/rand"
 	"testing"
 )
@@ -13,7 +12,7 @@ func BenchmarkGaussian(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := Unbooked(context.Background(), rand.Reader)
+	s := Unbooked(rand.Reader)
 	query := make([]float64, q.Coordinates)
 	b.ResetTimer()
 	for range b.N {

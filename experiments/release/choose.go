@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"privkern/runner/experiment"
 )
@@ -38,10 +39,16 @@ func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if s.bits == nil {
+		return 0, errors.New("a defect: a replay of noisy numbers makes no choice")
+	}
 	s.describe(experiment.Noise{Law: lawExponential, Query: c.What, Coordinates: 1, Sensitivity: sensitivity})
 	for {
 		i := s.bits.below(uint32(len(gamma)))
 		if !math.IsInf(gamma[i], 1) && s.bits.exp(gamma[i]) {
+			if s.trace != nil {
+				*s.trace = append(*s.trace, Draw{Query: slices.Clone(utilities), Output: []float64{float64(i)}})
+			}
 			return int(i), nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,12 +33,18 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			s, counts := honest(byte(i)), make([]int, len(c.utilities))
+			var draws []Draw
+			s.Trace(&draws)
 			for range manyDraws {
+				draws = draws[:0]
 				chosen, err := s.Choose(Choice{"candidate", c.epsilon, c.change, c.err}, c.utilities)
 				if err != nil {
 					t.Fatal(err)
 				}
 				counts[chosen]++
+				if d := draws[0]; d.Output[0] != float64(chosen) || !slices.Equal(d.Query, c.utilities) || d.Noise != nil {
+					t.Fatalf("candidate %d, traced %+v", chosen, d)
+				}
 			}
 			probabilities, best := make([]float64, len(counts)), floats.Max(c.utilities)
 			for j, u := range c.utilities {
@@ -193,7 +200,7 @@ func TestChooseRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			entropy := &byteCounter{from: seeded(1)}
-			s := Unbooked(t.Context(), entropy)
+			s := Unbooked(entropy)
 			if i, err := s.Choose(c.choice, c.utilities); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d, %v; want %q", i, err, c.want)
 			}

@@ -25,13 +25,11 @@ const maxConfiguration = 1 << 20
 
 // Configuration is a released choice of hyper-parameters, as it is written.
 type Configuration struct {
-	Format     string             `json:"choice"` // ConfigurationFormat
-	About      string             `json:"about"`
-	Experiment string             `json:"experiment"`
-	Settings   map[string]float64 `json:"settings"` // names and values
-	// Score is nil: it would depend on the data beside the choice.
-	Score   *float64            `json:"score,omitempty"`
-	Privacy *experiment.Privacy `json:"privacy"`
+	Format     string              `json:"choice"` // ConfigurationFormat
+	About      string              `json:"about"`
+	Experiment string              `json:"experiment"`
+	Settings   map[string]float64  `json:"settings"` // names and values
+	Privacy    *experiment.Privacy `json:"privacy"`
 
 	path    string
 	chooses *experiment.Experiment // that the settings are for

@@ -1,16 +1,12 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"privkern/experiments/internal/fault"
 )
 
 // Linear is the query Qx of private numbers x (N) with a public matrix Q (R×N).
@@ -18,8 +14,6 @@ type Linear struct {
 	q       *mat.Dense
 	largest []float64 // bounds |x_j|
 	query   Query
-	// Unclipped numbers are a planted fault.
-	unclipped bool
 }
 
 // smallestChange is far above where float64 loses digits.
@@ -34,18 +28,18 @@ const smallestChange = 0x1p-1010
 // in any order and with or without fused operations (Higham, "Accuracy and
 // stability of numerical algorithms", 2002, Eq. 3.5), and by the smallest float64
 // a product that underflows.
-func NewLinear(ctx context.Context, what string, q *mat.Dense, change float64, largest []float64) (*Linear, error) {
+func NewLinear(what string, q *mat.Dense, change float64, largest []float64) (*Linear, error) {
 	r, n := q.Dims()
 	if len(largest) != n {
 		return nil, fmt.Errorf("a defect: %d bounds for %d private numbers", len(largest), n)
 	}
-	l := &Linear{q: q, largest: largest, query: Query{What: what, Coordinates: r}, unclipped: fault.In(ctx).Unclipped}
+	l := &Linear{q: q, largest: largest, query: Query{What: what, Coordinates: r}}
 	if !finite(q.RawMatrix().Data) || !finite(largest) {
 		return nil, fmt.Errorf("%s: the public matrix is not finite", what)
 	}
 	norm := 0.0
 	for j := range n {
-		norm = max(norm, norm2(ctx, mat.Col(nil, j, q)))
+		norm = max(norm, norm2(mat.Col(nil, j, q)))
 	}
 	// Nrm2 is off by a few units in the last place for each of its r terms.
 	slack := 1 + float64(r+8)*0x1p-51
@@ -67,15 +61,12 @@ func NewLinear(ctx context.Context, what string, q *mat.Dense, change float64, l
 		errs[i] = gamma*size + float64(n)*math.SmallestNonzeroFloat64
 	}
 	// Nrm2 scales: squares of such small numbers would underflow.
-	l.query.Error = Up(blas64.Nrm2(blas64.Vector{N: r, Inc: 1, Data: errs}) * slack)
+	l.query.Error = Up(norm2(errs) * slack)
 	return l, nil
 }
 
 // norm2 is the Euclidean norm.
-func norm2(ctx context.Context, v []float64) float64 {
-	if fault.In(ctx).PerCoordinate {
-		return floats.Norm(v, math.Inf(1))
-	}
+func norm2(v []float64) float64 {
 	return blas64.Nrm2(blas64.Vector{N: len(v), Inc: 1, Data: v})
 }
 
@@ -99,7 +90,7 @@ func (l *Linear) Of(x []float64) ([]float64, error) {
 		return nil, fmt.Errorf("a defect: %d private numbers for %d columns", len(x), n)
 	}
 	for j, v := range x {
-		if !(math.Abs(v) <= l.largest[j]) && !l.unclipped {
+		if !(math.Abs(v) <= l.largest[j]) {
 			return nil, errors.New("a defect: a private number is beyond its bound")
 		}
 	}

@@ -38,7 +38,7 @@ func Planned[S any](plan func(context.Context, *experiment.Trial, *S) (*Plan, er
 
 // Run books what the plan spends, draws the noise and makes the release.
 func (p *Plan) Run(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
-	s, err := Open(ctx, t, p.Spending)
+	s, err := Open(t, p.Spending)
 	if err != nil {
 		return nil, err
 	}

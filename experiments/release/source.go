@@ -1,14 +1,12 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
-	"privkern/experiments/internal/fault"
 	"privkern/runner/experiment"
 )
 
@@ -20,36 +18,41 @@ var ErrNoNoise = errors.New("epsilon = inf adds no noise, and what is released w
 type Source struct {
 	bits  *bitReader
 	drawn []experiment.Noise
-	fault fault.Faults
 	trace *[]Draw
+
+	outputs []float64 // left to replay, where bits is nil
 }
 
-// Draw is what a source added noise to, and what came of it.
+// Draw is a traced query with its noisy output. Of a choice, Noise is nil, Query holds
+// the utilities and Output the index of the chosen candidate.
 type Draw struct {
 	Noise         *Noise
 	Query, Output []float64
 }
 
-// Trace makes the source keep what it draws in draws, for audits.
+// Trace appends each draw of the source to draws, for audits.
 func (s *Source) Trace(draws *[]Draw) { s.trace = draws }
 
 // Open books what a release spends and returns the source of its noise: there is
 // no noise that is not booked. The booking is durable when Open returns; a
 // release that fails later has spent.
-func Open(ctx context.Context, t *experiment.Trial, s experiment.Spending) (*Source, error) {
+func Open(t *experiment.Trial, s experiment.Spending) (*Source, error) {
 	if t.Book == nil || t.Entropy == nil {
 		return nil, errors.New("a defect: noise for a release is asked for outside of one")
 	}
 	if err := t.Book(s); err != nil {
 		return nil, err
 	}
-	return &Source{bits: newBitReader(t.Entropy), fault: fault.In(ctx)}, nil
+	return &Source{bits: newBitReader(t.Entropy)}, nil
 }
 
 // Unbooked returns a source that books nothing, for audits and for tests.
-func Unbooked(ctx context.Context, entropy io.Reader) *Source {
-	return &Source{bits: newBitReader(entropy), fault: fault.In(ctx)}
-}
+func Unbooked(entropy io.Reader) *Source { return &Source{bits: newBitReader(entropy)} }
+
+// Replay returns an unbooked source that adds no noise: it answers queries with the given
+// outputs, one after the other, and with zeros after the last. Audits compare what two data
+// sets release with equal noisy numbers.
+func Replay(outputs []float64) *Source { return &Source{outputs: outputs} }
 
 // Drawn describes the noise that was drawn, in order.
 func (s *Source) Drawn() []experiment.Noise { return s.drawn }
@@ -64,7 +67,7 @@ func (s *Source) Add(n *Noise, query []float64) ([]float64, error) {
 	}
 	steps := make([]fixedPoint, len(query))
 	for i, v := range query {
-		if !(math.Abs(v) <= n.query.Size) && !s.fault.Unclipped {
+		if !(math.Abs(v) <= n.query.Size) {
 			return nil, errors.New("a defect: a query is larger than the bound that its noise was calibrated for")
 		}
 		steps[i] = n.grid.fixed(v)
@@ -75,11 +78,11 @@ func (s *Source) Add(n *Noise, query []float64) ([]float64, error) {
 // add is [Source.Add] for a query in units of the grid.
 func (s *Source) add(n *Noise, query []fixedPoint) []float64 {
 	out := make([]float64, len(query))
-	if s.fault != (fault.Faults{}) {
-		s.addFaulty(n, query, out)
+	if s.bits == nil {
+		s.outputs = s.outputs[copy(out, s.outputs):]
 	} else {
 		for i, v := range query {
-			out[i] = s.noisy(n, n.grid, v)
+			out[i] = s.noisy(n, v)
 		}
 	}
 	s.drawn = append(s.drawn, n.Describe())
@@ -94,7 +97,8 @@ func (s *Source) add(n *Noise, query []fixedPoint) []float64 {
 }
 
 // noisy returns one coordinate with its noise, a multiple of the grid's unit.
-func (s *Source) noisy(n *Noise, g grid, query fixedPoint) float64 {
+func (s *Source) noisy(n *Noise, query fixedPoint) float64 {
+	g := n.grid
 	var m magnitude
 	if n.law == lawGaussian {
 		m = s.bits.normal()
@@ -106,34 +110,3 @@ func (s *Source) noisy(n *Noise, g grid, query fixedPoint) float64 {
 
 // describe adds what is said of noise that was not drawn by Add.
 func (s *Source) describe(n experiment.Noise) { s.drawn = append(s.drawn, n) }
-
-// addFaulty is add with the planted faults.
-func (s *Source) addFaulty(n *Noise, query []fixedPoint, out []float64) {
-	times := s.fault.NoiseTimes
-	if times == 0 {
-		times = 1
-	}
-	g := n.grid
-	g.multiple = uint64(float64(g.multiple) * times)
-	first, sum := 0.0, 0.0
-	for _, v := range query {
-		sum += g.value(v)
-	}
-	for i, v := range query {
-		exact := g.value(v)
-		if s.fault.Float != nil {
-			out[i] = exact + times*n.Scale()*s.fault.Float.NormFloat64()
-			continue
-		}
-		out[i] = s.noisy(n, g, v)
-		if s.fault.Reused {
-			if i == 0 {
-				first = out[0] - exact
-			}
-			out[i] = math.RoundToEven((exact+first)/g.unit()) * g.unit()
-		}
-	}
-	if s.fault.RankOfData && sum < 0 {
-		out[len(out)-1] = 0
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/runner/experiment"
 )
 
@@ -30,7 +28,7 @@ func TestOpenBooksFirst(t *testing.T) {
 	for name, want := range map[string]error{"booked": nil, "refused": refused} {
 		t.Run(name, func(t *testing.T) {
 			entropy, booked := &byteCounter{from: seeded(1)}, 0
-			s, err := Open(t.Context(), &experiment.Trial{Entropy: entropy, Book: func(s experiment.Spending) error {
+			s, err := Open(&experiment.Trial{Entropy: entropy, Book: func(s experiment.Spending) error {
 				booked++
 				if entropy.n > 0 || !reflect.DeepEqual(s, spending) {
 					t.Errorf("%+v after %d bytes", s, entropy.n)
@@ -51,7 +49,7 @@ func TestOpenBooksFirst(t *testing.T) {
 		"no book":    {Entropy: seeded(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(t.Context(), trial, spending)
+			s, err := Open(trial, spending)
 			if s != nil || err == nil || !strings.Contains(err.Error(), "outside of one") {
 				t.Errorf("%v, %v", s, err)
 			}
@@ -76,7 +74,7 @@ func TestAddRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			entropy := &byteCounter{from: seeded(1)}
-			s := Unbooked(t.Context(), entropy)
+			s := Unbooked(entropy)
 			if out, err := s.Add(n, c.query); out != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, %v; want %q", out, err, c.want)
 			}
@@ -84,10 +82,6 @@ func TestAddRefuses(t *testing.T) {
 				t.Errorf("%d bytes are drawn, %+v", entropy.n, s.Drawn())
 			}
 		})
-	}
-	s := Unbooked(fault.With(t.Context(), fault.Faults{Unclipped: true}), seeded(1))
-	if _, err := s.Add(n, []float64{above, 0}); err != nil {
-		t.Errorf("with the fault planted: %v", err)
 	}
 	if out, err := honest(1).Add(n, []float64{-10, 10}); err != nil || len(out) != 2 {
 		t.Errorf("%v, %v", out, err)
@@ -106,7 +100,7 @@ func TestAddWithoutEntropy(t *testing.T) {
 					t.Errorf("goes on: %s", message)
 				}
 			}()
-			out, err := Unbooked(t.Context(), entropy).Add(noiseFor(t, 100_000, 1, 1), make([]float64, 100_000))
+			out, err := Unbooked(entropy).Add(noiseFor(t, 100_000, 1, 1), make([]float64, 100_000))
 			t.Errorf("%d numbers, %v", len(out), err)
 		})
 	}
@@ -173,48 +167,26 @@ func TestCoordinatesAreIndependent(t *testing.T) {
 	checkCounts(t, sizes, []float64{0.25, 0.25, 0.25, 0.25})
 }
 
-// Planted faults are what their names say.
-func TestFaults(t *testing.T) {
-	n := noiseFor(t, 3, 1, 10)
-	query := []float64{1, 2, 3}
-	add := func(p fault.Faults) []float64 {
-		out, err := Unbooked(fault.With(t.Context(), p), seeded(1)).Add(n, query)
-		if err != nil {
-			t.Fatal(err)
+// A replay answers with the given numbers in order, of any query and sums, and with zeros
+// after them; it draws nothing and chooses nothing.
+func TestReplay(t *testing.T) {
+	n := noiseFor(t, 2, 1, 10)
+	given := []float64{0.1, -7, 1e6}
+	s := Replay(given)
+	var draws []Draw
+	s.Trace(&draws)
+	for i, want := range [][]float64{{0.1, -7}, {1e6, 0}, {0, 0}} {
+		if out, err := s.Add(n, []float64{1, 2}); err != nil || !slices.Equal(out, want) ||
+			!slices.Equal(draws[i].Output, want) || draws[i].Query[1] != 2 {
+			t.Errorf("%v, %v, %+v; want %v", out, err, draws[i], want)
 		}
-		return out
 	}
-	honest := add(fault.Faults{})
-	t.Run("none of noise", func(t *testing.T) {
-		if got := add(fault.Faults{DeltaTimes: 5}); !slices.Equal(got, honest) {
-			t.Errorf("%v, want %v", got, honest)
-		}
-	})
-	t.Run("less noise", func(t *testing.T) {
-		for i, v := range add(fault.Faults{NoiseTimes: 0.5}) {
-			if want := query[i] + (honest[i]-query[i])/2; math.Abs(v-want) > 2*n.Grid() || v == honest[i] {
-				t.Errorf("%g, want %g", v, want)
-			}
-		}
-	})
-	t.Run("noise of the first", func(t *testing.T) {
-		got := add(fault.Faults{Reused: true})
-		for i, v := range got {
-			if math.Abs(v-query[i]-(honest[0]-query[0])) > n.Grid() || i > 0 && v == honest[i] {
-				t.Errorf("%g, honestly %g", v, honest[i])
-			}
-		}
-	})
-	t.Run("floating point", func(t *testing.T) {
-		got, rng := add(fault.Faults{Float: rand.New(rand.NewPCG(1, 2))}), rand.New(rand.NewPCG(1, 2))
-		for i, v := range got {
-			want := query[i]
-			want += n.Scale() * rng.NormFloat64()
-			if math.Abs(v-want) > 1e-12 || math.Abs(v/n.Grid()-math.Round(v/n.Grid())) < 1e-6 {
-				t.Errorf("%g, want %g off the grid", v, want)
-			}
-		}
-	})
+	if i, err := s.Choose(Choice{What: "candidate", Epsilon: 1, Change: 1}, []float64{0, 1}); err == nil {
+		t.Errorf("it chooses candidate %d", i)
+	}
+	if !slices.Equal(given, []float64{0.1, -7, 1e6}) {
+		t.Errorf("the given numbers are changed: %v", given)
+	}
 }
 
 // A plan books, publishes its own rows and says what noise was drawn.

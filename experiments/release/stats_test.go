@@ -2,7 +2,6 @@ package release
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"io"
 	"math"
@@ -110,4 +109,4 @@ func checkLaw(t *testing.T, sample []float64, cdf func(float64) float64) {
 }
 
 // honest is a source for tests.
-func honest(seed byte) *Source { return Unbooked(context.Background(), seeded(seed)) }
+func honest(seed byte) *Source { return Unbooked(seeded(seed)) }

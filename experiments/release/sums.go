@@ -1,11 +1,8 @@
 package release
 
 import (
-	"context"
 	"fmt"
 	"math"
-
-	"privkern/experiments/internal/fault"
 )
 
 // Sums adds the contributions of rows in whole numbers: what a row adds depends on
@@ -28,15 +25,12 @@ func ContributionError(scale float64) float64 {
 
 // NewSums sums contributions of at most that magnitude each, from n rows, for
 // noise whose [Query].Error covers the [ContributionError] of every coordinate.
-func NewSums(ctx context.Context, noise *Noise, n int, largest float64) (*Sums, error) {
+func NewSums(noise *Noise, n int, largest float64) (*Sums, error) {
 	s := &Sums{noise: noise, largest: largest, unit: math.Ldexp(noise.Grid(), -contributionBits), total: make([]int64,
 		noise.query.Coordinates)}
 	if !(float64(n)*(largest/s.unit+1) < 1<<62) {
 		return nil, fmt.Errorf("%s: the sum of %d numbers up to %g is more than 2^62 steps of its grid: use a smaller "+
 			"epsilon, or fewer rows", noise.query.What, n, largest)
-	}
-	if fault.In(ctx).Unclipped {
-		s.largest = math.Inf(1)
 	}
 	return s, nil
 }

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -22,7 +21,7 @@ func noiseFor(t *testing.T, coordinates int, change, size float64) *Noise {
 
 func newSums(t *testing.T, n *Noise, rows int, largest float64) *Sums {
 	t.Helper()
-	s, err := NewSums(context.Background(), n, rows, largest)
+	s, err := NewSums(n, rows, largest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +154,7 @@ func TestSumsRefuse(t *testing.T) {
 		{0, 1, true}, {1, math.NaN(), false}, {1, math.Inf(1), false},
 	} {
 		t.Run(fmt.Sprint(c.rows, c.largest), func(t *testing.T) {
-			_, err := NewSums(context.Background(), n, c.rows, c.largest)
+			_, err := NewSums(n, c.rows, c.largest)
 			if (err == nil) != c.fits || err != nil && !strings.Contains(err.Error(), "2^62 steps") {
 				t.Errorf("%v; fits: %t", err, c.fits)
 			}
@@ -177,7 +176,7 @@ func TestContributionsAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSums(context.Background(), n, 10, 1.5)
+	s, err := NewSums(n, 10, 1.5)
 	if err != nil {
 		t.Fatal(err)
 	}

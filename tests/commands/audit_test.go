@@ -3,10 +3,7 @@ package commands
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -345,79 +342,5 @@ func TestReleasesOfNeighboursDifferInNoiseAlone(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// DP-Auditorium of google/differential-privacy, an auditor that shares nothing with
-// ours, sees the same planted faults in the same draws, or less: what it rejects,
-// the black box finds, and neither finds anything in the honest subjects. It is no
-// package of an index: PRIVKERN_DP_AUDITORIUM names the folder python/dp_auditorium
-// of a checkout, and PRIVKERN_DP_PYTHON a Python with TensorFlow.
-func TestAuditAgainstDPAuditorium(t *testing.T) {
-	checkout := os.Getenv("PRIVKERN_DP_AUDITORIUM")
-	if checkout == "" {
-		t.Skip("PRIVKERN_DP_AUDITORIUM names no checkout of DP-Auditorium: the comparison with it is not made")
-	}
-	python := os.Getenv("PRIVKERN_DP_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
-	faults, err := audit.Faults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := audit.Options{Draws: audit.DefaultDraws, Confidence: 0.999, Seed: 1}
-	rejected, compared := 0, 0
-	for _, f := range faults {
-		t.Run(f.Name, func(t *testing.T) {
-			row, err := audit.RunFaults(t.Context(), []audit.Fault{f}, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.Subject.Name = "fault: " + f.Name
-			first, second, err := audit.Scalars(t.Context(), f.Subject, 0, options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var b bytes.Buffer
-			for _, values := range [][]float64{first, second} {
-				if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
-					t.Fatal(err)
-				}
-			}
-			file := filepath.Join(t.TempDir(), "draws")
-			if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			claim := f.Subject.Claim
-			cmd := exec.Command(python, filepath.Join(program.Root(t), "tests", "peers", "audit.py"), checkout,
-				fmt.Sprint(claim.Epsilon), fmt.Sprint(claim.Delta), fmt.Sprint(1-options.Confidence), "draws="+file)
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			out, err := cmd.Output()
-			var exit *exec.ExitError
-			if errors.As(err, &exit) && exit.ExitCode() == 75 {
-				t.Skipf("DP-Auditorium cannot be imported: %s", stderr.String())
-			}
-			var numbers map[string]float64
-			if err := errors.Join(err, json.Unmarshal(out, &numbers)); err != nil {
-				t.Fatalf("%v\n%s", err, stderr.String())
-			}
-			peer, ours := numbers["draws rejected"] == 1, slices.Contains(row[0].FoundBy, audit.BlackBox)
-			t.Logf("DP-Auditorium: delta >= %.4f, rejected: %v; ours: %v", numbers["draws"], peer, row[0].FoundBy)
-			if peer && !ours {
-				t.Error("DP-Auditorium rejects what the black box does not find")
-			}
-			if f.Honest && (peer || !row[0].OK()) {
-				t.Error("a false alarm")
-			}
-			compared++
-			if peer {
-				rejected++
-			}
-		})
-	}
-	if compared > 0 && rejected < 5 {
-		t.Errorf("DP-Auditorium rejects only %d of %d subjects: the comparison says little", rejected, compared)
 	}
 }

@@ -61,7 +61,7 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 // environment. What holds on the simulated device only, such as its faults, stands
 // behind the condition simulated; what needs a replacement of the kernels that the program
 // holds as PTX, which that device does not run, behind replaced; what audits for long,
-// behind gate or night.
+// behind gate.
 func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
@@ -81,11 +81,8 @@ func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 		},
 		Condition: func(name string) (bool, error) {
 			variable, ok := map[string]string{"simulated": "CUDASIM_CACHE", "replaced": "CUDASIM_PTX"}[name]
-			switch name {
-			case "gate":
+			if name == "gate" {
 				return tier.AtGate(), nil
-			case "night":
-				return tier.AtNight(), nil
 			}
 			if !ok {
 				return false, fmt.Errorf("unknown condition %q", name)

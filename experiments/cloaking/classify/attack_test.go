@@ -12,7 +12,6 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/attack"
 	"privkern/experiments/cloaking/internal/cloaktest"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
@@ -46,20 +45,19 @@ func TestAttackOnClassification(t *testing.T) {
 			s.Epsilon, s.Delta, s.Calibration = epsilon, attack.Delta, mechanism.Analytic
 		}
 		a := observer(t, attacked)
-		for name, planted := range attack.Samplers(4) {
+		for name, normal := range attack.Samplers(4) {
 			t.Run(fmt.Sprintf("epsilon %g, %s", epsilon, name), func(t *testing.T) {
 				releases := 30
-				if planted.Float == nil {
+				if normal == nil {
 					releases = 150 // chance is one half: it takes more to see more than chance
 				}
 				right, rng := 0, rand.New(rand.NewPCG(5, 6))
 				for i := range releases {
 					missing, class := rng.IntN(32), rng.IntN(2)
 					text, _ := attackLabels(missing, class)
-					s := trialtest.Options{
-						File: cloaktest.File(t, text), Seed: uint64(i), Ctx: fault.With(t.Context(), planted),
-					}
-					r, err := cloaktest.Publish(t, s, Classification(), attacked)
+					s := trialtest.Options{File: cloaktest.File(t, text), Seed: uint64(i)}
+					plan := cloaktest.PlanOf(t, s, Plan, Classification(), attacked)
+					r, err := floatnoise.Release(t.Context(), plan, cloaktest.Entropy(i), normal)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -75,9 +73,9 @@ func TestAttackOnClassification(t *testing.T) {
 				}
 				t.Logf("%d of %d right", right, releases)
 				switch limit := attack.AtMost(releases, attack.Guessing(epsilon, 2)); {
-				case planted.Float != nil && right < releases-1:
+				case normal != nil && right < releases-1:
 					t.Errorf("%d of %d missing labels are found; the attack finds them", right, releases)
-				case planted.Float == nil && right > limit:
+				case normal == nil && right > limit:
 					t.Errorf("%d of %d missing labels are found; chance and epsilon explain %d", right, releases, limit)
 				}
 			})

@@ -72,6 +72,16 @@ func TestClassifierCheckValues(t *testing.T) {
 	}
 }
 
+// Newton steps that end short of the tolerance are an error, which names what was reached.
+func TestModeShortOfItsTolerance(t *testing.T) {
+	x, labels := tenPoints()
+	c := classifierFor(t, lengthscale2, onStripes(noiseless))
+	c.steps = 1
+	_, err := c.predict(t.Context(), x, labels, x)
+	trialtest.Refuses(t, err, "the Laplace approximation stopped after 1 Newton steps, the most that are allowed, of "+
+		"which the last one moved the latent function by ")
+}
+
 // With a large kernel variance the paper's plain iteration jumps to and fro
 // between the ends of the logistic function; halved steps find the mode, where
 // the gradient (y + 1)/2 − π − a is zero.

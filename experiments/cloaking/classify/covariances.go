@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/shared"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
@@ -56,15 +55,14 @@ func (c *classifier) covariances(ctx context.Context, train *mat.Dense, g cloak.
 // centres places the inducing inputs by k-means on the training inputs (N×d). Trials of a
 // seed that differ in kernel or noise alone have the same ones.
 func (c *classifier) centres(ctx context.Context, train *mat.Dense, stream string) (*mat.Dense, error) {
-	most := fault.Capped(ctx, learn.KMeansIterations)
 	key := func(in *experiment.Inputs) {
 		shared.AddMatrix(in, train)
 		in.Text(stream, strconv.FormatInt(c.t.Seed, 10))
-		in.Whole(c.settings.Inducing, most)
+		in.Whole(c.settings.Inducing, learn.KMeansIterations)
 	}
 	work, err := c.t.Memo(ctx, "inducing inputs", key, func() (*experiment.Shared, error) {
 		found, err := learn.KMeans(ctx, c.e, train, c.settings.Inducing, c.t.Stream(stream),
-			learn.KMeansOptions{Iterations: most})
+			learn.KMeansOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -146,7 +146,7 @@ func (c *classifier) calibrated(ctx context.Context, p *publicFit, mode []float6
 	if err != nil {
 		return nil, err
 	}
-	return cloak.NewLabelMechanism(ctx, ranges[0], designs[0], &c.settings.GaussianBudget, c.steps, p.inputs.Count)
+	return cloak.NewLabelMechanism(ranges[0], designs[0], &c.settings.GaussianBudget, c.steps, p.inputs.Count)
 }
 
 // publish takes a Newton step of a release from a mode.

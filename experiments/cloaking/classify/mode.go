@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 	"privkern/graphs/laplace"
 )
@@ -42,7 +41,7 @@ func (c *classifier) fitModes(ctx context.Context, fits []*publicFit, labels [][
 	for i, p := range fits {
 		problems[i] = laplace.Problem{Model: p.cov.model, Sums: p.sums(labels[i])}
 	}
-	modes, err := laplace.Modes(ctx, c.e, problems, fault.Capped(ctx, c.steps))
+	modes, err := laplace.Modes(ctx, c.e, problems, c.steps)
 	if err != nil {
 		return nil, -1, err
 	}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 	"privkern/graphs/laplace"
 	"privkern/runner/experiment"
@@ -76,7 +75,7 @@ func runReference(
 		return nil, err
 	}
 	m.StepLatent, m.StepMean = first.Latent[0], dot(mat.Col(nil, 0, cov.cross), first.Dual)
-	at, err := s.mode(ctx, e, cov, fault.Capped(ctx, convergedSteps))
+	at, err := s.mode(ctx, e, cov, convergedSteps)
 	if err != nil {
 		return nil, err
 	}

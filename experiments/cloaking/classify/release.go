@@ -32,7 +32,7 @@ func checkRelease(s *classificationSettings) error {
 	if err := s.CheckGuarantee(); err != nil {
 		return err
 	}
-	if _, err := s.ReleaseFactor(context.Background(), s.newtonSteps()); err != nil {
+	if _, err := s.ReleaseFactor(s.newtonSteps()); err != nil {
 		return err
 	}
 	return checkNames(s.own().Columns())

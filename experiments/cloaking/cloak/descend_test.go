@@ -14,7 +14,6 @@ import (
 
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/cloaking/internal/cloaktest"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -100,7 +99,7 @@ func TestDesignsTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	together := make([]*design.Design, len(ranges))
-	if err := w.together(t.Context(), ranges, together); err != nil {
+	if err := w.together(t.Context(), ranges, together, design.MaxIterations); err != nil {
 		t.Fatal(err)
 	}
 	for i, d := range together {
@@ -115,7 +114,7 @@ func TestDesignsTogether(t *testing.T) {
 	}
 	// A descent that ends short of the certificate is not improved by another method.
 	short := make([]*design.Design, len(ranges))
-	if err := w.together(fault.With(t.Context(), fault.Faults{Cap: 2}), ranges, short); err != nil {
+	if err := w.together(t.Context(), ranges, short, 2); err != nil {
 		t.Fatal(err)
 	}
 	for i, d := range short {

@@ -1,13 +1,11 @@
 package cloak
 
 import (
-	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/release"
 )
 
@@ -37,7 +35,7 @@ type Mechanism struct {
 
 // NewMechanism calibrates the release of one of steps that share the budget. It
 // looks at public values alone.
-func NewMechanism(ctx context.Context, r *design.Range, d *design.Design, b *GaussianBudget, steps int,
+func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps int,
 	within Interval) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d, Within: within}
 	low, high := within.Low-within.Prior, within.High-within.Prior
@@ -46,29 +44,29 @@ func NewMechanism(ctx context.Context, r *design.Range, d *design.Design, b *Gau
 		largest[j] = math.Max(math.Abs(low), math.Abs(high))
 	}
 	var err error
-	s.Query, err = release.NewLinear(ctx, "whitened predictions", d.Whitened(r), release.Up(high-low), largest)
+	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(high-low), largest)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.calibrate(ctx, b, steps)
+	return s, s.calibrate(b, steps)
 }
 
 // NewLabelMechanism calibrates the release of a Newton step, whose query is Qs: s
 // are sums of labels (±1), counts of them at each distinct input.
-func NewLabelMechanism(ctx context.Context, r *design.Range, d *design.Design, b *GaussianBudget, steps int,
+func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps int,
 	counts []float64) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d}
 	var err error
-	if s.Query, err = release.NewLinear(ctx, "whitened labels of a Newton step", d.Whitened(r), LabelSensitivity,
+	if s.Query, err = release.NewLinear("whitened labels of a Newton step", d.Whitened(r), LabelSensitivity,
 		counts); err != nil {
 		return nil, err
 	}
-	return s, s.calibrate(ctx, b, steps)
+	return s, s.calibrate(b, steps)
 }
 
 // calibrate sets factor and noise.
-func (s *Mechanism) calibrate(ctx context.Context, b *GaussianBudget, steps int) (err error) {
-	if s.Factor, err = b.ReleaseFactor(ctx, steps); err != nil {
+func (s *Mechanism) calibrate(b *GaussianBudget, steps int) (err error) {
+	if s.Factor, err = b.ReleaseFactor(steps); err != nil {
 		return err
 	}
 	s.Noise, err = release.Gaussian(s.Query.Query(), s.Factor)
@@ -77,13 +75,10 @@ func (s *Mechanism) calibrate(ctx context.Context, b *GaussianBudget, steps int)
 
 // Noisy returns the whitened coordinates of the range with noise (r×1), from
 // outputs that it clips.
-func (s *Mechanism) Noisy(ctx context.Context, outputs []float64, source *release.Source) (*mat.Dense, error) {
-	planted := fault.In(ctx)
+func (s *Mechanism) Noisy(outputs []float64, source *release.Source) (*mat.Dense, error) {
 	y := make([]float64, len(outputs))
 	for i, v := range outputs {
-		if !planted.Unclipped {
-			v = min(max(v, s.Within.Low), s.Within.High)
-		}
+		v = min(max(v, s.Within.Low), s.Within.High)
 		y[i] = v - s.Within.Prior
 	}
 	return s.NoisySums(y, source)

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -282,8 +281,7 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 	for i := range problems {
 		problems[i] = learn.KMeansProblem{Points: train[i], Clusters: z.Count, Rand: rng[i]}
 	}
-	opts := learn.KMeansOptions{Iterations: fault.Capped(ctx, learn.KMeansIterations)}
-	err := learn.KMeansAll(ctx, e, problems, opts, func(i int, c *learn.Clustering, err error) error {
+	err := learn.KMeansAll(ctx, e, problems, learn.KMeansOptions{}, func(i int, c *learn.Clustering, err error) error {
 		if err != nil {
 			return InBatch(fmt.Errorf("inducing inputs: %w", err), i, len(train))
 		}

@@ -1,11 +1,9 @@
 package cloak
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
@@ -20,15 +18,8 @@ func (b *GaussianBudget) Factor() (float64, error) {
 
 // ReleaseFactor is σ/Δ of the noise of one of steps that share the budget of a
 // release equally.
-func (b *GaussianBudget) ReleaseFactor(ctx context.Context, steps int) (float64, error) {
-	epsilon, delta := b.Epsilon, b.Delta
-	if planted := fault.In(ctx); !planted.StepsForgotten {
-		epsilon, delta = epsilon/float64(steps), delta/float64(steps)
-	}
-	if times := fault.In(ctx).DeltaTimes; times > 0 {
-		delta *= times
-	}
-	factor, err := mechanism.SafeFactor(b.Calibration, epsilon, delta)
+func (b *GaussianBudget) ReleaseFactor(steps int) (float64, error) {
+	factor, err := mechanism.SafeFactor(b.Calibration, b.Epsilon/float64(steps), b.Delta/float64(steps))
 	if err != nil && steps > 1 {
 		return 0, fmt.Errorf("each of %d Newton steps: %w", steps, err)
 	}

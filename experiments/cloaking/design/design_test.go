@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/graphs/engine"
 )
 
@@ -268,21 +267,20 @@ func TestSolveShortOfItsGap(t *testing.T) {
 		cap         int     // on the steps
 		least, most float64 // of the gap that is reached
 	}{
-		{"rounding", 9, 40, 1e-300, 0, 0, 1e-10},
-		{"rounding, more columns", 20, 300, 1e-300, 0, 0, 1e-10},
-		{"one step", 6, 40, 0, 1, 1e-3, 10},
-		{"four steps", 20, 300, 0, 4, 2 * DefaultGap, 1},
+		{"rounding", 9, 40, 1e-300, MaxIterations, 0, 1e-10},
+		{"rounding, more columns", 20, 300, 1e-300, MaxIterations, 0, 1e-10},
+		{"one step", 6, 40, DefaultGap, 1, 1e-3, 10},
+		{"four steps", 20, 300, DefaultGap, 4, 2 * DefaultGap, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := whiten(t, formulaMatrix(c.rows, c.cols), FullRank)
-			ctx := fault.With(context.Background(), fault.Faults{Cap: c.cap})
-			d, err := Solve(ctx, r, c.target)
+			d, err := solveOn(t.Context(), r, r.distinct, c.target, c.cap)
 			var short *GapError
 			if !errors.As(err, &short) {
 				t.Fatalf("%+v, %v", d, err)
 			}
 			if short.Rank != c.rows || short.Columns != c.cols || !(short.Gap > c.least && short.Gap <= c.most) ||
-				c.cap > 0 && short.Iterations != c.cap {
+				c.cap < MaxIterations && short.Iterations != c.cap {
 				t.Errorf("%+v: %v", short, short)
 			}
 		})

@@ -10,8 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
-
-	"privkern/experiments/internal/fault"
 )
 
 const (
@@ -73,7 +71,7 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 	if gap == 0 {
 		gap = DefaultGap
 	}
-	d, err := solveOn(ctx, r, r.distinct, gap)
+	d, err := solveOn(ctx, r, r.distinct, gap, MaxIterations)
 	_, n := r.B.Dims()
 	var short *GapError
 	if errors.As(err, &short) && len(r.distinct) < n {
@@ -81,18 +79,18 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 		for i := range all {
 			all[i] = i
 		}
-		return solveOn(ctx, r, all, gap)
+		return solveOn(ctx, r, all, gap, MaxIterations)
 	}
 	return d, err
 }
 
-// solveOn is Solve with weights for the given columns alone.
-func solveOn(ctx context.Context, r *Range, columns []int, gap float64) (*Design, error) {
+// solveOn is Solve with weights for the given columns alone, in at most the given number of steps.
+func solveOn(ctx context.Context, r *Range, columns []int, gap float64, most int) (*Design, error) {
 	k, n := r.B.Dims()
 	p := newInterior(r.B, columns)
 	best := make([]float64, n)
 	reached := math.Inf(1)
-	it, most := 0, fault.Capped(ctx, MaxIterations)
+	it := 0
 	for ; ; it++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/attack"
 	"privkern/experiments/cloaking/internal/cloaktest"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
@@ -43,19 +42,22 @@ func TestAttackOnRegression(t *testing.T) {
 			s.Lengthscale, s.Epsilon, s.Delta, s.Calibration = experiment.Several{8}, epsilon, attack.Delta, mechanism.Analytic
 		}
 		a := observer(t, attacked)
-		for name, planted := range attack.Samplers(1) {
+		for name, normal := range attack.Samplers(1) {
 			t.Run(fmt.Sprintf("epsilon %g, %s", epsilon, name), func(t *testing.T) {
 				releases := 10
-				if planted.Float == nil {
+				if normal == nil {
 					releases = 100
 				}
 				right, rng := 0, rand.New(rand.NewPCG(2, 3))
 				for i := range releases {
 					missing, output := rng.IntN(40), rng.IntN(101)
 					text, outputs := attackRows(missing, output)
-					r := published(t, trialtest.Options{
-						File: cloaktest.File(t, text), Seed: uint64(i), Ctx: fault.With(t.Context(), planted),
-					}, attacked)
+					s := trialtest.Options{File: cloaktest.File(t, text), Seed: uint64(i)}
+					plan := cloaktest.PlanOf(t, s, Plan, Regression(), attacked)
+					r, err := floatnoise.Release(t.Context(), plan, cloaktest.Entropy(i), normal)
+					if err != nil {
+						t.Fatal(err)
+					}
 					noisy := a.Whitened(t, cloaktest.ColumnOf(t, r, columnPrediction))
 					candidates := make([][]float64, 101)
 					for y := range candidates {
@@ -70,9 +72,9 @@ func TestAttackOnRegression(t *testing.T) {
 				}
 				t.Logf("%d of %d right", right, releases)
 				switch limit := attack.AtMost(releases, attack.Guessing(epsilon, 101)); {
-				case planted.Float != nil && right < releases:
+				case normal != nil && right < releases:
 					t.Errorf("%d of %d missing outputs are found; the attack finds all", right, releases)
-				case planted.Float == nil && right > limit:
+				case normal == nil && right > limit:
 					t.Errorf("%d of %d missing outputs are found; chance and epsilon explain %d", right, releases, limit)
 				}
 			})
@@ -97,7 +99,7 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := cloak.NewMechanism(t.Context(), ranges[0], designs[0], &s.GaussianBudget, 1,
+	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget, 1,
 		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func checkRelease(s *regressionSettings) error {
 	if err := s.CheckGuarantee(); err != nil {
 		return err
 	}
-	if _, err := s.ReleaseFactor(context.Background(), 1); err != nil {
+	if _, err := s.ReleaseFactor(1); err != nil {
 		return err
 	}
 	if s.own().IsFile() {
@@ -90,7 +90,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	m, err := cloak.NewMechanism(ctx, ranges[0], designs[0], &s.GaussianBudget, 1,
+	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget, 1,
 		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
 	if err != nil {
 		return nil, err
@@ -136,9 +136,9 @@ func (p *publication) columns() []string {
 // All predictions are computed from the noisy coordinates of the range: adding
 // noise to predictions instead would leave their rounding errors outside of the
 // range without any.
-func (p *publication) publish(ctx context.Context, private *mat.Dense,
+func (p *publication) publish(_ context.Context, private *mat.Dense,
 	source *release.Source) (*experiment.Release, error) {
-	w, err := p.Noisy(ctx, mat.Col(nil, 0, private), source)
+	w, err := p.Noisy(mat.Col(nil, 0, private), source)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
 			queryOf := func(row int, output float64) release.Draw {
 				private := mat.DenseCopyOf(p.Private)
 				private.Set(row, 0, output)
-				source := release.Unbooked(context.Background(), cloaktest.Entropy(1))
+				source := release.Unbooked(cloaktest.Entropy(1))
 				var draws []release.Draw
 				source.Trace(&draws)
 				if _, err := p.With(context.Background(), source, private); err != nil {

@@ -16,7 +16,6 @@ import (
 
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
 	"privkern/runner/experiment"
 )
@@ -191,12 +190,12 @@ func TestAttackOnModel(t *testing.T) {
 		// with one of e^ε/(e^ε + 100).
 		limit int
 	}{{1, 13}, {0.1, 9}, {0.01, 8}} {
-		for name, planted := range map[string]fault.Faults{
-			"math/rand/v2": {Float: rand.New(rand.NewPCG(7, 99))}, "exact": {},
+		for name, normal := range map[string]*rand.Rand{
+			"math/rand/v2": rand.New(rand.NewPCG(7, 99)), "exact": nil,
 		} {
 			t.Run(fmt.Sprintf("epsilon %g, %s", c.epsilon, name), func(t *testing.T) {
 				releases := 10
-				if planted.Float == nil {
+				if normal == nil {
 					releases = 100
 				}
 				right, rng := 0, rand.New(rand.NewPCG(8, 9))
@@ -206,12 +205,16 @@ func TestAttackOnModel(t *testing.T) {
 					trial := releaseTrial(t, int64(i), ownSettings(path), func(s *Settings) {
 						s.Inducing, s.Lengthscale, s.Epsilon, s.Delta = "6", experiment.Several{3}, c.epsilon, 1e-6
 					})
-					r, err := Experiment().Release(fault.With(t.Context(), planted), trial, trial.Params)
+					plan, err := Plan(t.Context(), trial)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r, err := floatnoise.Release(t.Context(), plan, trial.Entropy, normal)
 					if err != nil {
 						t.Fatal(err)
 					}
 					a, b := invert(t, r.Model.(*modelfile.Model))
-					if planted.Float == nil {
+					if normal == nil {
 						onGrid(t, "A", a, r.Noise[0].Grid)
 						onGrid(t, "the diagonal of B", []float64{b.At(0, 0), b.At(3, 3)}, r.Noise[1].Grid)
 						onGrid(t, "B beside its diagonal", []float64{b.At(0, 1), b.At(2, 5)}, r.Noise[2].Grid)
@@ -221,9 +224,9 @@ func TestAttackOnModel(t *testing.T) {
 					}
 				}
 				switch {
-				case planted.Float != nil && right < releases:
+				case normal != nil && right < releases:
 					t.Errorf("%d of %d missing outputs are found; the attack finds all", right, releases)
-				case planted.Float == nil && right > c.limit:
+				case normal == nil && right > c.limit:
 					t.Errorf("%d of %d missing outputs are found; chance and epsilon explain %d", right, releases, c.limit)
 				}
 			})

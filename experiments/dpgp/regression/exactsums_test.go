@@ -202,7 +202,7 @@ func TestSumsOfNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			candidates := c.candidates()
-			source := release.Unbooked(t.Context(), chacha(1))
+			source := release.Unbooked(chacha(1))
 			added := make([][]float64, len(candidates))
 			for j, row := range candidates {
 				_, draws := traced(t, plan, source, few(c.dims, row))
@@ -233,7 +233,7 @@ func TestSumsCoverTheirRounding(t *testing.T) {
 				s.Epsilon, s.Delta = 0.01, 1e-6 // a coarse grid
 				low, high = s.Low.Number, s.High.Number
 			})
-			source := release.Unbooked(t.Context(), chacha(2))
+			source := release.Unbooked(chacha(2))
 			rng := rand.New(rand.NewPCG(3, 4))
 			largest := 0.0
 			var noises []*release.Noise
@@ -364,7 +364,7 @@ func TestSumsNoise(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			plan := planFor(t, c.settings(t))
-			source := release.Unbooked(t.Context(), chacha(5))
+			source := release.Unbooked(chacha(5))
 			first := make([]float64, c.dims+1)
 			sum, square, count := make([]float64, 3), make([]float64, 3), make([]float64, 3)
 			var r *experiment.Release
@@ -482,7 +482,7 @@ func TestSizeOfModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := planFor(t, rowSettings(writeRows(t, rows)), change)
-			r, err := plan.With(t.Context(), release.Unbooked(t.Context(), chacha(6)), plan.Private)
+			r, err := plan.With(t.Context(), release.Unbooked(chacha(6)), plan.Private)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -496,7 +496,7 @@ func TestOrderHasNoPart(t *testing.T) {
 	rows := spendingRows()
 	publish := func(rows [][]float64) (*release.Plan, []byte) {
 		plan := planFor(t, rowSettings(writeRows(t, rows)))
-		r, err := plan.With(t.Context(), release.Unbooked(t.Context(), chacha(6)), plan.Private)
+		r, err := plan.With(t.Context(), release.Unbooked(chacha(6)), plan.Private)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -85,7 +84,7 @@ func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
 
 // planOf plans a release: a model from all rows, which depends on them through
 // noisy sums alone.
-func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Plan, error) {
+func planOf(_ context.Context, t *experiment.Trial, s *Settings) (*release.Plan, error) {
 	if err := checkRegressionRelease(s); err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func planOf(ctx context.Context, t *experiment.Trial, s *Settings) (*release.Pla
 		}
 	}
 	n, d := r.x.Dims()
-	sums, err := sparse.NewExactSums(ctx, r.Model, n, s.Epsilon, s.Delta, r.Noise.Sensitivity, s.Ratio)
+	sums, err := sparse.NewExactSums(r.Model, n, s.Epsilon, s.Delta, r.Noise.Sensitivity, s.Ratio)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +149,10 @@ func (r *modelRelease) publish(
 	n, columns := private.Dims()
 	y := make([]float64, n)
 	for i := range y {
-		y[i] = (private.At(i, columns-1) - r.output.Centre) / r.output.Scale
-		if !fault.In(ctx).Unclipped {
-			y[i] = max(-1, min(1, y[i]))
-		}
+		y[i] = max(-1, min(1, (private.At(i, columns-1)-r.output.Centre)/r.output.Scale))
 	}
 	x := mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))
-	noisy, err := r.sums.Noisy(ctx, r.scaling.Apply(x), y, r.Trial.Workers, source)
+	noisy, err := r.sums.Noisy(r.scaling.Apply(x), y, r.Trial.Workers, source)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/sparsegp"
@@ -54,9 +52,9 @@ var oneRegression = Blocks{1, Share{1, 1}}
 // place from exp, and of (D+4) from its argument u, of which exp(−u) takes up
 // u·exp(−u) ≤ 1/e at most.
 func NewExactSums(
-	ctx context.Context, m *Model, n int, epsilon, delta, sensitivity, ratio float64,
+	m *Model, n int, epsilon, delta, sensitivity, ratio float64,
 ) (*ExactSums, error) {
-	return NewExactBlocks(ctx, m, n, epsilon, delta, sensitivity, ratio, oneRegression)
+	return NewExactBlocks(m, n, epsilon, delta, sensitivity, ratio, oneRegression)
 }
 
 // NewExactBlocks calibrates the release of the sums of several blocks for n rows, for a joint
@@ -66,11 +64,8 @@ func NewExactSums(
 // place, with that of the share itself: the sensitivity is that of real numbers. The Euclidean norm
 // of errors that are bounded in each block grows with the root of their number.
 func NewExactBlocks(
-	ctx context.Context, m *Model, n int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
+	m *Model, n int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
 ) (*ExactSums, error) {
-	if times := fault.In(ctx).DeltaTimes; times > 0 {
-		delta *= times
-	}
 	factor, err := mechanism.SafeFactor(mechanism.Analytic, epsilon, delta)
 	if err != nil {
 		return nil, err
@@ -81,12 +76,6 @@ func NewExactBlocks(
 	// Eq. (6) and the bound in it are sums of up to M rounded terms.
 	// A relative 2^−38 is far above M rounded additions of positive numbers.
 	change := sensitivity * (1 + 0x1p-38)
-	if fault.In(ctx).PerCoordinate {
-		change = max(v*blocks.Largest.Product, ratio*v*v*blocks.Largest.Weight)
-	}
-	if fault.In(ctx).StepsForgotten {
-		change /= math.Sqrt(float64(blocks.Number))
-	}
 	largestScale := 2 * factor * change
 	// Euclidean norms of the rounding errors of one row in A (M numbers), in ratio·B
 	// (M²) and on the grid.
@@ -134,13 +123,13 @@ func (s *ExactSums) Scales() (a, b float64) { return s.a.Scale(), s.diagonal.Sca
 type partialSums struct{ a, diagonal, beside *release.Sums }
 
 // partial returns empty sums, which one worker fills.
-func (s *ExactSums) partial(ctx context.Context) (p partialSums, err error) {
+func (s *ExactSums) partial() (p partialSums, err error) {
 	a, b := s.model.Variance*s.blocks.Largest.Product, s.model.Variance*s.model.Variance*s.blocks.Largest.Weight
 	var errA, errD, errB error
-	p.a, errA = release.NewSums(ctx, s.a, s.n, a)
-	p.diagonal, errD = release.NewSums(ctx, s.diagonal, s.n, b)
+	p.a, errA = release.NewSums(s.a, s.n, a)
+	p.diagonal, errD = release.NewSums(s.diagonal, s.n, b)
 	if s.beside != nil {
-		p.beside, errB = release.NewSums(ctx, s.beside, s.n, b)
+		p.beside, errB = release.NewSums(s.beside, s.n, b)
 	}
 	return p, errors.Join(errA, errD, errB)
 }
@@ -148,9 +137,9 @@ func (s *ExactSums) partial(ctx context.Context) (p partialSums, err error) {
 // Noisy returns the sums over the rows of x (N×D) with outputs y in [−1, 1], with
 // noise. Whole numbers add up to the same in any order and on any workers.
 func (s *ExactSums) Noisy(
-	ctx context.Context, x *mat.Dense, y []float64, workers int, source *release.Source,
+	x *mat.Dense, y []float64, workers int, source *release.Source,
 ) (sparsegp.Sums, error) {
-	all, err := s.NoisyBlocks(ctx, x, func(row int, shares []Share) { shares[0] = Share{y[row], 1} }, workers, source)
+	all, err := s.NoisyBlocks(x, func(row int, shares []Share) { shares[0] = Share{y[row], 1} }, workers, source)
 	if err != nil {
 		return sparsegp.Sums{}, err
 	}
@@ -160,13 +149,13 @@ func (s *ExactSums) Noisy(
 // NoisyBlocks returns the sums of every block over the rows of x (N×D), with noise; sharesOf
 // returns the shares of a row in the blocks.
 func (s *ExactSums) NoisyBlocks(
-	ctx context.Context, x *mat.Dense, sharesOf func(row int, shares []Share), workers int, source *release.Source,
+	x *mat.Dense, sharesOf func(row int, shares []Share), workers int, source *release.Source,
 ) ([]sparsegp.Sums, error) {
 	rows, _ := x.Dims()
 	parts := make([]partialSums, max(1, min(workers, rows/64)))
 	for i := range parts {
 		var err error
-		if parts[i], err = s.partial(ctx); err != nil {
+		if parts[i], err = s.partial(); err != nil {
 			return nil, err
 		}
 	}

@@ -1,12 +1,37 @@
-// Package floatnoise recognises normal numbers of math/rand/v2, for tests that
-// attack releases. They are multiples k·w of 128 public numbers w, |k| ≤ 2^31, about
-// 2^39 in all: noise of that kind gives away which query a number was added to.
+// Package floatnoise makes releases with normal numbers of math/rand/v2 and recognises such
+// numbers, for tests that attack releases. They are multiples k·w of 128 public numbers w,
+// |k| ≤ 2^31, about 2^39 in all: noise of that kind reveals to which query it was added.
 package floatnoise
 
 import (
+	"context"
+	"io"
 	"math"
 	"math/rand/v2"
+
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
 )
+
+// Release publishes the private rows of a plan: with exact noise from entropy, or, where
+// normal is not nil, with its numbers times the scale of the exact noise, in floating point.
+func Release(ctx context.Context, plan *release.Plan, entropy io.Reader, normal *rand.Rand) (
+	*experiment.Release, error) {
+	source := release.Unbooked(entropy)
+	var draws []release.Draw
+	source.Trace(&draws)
+	out, err := plan.With(ctx, source, plan.Private)
+	if normal == nil || len(draws) == 0 {
+		return out, err
+	}
+	var noisy []float64
+	for _, d := range draws {
+		for _, v := range d.Query {
+			noisy = append(noisy, v+d.Noise.Scale()*normal.NormFloat64())
+		}
+	}
+	return plan.With(ctx, release.Replay(noisy), plan.Private)
+}
 
 // script is a source of the given numbers, and of zeros after them.
 type script []uint64
@@ -30,7 +55,7 @@ func New() *Layers {
 	return out
 }
 
-// Possible says whether math/rand/v2 has a normal number within the tolerance of v.
+// Possible reports whether math/rand/v2 has a normal number within the tolerance of v.
 func (l *Layers) Possible(v, tolerance float64) bool {
 	for _, w := range l {
 		if k := math.Round(v / w); math.Abs(k) <= 1<<31 && math.Abs(v-k*w) <= tolerance {

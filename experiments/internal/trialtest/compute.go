@@ -13,7 +13,7 @@ func Try[S, M any](
 	t *testing.T, o Options, x *experiment.Definition[S, M], changes ...func(*S),
 ) (*experiment.Outcome[M], error) {
 	t.Helper()
-	return x.Compute(o.Context(t), New(t, o), x.With(changes...))
+	return x.Compute(t.Context(), New(t, o), x.With(changes...))
 }
 
 // Compute does so where nothing fails and all metrics are finite.

@@ -2,7 +2,6 @@
 package trialtest
 
 import (
-	"context"
 	"hash/fnv"
 	"math/rand/v2"
 	"testing"
@@ -23,16 +22,7 @@ type Options struct {
 	File     string                   // that any csv:PATH is; empty: the file at PATH
 	Dataset  func(name string) string // nil: by Folder and File
 	Progress func(done, total int, what string)
-	Ctx      context.Context // nil: that of the test
 	Keeper   experiment.Keeper
-}
-
-// Context is what the trial runs under.
-func (o Options) Context(tb testing.TB) context.Context {
-	if o.Ctx == nil {
-		return tb.Context()
-	}
-	return o.Ctx
 }
 
 // dataset is where a data set lies.

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
@@ -163,11 +162,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	scaled := mat.DenseCopyOf(private)
 	n, columns := scaled.Dims()
 	for i := range n {
-		if row := scaled.RawRowView(i); fault.In(ctx).Unclipped {
-			p.ranges.ScaleUnclipped(row)
-		} else {
-			p.ranges.Scale(row)
-		}
+		p.ranges.Scale(scaled.RawRowView(i))
 	}
 	values, err := source.Add(p.noise, scaled.RawMatrix().Data)
 	if err != nil {

@@ -65,7 +65,7 @@ func released(t *testing.T, rows string, seed byte, changes ...func(*Publishing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := release.Unbooked(t.Context(), rand.NewChaCha8([32]byte{seed}))
+	source := release.Unbooked(rand.NewChaCha8([32]byte{seed}))
 	var draws []release.Draw
 	source.Trace(&draws)
 	out, err := plan.With(t.Context(), source, plan.Private)
@@ -164,7 +164,7 @@ func TestReleaseFollowsFromNoisyEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(private *mat.Dense) string {
-		out, err := plan.With(t.Context(), release.Unbooked(t.Context(), rand.NewChaCha8([32]byte{5})), private)
+		out, err := plan.With(t.Context(), release.Unbooked(rand.NewChaCha8([32]byte{5})), private)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func TestReleaseOfPictures(t *testing.T) {
 	if plan.Spending.Epsilon != 24 {
 		t.Errorf("a picture of six pixels spends %g, want 6 × 4", plan.Spending.Epsilon)
 	}
-	out, err := plan.With(t.Context(), release.Unbooked(t.Context(), rand.NewChaCha8([32]byte{})), plan.Private)
+	out, err := plan.With(t.Context(), release.Unbooked(rand.NewChaCha8([32]byte{})), plan.Private)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/graphs/hull"
@@ -37,7 +38,7 @@ type Builder struct {
 	branches func(samples int) int
 	// clusters is what k-means sees: OriginalClusters or NoisyClusters.
 	clusters Clusters
-	starts   int // of k-means
+	kmeans   learn.KMeansOptions
 	// private says that the fabrication's radius comes from the original data.
 	private   bool
 	smoothing int
@@ -51,8 +52,8 @@ type Builder struct {
 func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
 	noise, err := p.noise(data)
 	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
-		clusters: p.clustersOf(data), starts: p.Starts, private: p.Variant == AsPublished, smoothing: p.Smoothing,
-		noise: noise}, err
+		clusters: p.clustersOf(data), kmeans: learn.KMeansOptions{Restarts: p.Starts}, private: p.Variant == AsPublished,
+		smoothing: p.Smoothing, noise: noise}, err
 }
 
 // NewLaplaceBuilder is [NewBuilder] with Laplace noise, without an atom of entries that
@@ -68,7 +69,7 @@ func NewLaplaceBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipe
 // takes a given number of steps.
 func NewBuilderOfNoisy(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) *Builder {
 	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
-		clusters: NoisyClusters, starts: p.Starts, smoothing: p.Smoothing, given: true}
+		clusters: NoisyClusters, kmeans: learn.KMeansOptions{Restarts: p.Starts}, smoothing: p.Smoothing, given: true}
 }
 
 // NewFabricator returns the builder of a trial whose samples are one cluster each. Its

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/shared"
 	"privkern/experiments/learn"
 	"privkern/graphs/hull"
@@ -105,8 +104,7 @@ func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dens
 	if err != nil {
 		return nil, err
 	}
-	opts := learn.KMeansOptions{Restarts: b.starts, Iterations: fault.Capped(ctx, learn.KMeansIterations)}
-	err = learn.KMeansAll(ctx, b.e, problems, opts, func(j int, c *learn.Clustering, err error) error {
+	err = learn.KMeansAll(ctx, b.e, problems, b.kmeans, func(j int, c *learn.Clustering, err error) error {
 		if err != nil {
 			return of(divided[j], err)
 		}
@@ -215,7 +213,7 @@ func (b *Builder) work(ctx context.Context, name string, key func(*experiment.In
 func (b *Builder) digest(sources []Source) func() string {
 	return sync.OnceValue(func() string {
 		return experiment.Digest(func(in *experiment.Inputs) {
-			in.Whole(int(b.trial.Seed), len(sources), b.starts)
+			in.Whole(int(b.trial.Seed), len(sources), b.kmeans.Restarts)
 			for i := range sources {
 				s := &sources[i]
 				in.Text(s.String())

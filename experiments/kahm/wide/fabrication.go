@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/shared"
 	"privkern/graphs/hull"
 	"privkern/runner/experiment"
@@ -113,7 +112,6 @@ func (b *Builder) fabricate(ctx context.Context, clusters []Cluster, radii []flo
 	for i := range clusters {
 		out[i], at[i] = new(Fabrication), i
 	}
-	most := fault.Capped(ctx, maxSmoothing)
 	for steps := 0; len(y) > 0; steps++ {
 		err := hull.ModelAll(ctx, b.e, y, MachineOptions(b.n, 1), func(j int, m *hull.SmoothModel, err error) error {
 			i := at[j]
@@ -127,7 +125,7 @@ func (b *Builder) fabricate(ctx context.Context, clusters []Cluster, radii []flo
 			case b.private && m.Error <= radii[i] || !b.private && steps == b.smoothing:
 				f.Samples, f.unsafe, y[j] = m.Images, m.Unsafe, nil
 				step()
-			case b.private && steps == most:
+			case b.private && steps == maxSmoothing:
 				return fmt.Errorf("%v: fabrication stopped after %d smoothing steps, the most that are allowed, at a "+
 					"modelling error of %g, and at most that of the original samples, %g, is wanted; use a larger epsilon "+
 					"or another n, or variant=corrected, which takes a given number of steps", clusters[i].source, steps,

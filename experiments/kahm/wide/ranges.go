@@ -19,13 +19,6 @@ func (r *Ranges) Scale(row []float64) (outside int) {
 	return outside
 }
 
-// ScaleUnclipped is Scale of values that stay beyond their range: a planted fault.
-func (r *Ranges) ScaleUnclipped(row []float64) {
-	for j, v := range row {
-		row[j] = r.unit(j, v)
-	}
-}
-
 // unit is the place of a value in its range. Halves first: the range itself may overflow.
 func (r *Ranges) unit(j int, v float64) float64 {
 	half := r.High[j]/2 - r.Low[j]/2

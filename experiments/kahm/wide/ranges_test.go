@@ -33,8 +33,4 @@ func TestRangesRestore(t *testing.T) {
 	if r.Restore(row); fmt.Sprint(row) != "[25 20 5]" {
 		t.Errorf("%v", row)
 	}
-	unclipped := []float64{125, -20, 7}
-	if r.ScaleUnclipped(unclipped); fmt.Sprint(unclipped) != "[1.25 -0.5 0]" {
-		t.Errorf("%v", unclipped)
-	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -57,11 +56,21 @@ type adversary struct {
 // together. Step is called as each adversary is done.
 func Disclose(ctx context.Context, t *experiment.Trial, f *Features, train, test Samples, step func(what string),
 ) (Disclosed, error) {
-	a := adversary{Trial: t, ctx: ctx, searches: fault.Capped(ctx, learn.SVMIterations), train: train, test: test,
+	return newAdversary(ctx, t, f, train, test, step).disclose()
+}
+
+func newAdversary(ctx context.Context, t *experiment.Trial, f *Features, train, test Samples, step func(what string),
+) *adversary {
+	a := &adversary{Trial: t, ctx: ctx, searches: learn.SVMIterations, train: train, test: test,
 		step: step, scaledTrain: mat.DenseCopyOf(f.Train), scaledTest: mat.DenseCopyOf(f.Test)}
 	standardise(a.scaledTrain, a.scaledTest)
+	return a
+}
+
+// disclose runs the attacks one after the other.
+func (a *adversary) disclose() (Disclosed, error) {
 	for _, attack := range []func() error{a.machine, a.neighbours, a.forest} {
-		if err := ctx.Err(); err != nil {
+		if err := a.ctx.Err(); err != nil {
 			return Disclosed{}, err
 		}
 		if err := attack(); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
@@ -68,8 +67,7 @@ func runEigenproblem(ctx context.Context, t *experiment.Trial,
 	}
 	score := func(of, at *mat.Dense) (float64, error) {
 		normalise(of, at)
-		m, err := learn.TrainSVM(of, train.Utility, learn.SVMOptions{C: s.C,
-			Iterations: fault.Capped(ctx, learn.SVMIterations)})
+		m, err := learn.TrainSVM(of, train.Utility, learn.SVMOptions{C: s.C})
 		if err != nil {
 			return 0, err
 		}

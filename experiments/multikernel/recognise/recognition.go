@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -30,6 +29,16 @@ const recognitionSteps = 5
 // recognise trains and tests on compressed features of the samples.
 func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Samples, d division,
 	kernels string) (*experiment.Outcome[RecognitionMetrics], error) {
+	r, err := newRecognition(ctx, t, s, all, d, kernels)
+	if err != nil {
+		return nil, err
+	}
+	return r.run()
+}
+
+// newRecognition computes the features that all classifiers of a trial share.
+func newRecognition(ctx context.Context, t *experiment.Trial, s *Recognition, all Samples, d division,
+	kernels string) (*recognition, error) {
 	spec, err := s.spec(kernels)
 	if err != nil {
 		return nil, err
@@ -61,13 +70,17 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 	if w := NotCompressed(s.Components, f.Weights, columns); w != "" {
 		warnings = append(warnings, w)
 	}
-	r := recognition{Trial: t, ctx: ctx, settings: s, searches: fault.Capped(ctx, learn.SVMIterations), features: f,
-		train: train, test: test, done: len(spec.Kernels), total: total}
-	m := &r.metrics
-	m.addFeatures(spec, f)
-	m.TrainSamples, m.TestSamples = float64(len(trainRows)), float64(len(testRows))
+	r := &recognition{Trial: t, ctx: ctx, settings: s, searches: learn.SVMIterations, features: f,
+		train: train, test: test, warnings: warnings, done: len(spec.Kernels), total: total}
+	r.metrics.addFeatures(spec, f)
+	r.metrics.TrainSamples, r.metrics.TestSamples = float64(len(trainRows)), float64(len(testRows))
+	return r, nil
+}
+
+// run trains the classifiers and tests them.
+func (r *recognition) run() (*experiment.Outcome[RecognitionMetrics], error) {
 	for _, step := range []func() error{r.utility, r.privacy, r.disclose} {
-		if err := ctx.Err(); err != nil {
+		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := step(); err != nil {
@@ -75,7 +88,7 @@ func recognise(ctx context.Context, t *experiment.Trial, s *Recognition, all Sam
 		}
 	}
 	return &experiment.Outcome[RecognitionMetrics]{Metrics: r.metrics, Privacy: claimedPrivacy(),
-		Warnings: slices.Concat(warnings, r.warnings, e.Warnings())}, nil
+		Warnings: slices.Concat(r.warnings, engine.Of(r.Engine).Warnings())}, nil
 }
 
 // claimedPrivacy states that there is no guarantee.

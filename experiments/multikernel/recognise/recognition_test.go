@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/runner/experiment"
@@ -168,20 +167,35 @@ func TestNotCompressed(t *testing.T) {
 // A search of any machine that stops at its cap fails the trial.
 func TestMachinesShortOfTheirOptimum(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		cap  int
-		c    experiment.Or[CrossValidation, float64]
-		want string
+		name        string
+		cap         int
+		c           experiment.Or[CrossValidation, float64]
+		ofAdversary bool
+		want        string
 	}{
-		{"C cross-validated", 3, trialtest.WordOr[float64](CrossValidated),
+		{"C cross-validated", 3, trialtest.WordOr[float64](CrossValidated), false,
 			"utility_percent: cross-validation, C = 100: support vector machine, classes"},
-		{"activities", 3, experiment.NumberOr[CrossValidation](100.0), "utility_percent: support vector machine, classes"},
-		{"people", 45, experiment.NumberOr[CrossValidation](100.0), "privacy_percent: support vector machine, classes"},
-		{"adversary", 60, experiment.NumberOr[CrossValidation](1.0), "adversary: cross-validation, C = "},
+		{"activities", 3, experiment.NumberOr[CrossValidation](100.0), false,
+			"utility_percent: support vector machine, classes"},
+		{"people", 45, experiment.NumberOr[CrossValidation](100.0), false,
+			"privacy_percent: support vector machine, classes"},
+		{"adversary", 60, experiment.NumberOr[CrossValidation](1.0), true, "adversary: cross-validation, C = "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx := fault.With(t.Context(), fault.Faults{Cap: c.cap})
-			_, err := recogniseHAR(ctx, t, 1, new(steps), movements(4), division{test: 3}, func(s *HARSettings) { s.C = c.c })
+			s := har().With(func(s *HARSettings) { s.C = c.c })
+			r, err := newRecognition(t.Context(), new(steps).trial(t, 1), &s.Recognition, movements(4), division{test: 3},
+				harKernels[s.Experiment-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.searches = c.cap
+			if c.ofAdversary {
+				a := newAdversary(t.Context(), r.Trial, r.features, r.train, r.test, r.step)
+				a.searches = c.cap
+				_, err = a.disclose()
+			} else {
+				_, err = r.run()
+			}
 			stopped := fmt.Sprintf("stopped after %d iterations", c.cap)
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) || !strings.Contains(err.Error(), stopped) {
 				t.Errorf("%v; want %q", err, c.want)

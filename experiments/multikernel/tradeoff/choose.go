@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/experiments/multikernel/recognise"
@@ -165,8 +164,7 @@ func (c *chooser) score(ctx context.Context, k kernellist.Kernel, rho float64) (
 		}
 		normalise(train, tested)
 		for _, u := range c.data.utilities {
-			m, err := learn.TrainSVM(train, choose(u.labels, f.Train),
-				learn.SVMOptions{C: 1, Iterations: fault.Capped(ctx, learn.SVMIterations)})
+			m, err := learn.TrainSVM(train, choose(u.labels, f.Train), learn.SVMOptions{C: 1})
 			if err != nil {
 				return 0, fmt.Errorf("choosing gamma and rho: %w", err)
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/learn"
 	"privkern/experiments/multikernel/recognise"
 	"privkern/runner/experiment"
@@ -22,14 +21,14 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	for i, u := range l.data.utilities {
 		of, tested := choose(u.labels, fold.Train), choose(u.labels, fold.Test)
-		penalty, err := l.penalty(ctx, f, of)
+		penalty, err := l.penalty(f, of)
 		if err != nil {
 			return fmt.Errorf("utility %s: %w; or give c", u.name, err)
 		}
 		if i == 0 {
 			c = penalty
 		}
-		percent, err := l.machine(ctx, f, of, tested, penalty)
+		percent, err := l.machine(f, of, tested, penalty)
 		if err != nil {
 			return fmt.Errorf("utility %s: %w", u.name, err)
 		}
@@ -42,7 +41,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	m.C = c
 	var err error
-	if m.Privacy, err = l.machine(ctx, f, train.Privacy, test.Privacy, c); err != nil {
+	if m.Privacy, err = l.machine(f, train.Privacy, test.Privacy, c); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)
@@ -67,7 +66,7 @@ func (l *learner) warnUseless(m *Metrics) {
 var penaltiesPerRow = []float64{.1, 1, 10, 100}
 
 // penalty is the C of a machine.
-func (l *learner) penalty(ctx context.Context, f *recognise.Features, labels []int) (float64, error) {
+func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) {
 	if !l.settings.C.Is(recognise.CrossValidated) {
 		return l.settings.C.Number, nil
 	}
@@ -76,7 +75,7 @@ func (l *learner) penalty(ctx context.Context, f *recognise.Features, labels []i
 		grid[i] *= float64(len(labels))
 	}
 	choice, err := learn.CrossValidateC(f.Train, labels, grid, penaltyFolds, l.Stream("cross-validation of C"),
-		learn.SVMOptions{Iterations: fault.Capped(ctx, learn.SVMIterations)})
+		learn.SVMOptions{})
 	if err != nil {
 		return 0, err
 	}
@@ -91,8 +90,8 @@ func (l *learner) penalty(ctx context.Context, f *recognise.Features, labels []i
 const penaltyFolds = 3
 
 // machine returns the share of test rows whose class a machine recognises, in per cent.
-func (l *learner) machine(ctx context.Context, f *recognise.Features, train, test []int, c float64) (float64, error) {
-	m, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c, Iterations: fault.Capped(ctx, learn.SVMIterations)})
+func (l *learner) machine(f *recognise.Features, train, test []int, c float64) (float64, error) {
+	m, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c})
 	if err != nil {
 		return 0, err
 	}

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/internal/fault"
 	"privkern/experiments/internal/floatnoise"
 )
 
@@ -83,12 +82,10 @@ func Unit(n, i int) []float64 {
 	return out
 }
 
-// Samplers are the old one, in floating point, and the one of package release.
-func Samplers(stream uint64) map[string]fault.Faults {
-	return map[string]fault.Faults{
-		"math/rand/v2": {Float: rand.New(rand.NewPCG(stream, 99))},
-		"exact":        {},
-	}
+// Samplers are normal numbers in floating point, and nil for the exact noise of package
+// release: see [floatnoise.Release].
+func Samplers(stream uint64) map[string]*rand.Rand {
+	return map[string]*rand.Rand{"math/rand/v2": rand.New(rand.NewPCG(stream, 99)), "exact": nil}
 }
 
 // AtMost is a bound on how often one of probability p succeeds, beyond which a

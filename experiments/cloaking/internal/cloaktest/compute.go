@@ -43,7 +43,7 @@ func Publish[S, M any](
 	}
 	tr.Book = func(experiment.Spending) error { return nil }
 	tr.Entropy = Entropy(int(o.Seed))
-	return x.Experiment.Release(o.Context(t), tr, tr.Params)
+	return x.Experiment.Release(t.Context(), tr, tr.Params)
 }
 
 // PlanOf plans a release.
@@ -56,7 +56,7 @@ func PlanOf[S, M any](
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan(o.Context(t), tr)
+	p, err := plan(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}

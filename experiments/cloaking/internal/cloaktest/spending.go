@@ -109,7 +109,7 @@ func WantNoOrder(t *testing.T, rows Rows, planned func(t *testing.T, file string
 	t.Helper()
 	published := func(t *testing.T, rows Rows) (*release.Plan, []byte) {
 		p := planned(t, rows.File(t))
-		r, err := p.With(t.Context(), release.Unbooked(t.Context(), Entropy(3)), p.Private)
+		r, err := p.With(t.Context(), release.Unbooked(Entropy(3)), p.Private)
 		if err != nil {
 			t.Fatal(err)
 		}

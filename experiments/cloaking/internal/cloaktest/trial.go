@@ -41,7 +41,7 @@ func Run(t *testing.T, o trialtest.Options, e *experiment.Experiment, given map[
 	}
 	tr := trialtest.New(t, o)
 	tr.Experiment, tr.Params = e.Name, p
-	r, err := e.Run(o.Context(t), tr, tr.Params)
+	r, err := e.Run(t.Context(), tr, tr.Params)
 	if err != nil {
 		t.Fatalf("%s %v: %v", e.Name, given, err)
 	}
