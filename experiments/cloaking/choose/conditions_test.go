@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), Workers: 2}
 	rank, start := experiment.NumberOr[cloak.Full, int], experiment.NumberOr[cloak.Weights, float64]
@@ -55,7 +55,7 @@ func TestWhereSettingsApply(t *testing.T) {
 	}.Check(t)
 }
 
-// What auto stands for is what the bound needs.
+// Auto stands for the value that the bound requires.
 func TestNormalisation(t *testing.T) {
 	for _, c := range []struct {
 		bound       Bound

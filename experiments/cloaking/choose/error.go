@@ -15,15 +15,15 @@ import (
 	"privkern/experiments/learn"
 )
 
-// evaluation is what one distinct model of the grid is worth.
+// evaluation holds the errors of one distinct model of the grid.
 type evaluation struct {
 	// In units of d².
 	squares     float64 // squared errors without noise, over all folds
-	noise       float64 // what the noise adds to them, in expectation or in the mean over draws
+	noise       float64 // their increase by the noise, in expectation or in the mean over draws
 	sensitivity float64 // of their sum
 	holdout     float64 // expected squared errors on the rows held out
 
-	// What warnings and metrics need.
+	// Inputs of warnings and metrics.
 	designs []cloak.Quality
 }
 
@@ -78,7 +78,7 @@ func (s *selector) predict(ctx context.Context, sets []rowSet, use func(model in
 	return nil
 }
 
-// ofModel says which model an error is of, where it is that of one of its sets.
+// ofModel adds the model to an error in one of its sets.
 func (s *selector) ofModel(err error, first, sets int) error {
 	var of *cloak.SetError
 	if !errors.As(err, &of) {
@@ -132,13 +132,12 @@ func (s *selector) evaluate(sets []rowSet, predictions *noisyPredictions) (evalu
 	return out, nil
 }
 
-// residuals returns the matrix A of the errors Az without noise over all folds,
-// in the order of the rows that the configuration is selected on.
+// residuals returns the matrix A of the errors Az without noise over all folds, in the order of the
+// rows that the configuration is selected on.
 //
-// With public normalisation z are these rows' heights less the prior mean, which
-// is the middle of their interval. As published the prior mean is the mean of
-// all heights, private ones: z are all heights less the middle, and A has what they
-// do to the prior mean too.
+// With public normalisation z are these rows' heights less the prior mean, which is the middle of
+// their interval. As published the prior mean is the mean of all heights, private ones: z are all
+// heights less the middle, and A includes their effect on the prior mean.
 func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
 	n := len(s.rows)
 	a := mat.NewDense(n, n, nil)
@@ -159,7 +158,7 @@ func (s *selector) residuals(matrices []*mat.Dense) *mat.Dense {
 
 // noisyPredictions are sets of predictions with their noise.
 type noisyPredictions struct {
-	matrices []*mat.Dense // what is released is the prior mean + matrix·(y − prior mean)
+	matrices []*mat.Dense // the released value is the prior mean + matrix·(y − prior mean)
 	// variance is the trace of the noise's covariance over d², or with draws the mean of
 	// their squared lengths; mean is then the mean noise of each prediction over d.
 	variance []float64
@@ -167,8 +166,8 @@ type noisyPredictions struct {
 	designs  []cloak.Quality
 }
 
-// cross is what draws of the noise add to the square of an error beside their own squares:
-// nothing in expectation.
+// cross returns the cross terms of draws of the noise in the square of an error: zero in
+// expectation.
 func (p *noisyPredictions) cross(set, prediction int, miss float64) float64 {
 	if p.mean == nil || p.mean[set] == nil {
 		return 0
@@ -244,7 +243,7 @@ func (s *selector) release(ctx context.Context, models []distinctModel, first in
 	return out, nil
 }
 
-// warnings says what is computed but suspect.
+// warnings returns the warnings about results that are computed but suspect.
 func (s *selector) warnings(models []evaluation) []string {
 	var all []cloak.Quality
 	for i := range models {

@@ -27,7 +27,7 @@ func Figure6() experiment.Figure {
 
 type observation = experiment.ObservationOf[selectionSettings, selectionMetrics]
 
-// panelKey is what the trials of a panel share: all settings but ε.
+// panelKey holds the settings that the trials of a panel share: all but ε.
 type panelKey struct {
 	inputs     cloak.Inputs
 	candidates string // lists are not comparable
@@ -87,7 +87,7 @@ func heatmapOf(columns []observation) *experiment.Heatmap {
 	return h
 }
 
-// title says how a configuration is chosen, and what is left out.
+// title names the choice of a configuration and the excluded ones.
 func (a *algorithm) title() string {
 	out := experiment.NameOf(a.Bound) + ", " + experiment.NameOf(a.Calibration)
 	for _, cut := range []struct {

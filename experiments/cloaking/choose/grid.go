@@ -17,8 +17,8 @@ type configuration struct{ lengthscale, noise, kernel float64 }
 // per fold.
 const maxConfigurations = 2000
 
-// maxRatio bounds noise over kernel variance, and its inverse: far beyond what
-// is of use, and far from where double precision ends.
+// maxRatio bounds noise over kernel variance, and its inverse: far beyond useful values, and far
+// from the limits of double precision.
 const maxRatio = 1e100
 
 // grid is the product of the lists of hyperparameters.
@@ -53,8 +53,8 @@ func (c *candidates) grid() grid {
 	return g
 }
 
-// is says whether the configuration makes the model's predictions. Ratios such
-// as 0.2/5 and 1/25 need not be equal to the last bit.
+// is reports whether the configuration makes the model's predictions. Ratios such as 0.2/5 and 1/25
+// need not be equal to the last bit.
 func (c configuration) is(d distinctModel) bool {
 	return c.lengthscale == d.lengthscale && math.Abs(c.noise/c.kernel-d.ratio) <= 1e-12*d.ratio
 }

@@ -8,8 +8,8 @@ import (
 	"privkern/experiments/internal/trialtest"
 )
 
-// Only 35 of the 80 configurations of Table 2 differ, although floating point has
-// 0.2/5 beside 1/25, and equal ones get equal errors and probabilities.
+// Only 35 of the 80 configurations of Table 2 differ, although 0.2/5 and 1/25 differ in floating
+// point, and equal ones get equal errors and probabilities.
 func TestGridSharesModels(t *testing.T) {
 	g := Selection().Defaults().grid()
 	if len(g.configurations) != 80 || len(g.distinct) != 35 {
@@ -56,7 +56,7 @@ func TestConfigurationNames(t *testing.T) {
 	}
 }
 
-// What a record names goes back to the family that it is of, whose names begin alike.
+// A metric of a record belongs to the right family among families whose names begin alike.
 func TestMetricsOfRecords(t *testing.T) {
 	c, l := configuration{25, 0.2, 1}.name(), nameOf(25)
 	m := Selection().Values(map[string]float64{

@@ -7,8 +7,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// privacy says what it protects to choose a configuration and then to release
-// one set of predictions made with it.
+// privacy describes the protection by a choice of a configuration followed by a release of one set
+// of predictions made with it.
 func (s *selector) privacy() *experiment.Privacy {
 	p, number := s.settings, experiment.FormatNumber
 	notes := []string{

@@ -19,8 +19,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A choice has the probabilities that a judged trial reports, up to what the
-// rounding of the utilities takes off ε.
+// A choice has the probabilities that a judged trial reports, up to the part of ε that the rounding
+// of the utilities takes.
 func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 	s := trialtest.Options{Folder: cloaktest.Census(t)}
 	grid := func(s *selectionSettings) {
@@ -72,7 +72,7 @@ func TestPublishedSettings(t *testing.T) {
 	}
 }
 
-// What has no guarantee is not released.
+// Choices without a guarantee are not released.
 func TestReleaseRefusals(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
@@ -156,8 +156,8 @@ func TestUtilityBounds(t *testing.T) {
 	}
 }
 
-// The bound covers the sums over many rows, in which equal terms are rounded the
-// same way each time, and what the noise adds to them.
+// The bound covers the sums over many rows, in which equal terms are rounded the same way each
+// time, and the contribution of the noise.
 func TestUtilityBoundOfSums(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -276,7 +276,7 @@ func TestChoiceStaysBelowTheThreshold(t *testing.T) {
 			if least := largest + 2*off; !(off > 0) || noise.Sensitivity < least || noise.Sensitivity > least*(1+1e-13) {
 				t.Errorf("the choice has a sensitivity of %.17g, want %.17g and %g more", noise.Sensitivity, largest, 2*off)
 			}
-			// The rounding has a share that is more than what Up adds.
+			// The share of the rounding exceeds the increment by Up.
 			if noise.Sensitivity-largest < 1.5*off {
 				t.Errorf("%g is taken for the rounding, want %g", noise.Sensitivity-largest, 2*off)
 			}

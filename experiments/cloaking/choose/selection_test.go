@@ -17,8 +17,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What is left out has probability zero; the rest is a distribution, by
-// Eq. (8), and its marginals are too.
+// Excluded configurations have probability zero; the rest is a distribution, by Eq. (8), and its
+// marginals are too.
 func TestSelectionProbabilities(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestSelectionProbabilities(t *testing.T) {
 	}
 }
 
-// What is reported by configuration are the columns of the series.
+// Metrics of configurations are the columns of the series.
 func TestMetricsByConfiguration(t *testing.T) {
 	r := compute(t, trialtest.Options{Folder: cloaktest.Census(t)}, noiseless, func(s *selectionSettings) {
 		s.candidates = candidates{[]float64{5, 25}, []float64{0.2, 1}, []float64{1}}
@@ -121,8 +121,8 @@ func TestMetricsByConfiguration(t *testing.T) {
 	}
 }
 
-// The choice follows the probabilities: with a large ε it is the best, else it
-// depends on the stream, and what is left out is never chosen.
+// The choice follows the probabilities: with a large ε it is the best, else it depends on the
+// stream, and excluded configurations are never chosen.
 func TestSelectionChooses(t *testing.T) {
 	folder := cloaktest.Census(t)
 	chosen := func(stream uint64, change change) configuration {
@@ -231,7 +231,7 @@ func TestSelectionWarnsOfItsDesigns(t *testing.T) {
 	}
 }
 
-// What a user writes that no trial has, and the largest that one has.
+// Invalid settings, and the largest valid ones.
 func TestSelectionRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -274,7 +274,7 @@ func TestSelectionRefusals(t *testing.T) {
 	}
 }
 
-// What shows with the data.
+// Errors that need the data.
 func TestSelectionsThatFail(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, c := range []struct {

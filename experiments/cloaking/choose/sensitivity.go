@@ -12,13 +12,12 @@ import (
 // largest change of one output (its "completely arbitrary bound").
 const errorBound = 4
 
-// publishedSensitivity is Eq. (9) in units of d², for the largest squared column
-// norms of the folds' cloaking matrices: 9 + the sum of all but the smallest.
+// publishedSensitivity is Eq. (9) in units of d², for the largest squared column norms of the
+// folds' cloaking matrices: 9 + the sum of all but the smallest.
 //
-// The 9 bounds what the changed output does as a test value, d² + 2d·4d. The
-// others are meant to bound what it does as a training value, but leave out the
-// cross term 2d·eᵀc_j of ‖e + d·c_j‖² − ‖e‖², which is of first order: (9) is no
-// upper bound.
+// The 9 bounds the effect of the changed output as a test value, d² + 2d·4d. The others are meant
+// to bound its effect as a training value, but leave out the cross term 2d·eᵀc_j of ‖e + d·c_j‖² −
+// ‖e‖², which is of first order: (9) is no upper bound.
 func publishedSensitivity(columnNorms []float64) float64 {
 	return 1 + 2*errorBound + floats.Sum(columnNorms) - slices.Min(columnNorms)
 }

@@ -24,7 +24,7 @@ const (
 // Choices are the names of the bounds.
 func (Bound) Choices() []string { return []string{"exact", "as-published"} }
 
-// Expectation stands for what infinitely many draws of the noise would give.
+// Expectation stands for the mean over infinitely many draws of the noise.
 type Expectation int
 
 // Expected is the word's only value.
@@ -60,7 +60,7 @@ type candidates struct {
 	KernelVariances []float64 `name:"kernel_variances" default:"1,5,25,125" above:"0"`
 }
 
-// algorithm says how one of the candidates is chosen.
+// algorithm selects the rule by which one of the candidates is chosen.
 type algorithm struct {
 	// privacy parameter of the exponential mechanism; epsilon and delta are those of the
 	// regression after it, whose noise counts in the errors
@@ -110,8 +110,8 @@ type selectionSettings struct {
 	algorithm
 }
 
-// publicLow is where the lower end of the interval of heights is a setting: no tag can
-// say so, since what auto stands for depends on the bound.
+// publicLow is the condition under which the lower end of the interval of heights is a setting: no
+// tag can express it, because the meaning of auto depends on the bound.
 var publicLow = experiment.Rule[*selectionSettings]{
 	To:        func(s *selectionSettings) []any { return []any{&s.PublicLow} },
 	DecidedBy: func(s *selectionSettings) []any { return []any{&s.Normalisation, &s.Bound} },
@@ -119,8 +119,8 @@ var publicLow = experiment.Rule[*selectionSettings]{
 	Holds:     func(s *selectionSettings) bool { return s.heights().Normalisation == cloak.Public },
 }
 
-// heights are what of the heights is protected, with the normalisation that auto stands
-// for: an exact bound needs constants.
+// heights returns the protected heights, with the normalisation that auto stands for: an exact
+// bound needs constants.
 func (a *algorithm) heights() *cloak.Heights {
 	h := a.Heights
 	switch {
@@ -133,7 +133,7 @@ func (a *algorithm) heights() *cloak.Heights {
 	return &h
 }
 
-// within says whether a value is not above a bound that may be absent.
+// within reports whether a value is at most a bound that may be absent.
 func within(value float64, bound experiment.Or[cloak.None, float64]) bool {
 	return bound.Is(cloak.NotGiven) || value <= bound.Number
 }

@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// perModel are the numbers of an evaluation beside its designs.
+// perModel holds the numbers of an evaluation except its designs.
 const perModel = 4
 
 // evaluations cross-validates all models of the grid. Trials that differ in how one is chosen
@@ -63,7 +63,7 @@ func (s *selector) evaluateAll(ctx context.Context, sets []rowSet) ([]evaluation
 	models := make([]evaluation, len(s.grid.distinct))
 	counter := experiment.NewCounter(s.t.Progress, len(models), "models")
 	err := s.predict(ctx, sets, func(i int, p *noisyPredictions) (err error) {
-		// Leaving a model out that fails would change what is chosen from.
+		// Excluding a model that fails would change the set of candidates.
 		models[i], err = s.evaluate(sets, p)
 		counter.Step()
 		return err

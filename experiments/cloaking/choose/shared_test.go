@@ -11,8 +11,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Trials that differ in how a configuration is chosen evaluate the grid once, and have the
-// results, in every bit, that they have alone; what changes an evaluation is not shared.
+// Trials that differ in how a configuration is chosen evaluate the grid once, and have the results,
+// in every bit, that they have alone; different evaluations are not shared.
 func TestEvaluationsAreSharedAcrossChoices(t *testing.T) {
 	folder := cloaktest.Census(t)
 	grid := func(s *selectionSettings) {

@@ -8,8 +8,8 @@ import (
 	"privkern/experiments/internal/trialtest"
 )
 
-// What a choice takes is its own budget, not that of the regression after it, from the
-// account of all heights, whatever rows it is made on.
+// A choice spends its own budget, not that of the regression after it, from the account of all
+// heights, for any rows that it is made on.
 func TestSpending(t *testing.T) {
 	folder := cloaktest.Census(t)
 	rows := cloaktest.CensusRows(t, folder)

@@ -13,7 +13,7 @@ import (
 // nearBest is how near "within 30 %" of the best is.
 const nearBest = 1.3
 
-// summarise reports errors and probabilities, and what was chosen.
+// summarise reports errors, probabilities and the chosen configuration.
 func (s *selector) summarise(models []evaluation, c *choice) *experiment.Outcome[selectionMetrics] {
 	series := s.series(models, c)
 	rmse := series["rmse_cm"]

@@ -83,7 +83,7 @@ func TestAttackOnClassification(t *testing.T) {
 	}
 }
 
-// observer knows what is public of a release.
+// observer holds the public part of a release.
 func observer(t *testing.T, change func(*classificationSettings)) *attack.Attacker {
 	t.Helper()
 	text, _ := attackLabels(0, 0)

@@ -84,7 +84,7 @@ func TestSummaryOfFolds(t *testing.T) {
 	}
 }
 
-// noRows is a file without rows: what is refused is refused before it is read.
+// noRows is a file without rows: settings are refused before it is read.
 const noRows = ""
 
 func TestClassificationBadInput(t *testing.T) {
@@ -167,7 +167,7 @@ func TestClassificationConstantInput(t *testing.T) {
 	wantWarning(t, r.Warnings, `the input "a" has the same value in all rows`)
 }
 
-// More different inputs than the method can have are refused, with what to do.
+// More different inputs than the method can have are refused, with the remedy.
 func TestClassificationSize(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,class\n")

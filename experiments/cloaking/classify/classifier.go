@@ -69,7 +69,7 @@ type classifier struct {
 	settings *ClassifierSettings
 	scale    float64 // of the noise of one Newton step; 0 for none
 	steps    int
-	// converge says that the steps, without noise, must converge.
+	// converge reports whether the steps, without noise, must converge.
 	converge bool
 	draws    int
 	// source is where the noise of a release comes from; nil where releases are
@@ -99,11 +99,11 @@ func (c *classifier) withoutNoise() *classifier {
 	return &out
 }
 
-// publishes says whether the record is to leave out what is computed from the
-// labels without noise, and to have one draw: the mean of many has less noise.
+// publishes reports whether the record leaves out noise-free functions of the labels, and has one
+// draw, because the mean of many has less noise.
 func (c *classifier) publishes() bool { return c.t.Secure && c.scale > 0 }
 
-// warnings says what is computed but suspect in a trial with these fits.
+// warnings returns the warnings about a trial with these fits that is computed but suspect.
 func (c *classifier) warnings(fits ...*prediction) []string {
 	var all []cloak.Quality
 	var given []string
@@ -119,10 +119,10 @@ func (c *classifier) warnings(fits ...*prediction) []string {
 		cloak.DesignWarnings(all))
 }
 
-// laplaceMemory estimates what the classification of n training points takes, in
-// bytes: with the standard method eighteen n×n matrices of the Laplace approximation
-// and of its noise, otherwise little, at most 103 MiB. For stripes of 500, 1,000 and
-// 2,000 points 99, 181 to 224 and 448 MiB were measured.
+// laplaceMemory estimates the memory of the classification of n training points, in bytes: with the
+// standard method eighteen n×n matrices of the Laplace approximation and of its noise, otherwise
+// little, at most 103 MiB. For stripes of 500, 1,000 and 2,000 points 99, 181 to 224 and 448 MiB
+// were measured.
 func laplaceMemory(m cloak.Method, n int) int64 {
 	const process, float = 100 << 20, 8
 	if m != cloak.Standard {

@@ -72,7 +72,7 @@ func TestClassifierCheckValues(t *testing.T) {
 	}
 }
 
-// Newton steps that end short of the tolerance are an error, which names what was reached.
+// Newton steps that end short of the tolerance are an error with the size of the last one.
 func TestModeShortOfItsTolerance(t *testing.T) {
 	x, labels := tenPoints()
 	c := classifierFor(t, lengthscale2, onStripes(noiseless))
@@ -119,8 +119,8 @@ func TestModeWithLargeVariance(t *testing.T) {
 	}
 }
 
-// Steps that are given are taken, and the record says that the value is that after
-// them; steps that have converged need no words.
+// Given steps are taken, and the record notes that the value is the one after them; converged steps
+// need no note.
 func TestGivenNewtonSteps(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -370,8 +370,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// What was measured of stripes, and at most of the sparse method, lies within the
-// estimates.
+// Measured memory of stripes, and at most of the sparse method, lies within the estimates.
 func TestLaplaceMemory(t *testing.T) {
 	for _, c := range []struct {
 		method   cloak.Method
@@ -401,7 +400,7 @@ func TestClassifierWorkers(t *testing.T) {
 	}
 }
 
-// float32 gives nearly the same without noise, and says where it releases less.
+// float32 gives nearly the same without noise, and warns where it releases less.
 func TestClassifierSinglePrecision(t *testing.T) {
 	clean := func(dtype string) []float64 {
 		r := trialtest.Compute(t, trialtest.Options{DType: dtype}, Stripes(), onStripes(noiseless))

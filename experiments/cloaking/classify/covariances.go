@@ -24,8 +24,8 @@ import (
 type covariances struct {
 	model *laplace.Model // to be closed, where the engine lives longer than the fit
 	cross *mat.Dense
-	// prior is what the variance at each test input starts from, and sign says
-	// whether the model's part is added to it or subtracted.
+	// prior is the starting value of the variance at each test input, and sign tells whether the
+	// model's part is added to it or subtracted.
 	prior []float64
 	sign  float64
 }
@@ -95,8 +95,8 @@ func (v *covariances) full(e *engine.Engine, k kernel.Kernel, train *mat.Dense, 
 	return err
 }
 
-// sparse sets the model with the subset of regressors (Eq. 7) in place of the
-// kernel. The approximation says what the variance starts from.
+// sparse sets the model with the subset of regressors (Eq. 7) in place of the kernel. The
+// approximation determines the starting value of the variance.
 func (v *covariances) sparse(ctx context.Context, e *engine.Engine, k kernel.Kernel, inducing, train *mat.Dense,
 	counts []float64, test *mat.Dense, a Approximation) error {
 	kmm, err := k.Matrix(e, inducing, inducing)

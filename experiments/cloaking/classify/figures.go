@@ -217,7 +217,7 @@ func Figure5() experiment.Figure {
 	}
 }
 
-// sparseDigits is what trials of one place of Fig. 5 have in common.
+// sparseDigits holds the common settings of the trials of one place of Fig. 5.
 type sparseDigits struct {
 	epsilon, lengthscale float64
 	inducing             int

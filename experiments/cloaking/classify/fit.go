@@ -58,7 +58,7 @@ func (c *classifier) fitMetrics(fit *prediction) fitMetrics {
 	return m
 }
 
-// publicFit is what a fit needs besides the labels: all of it is public.
+// publicFit holds the public inputs of a fit: all but the labels.
 type publicFit struct {
 	inputs cloak.Groups
 	cov    *covariances
@@ -67,9 +67,9 @@ type publicFit struct {
 	first *cloak.Mechanism
 }
 
-// prepare computes what is public of a fit at the training inputs (N×d) whose
-// latent function is wanted at the test inputs (P×d). The purpose names the random
-// streams; "" where there is one fit only.
+// prepare computes the public part of a fit at the training inputs (N×d) whose latent function is
+// wanted at the test inputs (P×d). The purpose names the random streams; "" where there is one fit
+// only.
 func (c *classifier) prepare(ctx context.Context, train, test *mat.Dense, purpose string) (*publicFit, error) {
 	train, err := c.settings.Scaled(train)
 	if err != nil {
@@ -106,14 +106,12 @@ func (c *classifier) predict(ctx context.Context, train *mat.Dense, labels []flo
 
 // fit is predict after prepare.
 //
-// Labels at equal inputs are taken together, which changes nothing but the size
-// of the matrices: each still is an output of its own, that moves a step by the
-// column of its input.
+// Labels at equal inputs are taken together, which changes nothing but the size of the matrices:
+// each still is an output of its own, that moves a step by the column of its input.
 //
-// All that is used of the labels is what the Newton steps release: at each, in
-// the whitened coordinates B of the cloaking matrix's range, the vector
-// w = By + noise. [design.Range.Labels] turns it into labels with noise, with
-// which the step is the ordinary one.
+// The labels are used through the releases of the Newton steps alone: at each, in the whitened
+// coordinates B of the cloaking matrix's range, the vector w = By + noise. [design.Range.Labels]
+// turns it into labels with noise, with which the step is the ordinary one.
 func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, purpose string) (*prediction, error) {
 	if c.scale == 0 {
 		fits, _, err := c.fitModes(ctx, []*publicFit{p}, [][]float64{labels})
@@ -207,8 +205,8 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 	return next, duals, nil
 }
 
-// designs are those of a Newton step from each of the modes. The purpose is what random
-// first weights are for; onHost is that of [cloak.Work].
+// designs are those of a Newton step from each of the modes. The purpose names the stream of random
+// first weights; onHost is that of [cloak.Work].
 func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]float64, purpose string,
 	onHost bool) ([]*design.Range, []*design.Design, error) {
 	ranges := make([]*design.Range, len(modes))

@@ -85,7 +85,7 @@ func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experi
 	if c.scale == 0 {
 		return out, nil
 	}
-	// What the draws scatter around, as the figure shows it.
+	// The centre of the draws, as the figure shows it.
 	quiet := c.withoutNoise()
 	clean, err := quiet.fit(ctx, public, sample.labels, "")
 	if err != nil {
@@ -136,7 +136,7 @@ func drawSeries(x []float64, draws *mat.Dense) experiment.Series {
 	return s
 }
 
-// loanSample is what the classifier is trained on.
+// loanSample is the training set of the classifier.
 type loanSample struct {
 	delinquent *mat.Dense // number of delinquent credit lines, n×1
 	labels     []float64  // +1: defaulted
@@ -144,10 +144,9 @@ type loanSample struct {
 	dropped    int // loans of the whole file without that number
 }
 
-// drawLoans draws n different loans, each with probability proportional to
-// 1/(n_d n_b): n_d loans have its number of delinquent credit lines, n_b its
-// outcome. The paper says that it "bias samples" two hundred "to approximately
-// balance both" and not how.
+// drawLoans draws n different loans, each with probability proportional to 1/(n_d n_b): n_d loans
+// have its number of delinquent credit lines, n_b its outcome. The paper "bias samples" two hundred
+// "to approximately balance both", and gives no weights.
 func drawLoans(all *dataset.HMEQ, n int, rng *rand.Rand) (*loanSample, error) {
 	delinquent := all.Columns["DELINQ"]
 	byCount, byOutcome := map[float64]int{}, map[float64]int{}
@@ -184,7 +183,7 @@ func drawLoans(all *dataset.HMEQ, n int, rng *rand.Rand) (*loanSample, error) {
 	return out, nil
 }
 
-// notes say how many of all loans were left out.
+// notes returns a note on the number of loans that were left out.
 func (l *loanSample) notes(of int) []string {
 	if l.dropped == 0 {
 		return nil

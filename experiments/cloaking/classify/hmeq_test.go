@@ -46,7 +46,7 @@ func TestHMEQ(t *testing.T) {
 	if defaulted+repaid != 200 || defaulted != r.Metrics.Defaults {
 		t.Errorf("%g of %g loans in the frequencies, %g defaults", defaulted, defaulted+repaid, r.Metrics.Defaults)
 	}
-	// What protects leaves out what is computed from the outcomes alone.
+	// Protected records leave out metrics that are computed from the outcomes alone.
 	secure := trialtest.Compute(t, trialtest.Options{Folder: folder, Secure: true}, HMEQ()).Series
 	if secure["loans"] != nil || secure["without_noise"] != nil || secure["probability"] == nil {
 		t.Errorf("a record that protects has the series %v", secure)
@@ -101,8 +101,8 @@ func TestHMEQOnRealData(t *testing.T) {
 	}
 }
 
-// What the draws of the loans scatter around is without noise, and must converge,
-// too: with a variance of a million rounding keeps the steps from it.
+// The fit around which the draws of the loans scatter is without noise, and must converge, too:
+// with a variance of a million rounding keeps the steps from it.
 func TestLoansWithoutNoiseConverge(t *testing.T) {
 	folder := t.TempDir()
 	cloaktest.Loans(t, folder)

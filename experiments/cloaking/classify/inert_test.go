@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// otherClassifiers are other values of what all classifiers have.
+// otherClassifiers returns other values of the settings that all classifiers have.
 func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
 	number := experiment.NumberOr[cloak.Weights, float64]
 	return []inert.Setting{
@@ -52,7 +52,7 @@ func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]fu
 	return out
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	s := trialtest.Options{Folder: t.TempDir(), File: cloaktest.Classes(t), Workers: 2}
 	cloaktest.Loans(t, s.Folder)

@@ -10,7 +10,7 @@ import (
 
 const dataMNIST = "mnist"
 
-// digitsMemory is what loading the digits takes, in bytes.
+// digitsMemory is the memory for loading the digits, in bytes.
 const digitsMemory = 70 << 20
 
 // Digits is the classification of images of low and of high digits, Fig. 5.

@@ -18,7 +18,7 @@ func short(m *laplace.Mode, e *engine.Engine) error {
 		"kernel_variance or another lengthscale", m.Steps, m.Change, laplace.Tolerance(e))
 }
 
-// converged says that the last step moved f by rounding errors only.
+// converged reports that the last step moved f by rounding errors only.
 func converged(m *laplace.Mode, e *engine.Engine) bool { return m.Change <= laplace.Tolerance(e) }
 
 // modeElements bounds the elements of the covariances of fits whose modes are found together,
@@ -34,8 +34,8 @@ func (c *classifier) together(rows int) int {
 	return max(1, modeElements/(rows*columns))
 }
 
-// fitModes fits without noise to labels of several training sets, whose modes are found in
-// common runs. An error is that of the fit of the number beside it, -1 for all of them.
+// fitModes fits without noise to labels of several training sets, whose modes are found in common
+// runs. An error comes with the number of its fit, -1 for all of them.
 func (c *classifier) fitModes(ctx context.Context, fits []*publicFit, labels [][]float64) ([]*prediction, int, error) {
 	problems := make([]laplace.Problem, len(fits))
 	for i, p := range fits {

@@ -7,7 +7,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// privacy is what a release of one fit protects; nil without noise. What are the
+// privacy describes the protection by a release of one fit; nil without noise. what are the
 // experiment's words for the labels, such as "whether a loan defaulted".
 func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 	if c.scale == 0 {
@@ -27,7 +27,7 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 	return out
 }
 
-// guarantee is privacy in words that say nothing of the labels.
+// guarantee is privacy in words that do not depend on the labels.
 func (c *classifier) guarantee(what string) *experiment.Privacy {
 	b := &c.settings.GaussianBudget
 	notes := []string{

@@ -45,8 +45,8 @@ func (d *ownData) check() error {
 	return nil
 }
 
-// checkFile refuses what a file cannot be asked for: the two classes are low and high, or
-// the levels of the output.
+// checkFile refuses settings that do not fit a file: the two classes are low and high, or the
+// levels of the output.
 func (d *ownData) checkFile() error {
 	own := d.own()
 	levels := table.LevelsOf(d.Output)
@@ -93,13 +93,13 @@ type problem struct {
 	outputs   []float64  // of all rows
 	inputs    *mat.Dense // N×d
 	labels    []float64  // ±1
-	low, high float64    // what they are in the data
-	classes   []string   // of texts what low and high stand for
+	low, high float64    // their text in the data
+	classes   []string   // for texts the values of low and high
 	names     []string   // of the inputs
 	output    string
 	dropped   int
 	of        int      // rows with values, of which inputs are drawn
-	warnings  []string // what is suspect about the public inputs
+	warnings  []string // warnings about the public inputs
 	hidden    bool     // errors show no value: of a release
 }
 
@@ -186,7 +186,7 @@ func (d *problem) label(output float64) (float64, error) {
 		d.output, value, number(d.low), number(d.high))
 }
 
-// classNote says what is public of the classes.
+// classNote notes which part of the classes is public.
 func (d *problem) classNote() string {
 	if d.classes == nil {
 		return "that every row has one of the two values low and high is taken as public: other values are refused"
@@ -212,8 +212,8 @@ func (d *problem) checkSize(m cloak.Method) error {
 		limit, advice)
 }
 
-// notes says what of the data has no part in the problem, and what is suspect
-// about the inputs. Missing values and inputs are public.
+// notes returns notes on the unused part of the data and warnings about the inputs. Missing values
+// and inputs are public.
 func (d *problem) notes() []string {
 	if d.dropped == 0 {
 		return d.warnings

@@ -67,7 +67,7 @@ func TestClassReleaseColumns(t *testing.T) {
 	}
 }
 
-// What a release reports is of its Newton steps alone.
+// A release reports on its Newton steps alone.
 func TestClassReleaseMetrics(t *testing.T) {
 	r := published(t, trialtest.Options{File: fewClasses(t, alternating)}, func(s *classificationSettings) {
 		s.Iterations = steps(2)
@@ -104,8 +104,8 @@ func TestClassReleaseNoise(t *testing.T) {
 	}
 }
 
-// Apart from the predictions a release is the same whatever the labels are, also
-// where they are of one class.
+// Apart from the predictions a release is the same for all labels, also where they are of one
+// class.
 func TestClassReleaseShowsNothingElse(t *testing.T) {
 	text := func(t *testing.T, class func(int) int) string {
 		r := published(t, trialtest.Options{File: fewClasses(t, class)})

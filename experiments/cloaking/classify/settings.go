@@ -27,7 +27,7 @@ const AutoSteps Auto = 0
 // Choices are the word.
 func (Auto) Choices() []string { return []string{"auto"} }
 
-// Approximation is what the posterior variance of the sparse method starts from.
+// Approximation selects the starting value of the posterior variance in the sparse method.
 type Approximation int
 
 // The approximations.

@@ -18,8 +18,8 @@ func twoClasses(s *classificationSettings) {
 	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
 }
 
-// What a release takes is its guarantee, from the account of all rows as they are
-// in the file: whatever is made of them, two releases of the same labels share it.
+// A release spends its guarantee from the account of all rows of the file: two releases of the same
+// labels share it for any derived inputs.
 func TestSpending(t *testing.T) {
 	rows := cloaktest.TwoClasses()
 	defaults := cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 1, Epsilon: 1, Delta: 1e-3}

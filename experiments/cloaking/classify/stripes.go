@@ -71,8 +71,8 @@ func stripeClass(sum, width float64) float64 {
 	return -1
 }
 
-// simulate draws training points on [−½, 9½]² and their classes. The
-// paper does not say how its points were simulated.
+// simulate draws training points on [−½, 9½]² and their classes. The paper does not describe the
+// simulation of its points.
 func (s *stripesSettings) simulate(rng *rand.Rand) (inputs *mat.Dense, labels []float64, err error) {
 	n := s.Points
 	inputs, labels = mat.NewDense(n, 2, nil), make([]float64, n)

@@ -33,7 +33,7 @@ func ownClasses(s *classificationSettings) {
 	s.Lengthscale = experiment.Several{2}
 }
 
-// onStripes makes a change of what all classifiers have one of the stripes'.
+// onStripes turns a change of the settings that all classifiers have into one of the stripes'.
 func onStripes(change func(*ClassifierSettings)) func(*stripesSettings) {
 	return func(s *stripesSettings) { change(&s.ClassifierSettings) }
 }
@@ -61,7 +61,7 @@ type checked struct {
 	got, want, tolerance float64
 }
 
-// each holds numbers against what they should be, a subtest a number.
+// each compares numbers with their expected values, a subtest a number.
 func each(t *testing.T, numbers ...checked) {
 	t.Helper()
 	for _, c := range numbers {

@@ -32,9 +32,8 @@ func attackRows(missing, output int) (file string, outputs []float64) {
 	return b.String(), outputs
 }
 
-// A missing output is one of 101 numbers. From a single release with noise of
-// math/rand/v2 it is read off, whatever ε; with exact noise it is guessed as
-// rarely as the guarantee says.
+// A missing output is one of 101 numbers. From a single release with noise of math/rand/v2 it is
+// read off for every ε; with exact noise it is guessed as rarely as the guarantee promises.
 func TestAttackOnRegression(t *testing.T) {
 	for _, epsilon := range []float64{1, 0.1, 0.01} {
 		attacked := func(s *regressionSettings) {
@@ -82,7 +81,7 @@ func TestAttackOnRegression(t *testing.T) {
 	}
 }
 
-// observer knows what is public of a release.
+// observer holds the public part of a release.
 func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attacker {
 	t.Helper()
 	text, _ := attackRows(0, 0)

@@ -37,7 +37,7 @@ var Curve = experiment.Of(experiment.Declaration[*curveSettings, curveMetrics]{
 	Run:      runCurve,
 })
 
-// checkCurve refuses what the curve of all rows of the census cannot have.
+// checkCurve refuses settings that do not fit the curve of all rows of the census.
 func checkCurve(s *curveSettings) error {
 	if err := checkPrediction(&s.prediction, s.Method, dataset.KungFemales, noList(s.Inputs)); err != nil {
 		return err
@@ -94,7 +94,7 @@ func runCurve(
 }
 
 // curveSeries are the curve over the ages (A), curves with noise and the heights under them. Where
-// [predictor.publishes] says so, noisy predictions stand in their place.
+// [predictor.publishes] is true, noisy predictions replace them.
 func (r *predictor) curveSeries(ages []float64, test *mat.Dense, s *single,
 ) (map[string]experiment.Series, error) {
 	curve := experiment.Series{"x": ages, "noise_sd_cm": s.noiseSD}

@@ -120,7 +120,7 @@ func weightsOverAge(train *mat.Dense, r *design.Range, d *design.Design) experim
 	return experiment.Series{"x": x, "lambda": weight}
 }
 
-// rankWarnings says what a release leaves out.
+// rankWarnings warns of directions that a release leaves out.
 func rankWarnings(r *design.Range) []string {
 	if r.Dropped == 0 {
 		return nil

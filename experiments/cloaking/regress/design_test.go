@@ -78,7 +78,7 @@ func TestDesignSynthetic(t *testing.T) {
 	trialtest.Near(t, "sum of the weights", total, 13, 1e-9)
 }
 
-// Inducing inputs bound the rank, and what is left out is said.
+// Inducing inputs bound the rank, and omitted directions are noted.
 func TestDesignSparse(t *testing.T) {
 	for _, points := range []experiment.Points{placed(5), given(5, 20, 35, 50, 65)} {
 		t.Run(experiment.FormatValue(points), func(t *testing.T) {
@@ -173,8 +173,8 @@ func TestDesignWarnings(t *testing.T) {
 	}
 }
 
-// The gradient descent takes the steps that are given: its noise is an upper bound,
-// and the record says of what.
+// The gradient descent takes the given steps: its noise is an upper bound, and the record notes the
+// bounded quantity.
 func TestGradientDescentIsABound(t *testing.T) {
 	five := func(s *designSettings) { s.TestPoints = []float64{0, 20, 40, 60, 80} }
 	best := designed(t, five).Metrics

@@ -87,8 +87,8 @@ func drawFigure1(trials []experiment.ObservationOf[curveSettings, curveMetrics])
 // dark is near black, as an index into the palette.
 const dark = 6
 
-// addCurves adds what Fig. 1 draws around the mean: the posterior, draws with noise, and the
-// noise's standard deviation and its quarter.
+// addCurves adds the curves that Fig. 1 draws around the mean: the posterior, draws with noise, and
+// the noise's standard deviation and its quarter.
 func addCurves(p *experiment.Panel, samples experiment.Series, x, mean, posterior, noise []float64, color int) {
 	p.Bands = []experiment.Band{{Name: "± posterior sd", X: x, Low: added(mean, posterior, -1),
 		High: added(mean, posterior, 1), Color: color}}

@@ -28,7 +28,7 @@ func (i *inducing) check(name string, rows int, noList string) error {
 	return nil
 }
 
-// noList says why a list of numbers names no inducing inputs; empty for one input.
+// noList returns the reason why a list of numbers names no inducing inputs; empty for one input.
 func noList(x cloak.Inputs) string {
 	if x != cloak.AgeAndWeight {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// otherPredictions are other values of what all predictions have.
+// otherPredictions returns other values of the settings that all predictions have.
 func otherPredictions(s *prediction) []inert.Setting {
 	return []inert.Setting{
 		inert.Values(&s.Epsilon, 0.5, math.Inf(1)), inert.Values(&s.Delta, 0.001),
@@ -79,7 +79,7 @@ func waves(t *testing.T) (path string) {
 	return cloaktest.File(t, b.String())
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), File: waves(t), Workers: 2}
 	none := experiment.NumberOr[cloak.None, float64]

@@ -112,8 +112,7 @@ func TestLengthscaleRefusals(t *testing.T) {
 	}
 }
 
-// Where categories make several inputs of a column, the file says how many lengthscales there
-// are to be.
+// Where categories make several inputs of a column, the file determines the number of lengthscales.
 func TestLengthscalesAreCountedWithTheFile(t *testing.T) {
 	file := cloaktest.File(t, "a,kind,y\n1,u,3\n2,v,4\n3,u,5\n4,v,7\n")
 	settings := func(lengthscale ...float64) func(*regressionSettings) {
@@ -148,14 +147,14 @@ func TestLengthscalesAreCountedWithTheFile(t *testing.T) {
 	}
 }
 
-// One lengthscale for inputs of different scales is suspect, and advice says what to do.
+// One lengthscale for inputs of different scales gives a warning with a remedy.
 func TestSharedLengthscalesAreSuspect(t *testing.T) {
 	o := trialtest.Options{File: cloaktest.Scaled(t, cloaktest.Unscaled)}
 	const shared = `the input "b" extends over 675 and "c" over 0.8, but all inputs share one lengthscale; `
 	for _, c := range []struct {
 		name   string
 		change func(*regressionSettings)
-		want   string // empty where nothing is said
+		want   string // empty for no warning
 	}{
 		{"one", scaledOwn(20), shared + "give a lengthscale for each, or bring the columns to one scale"},
 		{"each", scaledOwn(cloaktest.Scales[:]...), ""},

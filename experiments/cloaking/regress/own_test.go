@@ -16,7 +16,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// The census as a user's file gives what the census gives.
+// The census as a user's file gives the results of the built-in census.
 func TestOwnDataAreTheSameProblem(t *testing.T) {
 	both := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.OwnCensus(t)}
 	for name, change := range map[string]func(*regressionSettings){
@@ -191,8 +191,8 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 	}
 }
 
-// What depends on the rows shows with the file; messages name the file as the
-// user did, not where it is.
+// Errors that depend on the rows appear when the file is read; messages name the file as the user
+// did, not its place.
 func TestOwnDataFailures(t *testing.T) {
 	const small = "a,b,y\n1,2,3\n2,3,4\n3,x,5\n4,6,7\n"
 	var long strings.Builder
@@ -232,7 +232,7 @@ func TestOwnDataFailures(t *testing.T) {
 	}
 }
 
-// The experiment reads what its settings say.
+// The experiment reads the files that its settings name.
 func TestOwnDataAreADataset(t *testing.T) {
 	for name, change := range map[string]func(*regressionSettings){
 		"kung": func(*regressionSettings) {}, "csv:my.csv": ownCensus,

@@ -29,8 +29,7 @@ func checkPrediction(s *prediction, m cloak.Method, rows int, noList string) err
 	return s.inducing.check("inducing", rows, noList)
 }
 
-// checkPoints refuses test points that are too many, and a rank above their number.
-// What names them.
+// checkPoints refuses too many test points, and a rank above their number. what names them.
 func checkPoints(s *cloak.Solver, points int, what string) error {
 	switch {
 	case points > cloak.MaxPoints:
@@ -41,7 +40,7 @@ func checkPoints(s *cloak.Solver, points int, what string) error {
 	return nil
 }
 
-// predictor is what the trials that predict outputs work with.
+// predictor holds the model and the mechanism of the trials that predict outputs.
 type predictor struct {
 	t        *experiment.Trial
 	e        *engine.Engine
@@ -97,7 +96,7 @@ func (r *predictor) scaled(x *mat.Dense) (*mat.Dense, error) {
 	return r.model.Scaled(x)
 }
 
-// posterior is what a training set gives, without noise.
+// posterior is the posterior of a training set, without noise.
 type posterior struct {
 	matrix   *mat.Dense // P×N, the cloaking matrix
 	inducing *mat.Dense // M×d, scaled, if any
@@ -220,17 +219,17 @@ func (s *single) metrics(r *predictor) singleMetrics {
 	return m
 }
 
-// noisy is what a single release publishes.
+// noisy holds the published values of a single release.
 func (s *single) noisy(r *predictor) []float64 {
 	noise := s.noise(r.t.Stream("noise"), 1)
 	return added(s.mean, mat.Col(nil, 0, noise), 1)
 }
 
-// predictionSet is one set of P predictions, with what it takes to publish it: the
-// mean plus scale·F·z, with F (P×r) the factor of the design's covariance M = FFᵀ and z
-// of r standard normal numbers. Lengths are in the unit of the outputs.
+// predictionSet is one set of P predictions, with the numbers for its publication: the mean plus
+// scale·F·z, with F (P×r) the factor of the design's covariance M = FFᵀ and z of r standard normal
+// numbers. Lengths are in the unit of the outputs.
 type predictionSet struct {
-	mean    []float64 // P, what is released, without noise
+	mean    []float64 // P, the released predictions without noise
 	noiseSD []float64 // P
 	// observationSD is that of an observation without the privacy noise, P, where results are
 	// judged.
@@ -238,7 +237,7 @@ type predictionSet struct {
 	// Nil without noise.
 	directions *design.Range
 	design     *design.Design
-	scale      float64 // what the design's factor is multiplied by
+	scale      float64 // the multiplier of the design's factor
 }
 
 // releases finds the noise for sets of predictions, given by their cloaking
@@ -268,7 +267,7 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 	return out, nil
 }
 
-// work is what designs are solved with.
+// work holds the resources of the solution of designs.
 func (r *predictor) work() *cloak.Work {
 	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, Stream: r.t.Stream, OnHost: r.t.Secure,
 		Progress: func(done, total int) { r.t.Progress(done, total, "steps") }}
@@ -297,9 +296,9 @@ func (r *predictionSet) noise(stream *rand.Rand, draws int) *mat.Dense {
 	return noise
 }
 
-// projected is the part of P predictions that a release of rank r shows,
-// prior + U·Uᵀ(mean − prior) with U (P×r): the projection acts on what depends on the
-// data, not on the prior mean.
+// projected returns the part of P predictions that a release of rank r shows, prior + U·Uᵀ(mean −
+// prior) with U (P×r): the projection acts on the part that depends on the data, not on the prior
+// mean.
 func projected(r *design.Range, mean []float64, prior float64) []float64 {
 	f := make([]float64, len(mean))
 	for i, v := range mean {
@@ -312,12 +311,12 @@ func projected(r *design.Range, mean []float64, prior float64) []float64 {
 	return f
 }
 
-// warnings are of what is computed but suspect in a trial with these releases.
+// warnings returns the warnings about a trial with these releases that is computed but suspect.
 func (r *predictor) warnings(releases []predictionSet) []string {
 	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), r.data.DroppedWarnings())
 }
 
-// publicWarnings are those that say nothing of the outputs.
+// publicWarnings are the warnings that do not depend on the outputs.
 func (r *predictor) publicWarnings(releases []predictionSet) []string {
 	var all []cloak.Quality
 	for _, s := range releases {

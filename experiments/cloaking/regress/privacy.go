@@ -7,7 +7,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What of a record is not private.
+// Private parts of a record.
 const (
 	noteRecord = "this record itself is not private: it holds the %s, predictions without noise and errors measured on " +
 		"them; only the noisy predictions would be released"
@@ -15,8 +15,7 @@ const (
 		"noise covers the series released alone"
 )
 
-// privacy says what a release of one set of predictions protects; nil without
-// noise.
+// privacy describes the protection by a release of one set of predictions; nil without noise.
 func (r *predictor) privacy() *experiment.Privacy {
 	if r.scale == 0 {
 		return nil
@@ -35,8 +34,8 @@ func (r *predictor) privacy() *experiment.Privacy {
 	return out
 }
 
-// guarantee says what a release of one set of predictions protects, in words
-// that say nothing of the outputs.
+// guarantee describes the protection by a release of one set of predictions, in words that do not
+// depend on the outputs.
 func (r *predictor) guarantee() *experiment.Privacy {
 	s, names := r.settings, r.data.Names
 	notes := []string{

@@ -13,7 +13,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Regimes is what Sections 2 and 5.3 argue with: how much points of regions with a short and
+// Regimes measures the argument of Sections 2 and 5.3: how much points of regions with a short and
 // with a long lengthscale support each other, and how outputs in a clique share a prediction.
 var Regimes = experiment.Of(experiment.Declaration[*regimeSettings, regimeMetrics]{
 	Name:     "cloaking/regimes",

@@ -46,7 +46,7 @@ func TestBestRatio(t *testing.T) {
 	}
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereRegimeSettingsApply(t *testing.T) {
 	inert.Conditions[regimeSettings, regimeMetrics]{
 		Of: Regimes(), Run: trialtest.Runs(t, trialtest.Options{}, Regimes()),

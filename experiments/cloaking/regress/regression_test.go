@@ -163,7 +163,7 @@ func TestRegressionNoiseScales(t *testing.T) {
 	})
 }
 
-// The gradient descent ends near the certified design, and says how near.
+// The gradient descent ends near the certified design, and reports its distance.
 func TestRegressionSolvers(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	small := func(s *regressionSettings) { s.Folds.Folds, s.Draws, s.Lengthscale = 3, 1, experiment.Several{5} }
@@ -175,7 +175,7 @@ func TestRegressionSolvers(t *testing.T) {
 	trialtest.Near(t, "noise by gradient descent", *gradient.NoiseSDHeights / *certified.NoiseSDHeights, 1, 0.02)
 }
 
-// A descent that ended early says so, once for all folds.
+// A descent that ended early gives one warning for all folds.
 func TestRegressionWarnsOfItsDesigns(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	r := validated(t, census, draws(1), shared(gradientDescent(5)), func(s *regressionSettings) { s.Rank = rank(6) })
@@ -216,7 +216,7 @@ func TestNoiseInBlocks(t *testing.T) {
 // epsilons are with noise and without.
 var epsilons = []float64{1, math.Inf(1)}
 
-// What happened to the heights is reported without noise, too.
+// Clipped heights are reported without noise, too.
 func TestClippingIsReported(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
 	for _, e := range censusExperiments {
@@ -263,7 +263,7 @@ func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
 	}
 }
 
-// The series of folds says what the metrics average.
+// The series of folds holds the values that the metrics average.
 func TestRegressionFoldSeries(t *testing.T) {
 	folder := cloaktest.Census(t)
 	r := validated(t, trialtest.Options{Folder: folder}, draws(3))
@@ -366,8 +366,8 @@ func TestRegressionFloat32(t *testing.T) {
 	}
 }
 
-// In float32 fewer directions can be told from rounding than in float64, which
-// changes the noise; where none is in doubt there is no warning.
+// In float32 fewer directions can be distinguished from rounding than in float64, which changes the
+// noise; where none is doubtful there is no warning.
 func TestFloat32WarnsOfItsRank(t *testing.T) {
 	folder := cloaktest.Census(t)
 	double, single := trialtest.Options{Folder: folder}, trialtest.Options{Folder: folder, DType: "float32"}
@@ -456,8 +456,7 @@ func TestRegressionPrivacyBlock(t *testing.T) {
 	})
 }
 
-// With noise that protects, the record holds the noisy predictions instead of
-// what they hide.
+// With protecting noise the record holds the noisy predictions instead of the exact ones.
 func TestSecureRecords(t *testing.T) {
 	folder := cloaktest.Census(t)
 	for _, e := range censusExperiments {

@@ -53,7 +53,7 @@ func TestReleasePoints(t *testing.T) {
 	}
 }
 
-// What a release reports is of its points, in the unit of the data.
+// A release reports on its points, in the unit of the data.
 func TestReleaseMetrics(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
 	kung := trialtest.Options{Folder: cloaktest.Census(t), File: file}
@@ -120,9 +120,8 @@ func TestReleasedNoise(t *testing.T) {
 	}
 }
 
-// The noise is calibrated to the largest change of what it is added to: any output
-// may move from the lower bound of the range to the upper one, or from anywhere
-// below to anywhere above.
+// The noise is calibrated to the largest change of the released query: any output may move from the
+// lower bound of the range to the upper one, or from anywhere below to anywhere above.
 func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
 	for _, method := range methods {
@@ -158,7 +157,7 @@ func TestNoiseIsThatOfTheLargestChange(t *testing.T) {
 	}
 }
 
-// exactPredictions are what a release adds its noise to.
+// exactPredictions are the predictions to which a release adds its noise.
 func exactPredictions(t *testing.T, o trialtest.Options, changes ...func(*regressionSettings)) []float64 {
 	t.Helper()
 	r, err := newOwnPredictor(trialtest.New(t, o), Regression().With(changes...))

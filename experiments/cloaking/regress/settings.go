@@ -147,7 +147,7 @@ type regressionSettings struct {
 	ownPrediction `when:"sensitivity_cm: dataset is kung || normalisation: dataset is kung"`
 }
 
-// ownPrediction adds what is different for a user's file, see [cloak.OwnData.Complete].
+// ownPrediction completes the settings for a user's file; see [cloak.OwnData.Complete].
 type ownPrediction struct {
 	ownDelta `also:"calibration: csv: analytic by default || kernel_variance: csv: in squares of (high - low)/4"`
 }

@@ -19,8 +19,8 @@ func values(s *regressionSettings) {
 	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
 }
 
-// What a release takes is its guarantee, from the account of all rows as they are
-// in the file: whatever is made of them, two releases of the same outputs share it.
+// A release spends its guarantee from the account of all rows of the file: two releases of the same
+// outputs share it for any derived inputs.
 func TestSpending(t *testing.T) {
 	folder := cloaktest.Census(t)
 	census, rows, clipped := cloaktest.CensusRows(t, folder), cloaktest.Values(), cloaktest.Values()

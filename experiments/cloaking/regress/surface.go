@@ -28,8 +28,8 @@ var Surface = experiment.Of(experiment.Declaration[*surfaceSettings, surfaceMetr
 	Run:      runSurface,
 })
 
-// checkSurface refuses what the surface of all rows of the census cannot have. The
-// figure's contours need increasing axes.
+// checkSurface refuses settings that do not fit the surface of all rows of the census. The figure's
+// contours need increasing axes.
 func checkSurface(s *surfaceSettings) error {
 	if err := checkPrediction(&s.prediction, s.Method, dataset.KungFemales, noList(s.Inputs)); err != nil {
 		return err
@@ -96,8 +96,8 @@ func (s *surfaceSettings) points() *mat.Dense {
 	return x
 }
 
-// surfaceSeries have the weight as x. Inputs are public; heights and predictions
-// without noise are left out where [predictor.publishes] says so.
+// surfaceSeries have the weight as x. Inputs are public; heights and predictions without noise are
+// left out where [predictor.publishes] is true.
 func (r *predictor) surfaceSeries(grid *mat.Dense, s *single) map[string]experiment.Series {
 	surface, data := inputSeries(grid), inputSeries(r.data.Inputs)
 	surface["noise_sd_cm"] = s.noiseSD

@@ -10,8 +10,8 @@ import (
 	"privkern/experiments/dataset/table"
 )
 
-// What is suspect about the results on a user's own data. These warnings depend on
-// the outputs: they are for judging, and no part of a release.
+// Warnings about the results on a user's own data. They depend on the outputs: they are for
+// judging, and no part of a release.
 
 // judged is whether they are looked for: the papers' data are as they are.
 func (v *validation) judged() bool { return v.settings.own().IsFile() }

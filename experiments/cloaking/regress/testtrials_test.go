@@ -35,7 +35,7 @@ func gradientDescent(steps int) func(*prediction) {
 	return func(s *prediction) { s.Algorithm, s.Steps = cloak.Gradient, steps }
 }
 
-// shared makes a change of what all predictions have one of a cross-validation's.
+// shared turns a change of the settings that all predictions have into one of a cross-validation's.
 func shared(change func(*prediction)) func(*regressionSettings) {
 	return func(s *regressionSettings) { change(&s.prediction) }
 }
@@ -49,7 +49,7 @@ func placed(n int) experiment.Points { return experiment.Points{Count: n} }
 // rank is a number of directions.
 func rank(n int) experiment.Or[cloak.Full, int] { return experiment.NumberOr[cloak.Full](n) }
 
-// outcome is what the trials on the census have in common.
+// outcome is the common part of the trials on the census.
 type outcome struct {
 	clipped  float64
 	rank     *float64
@@ -99,7 +99,7 @@ func (r refusals) check(t *testing.T, e *experiment.Experiment) {
 	}
 }
 
-// says is whether one of the texts contains another.
+// says reports whether one of the texts contains another.
 func says(texts []string, what string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, what) })
 }
