@@ -62,7 +62,7 @@ func vectorSubject(t *testing.T) Subject {
 			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) { return v.release(sum(second), entropy), nil },
 			Whole: func(second bool, entropy *rand.ChaCha8) (Whole, error) {
 				q := sum(second)
-				return v.whole(q, v.release(q, entropy))
+				return v.whole(v.release(q, entropy), "released 5 rows\n")
 			},
 		}},
 	}
@@ -92,9 +92,8 @@ func (v *vector) release(q [2]float64, entropy *rand.ChaCha8) Output {
 // coordinates matches the noisy numbers of a file.
 var coordinates = regexp.MustCompile(`"coordinates":\[[^\]]*\]`)
 
-func (v *vector) whole(_ [2]float64, o Output) (Whole, error) {
+func (v *vector) whole(o Output, message string) (Whole, error) {
 	text, err := json.Marshal(map[string]any{"coordinates": o.Published, "grid": o.Grid, "rows": 5})
-	message := "released 5 rows\n"
 	return Whole{Parts: []Part{
 		{Name: "release.json", Bytes: text, Noisy: coordinates},
 		{Name: "stderr", Bytes: []byte(message)},
