@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cost"
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/kernels"
 	"privkern/graphs/op"
 )
@@ -17,21 +18,26 @@ import (
 // device, and computes on the host the operations that the device has no kernel for.
 type countedDevice struct {
 	Device
-	counts *counter
-	key    countKey
+	counts counts.Recorder
 	// fellBack is called for each operation that the host computes instead; it may be nil.
 	fellBack func(op string)
-	pending  tally      // since the last Sync
-	mu       sync.Mutex // of pending where steps run at the same time
+	pending  counts.Tally // since the last Sync
+	mu       sync.Mutex   // of pending where steps run at the same time
+}
+
+// pooled is a Device that computes on several goroutines, each of which calls begin before
+// its work, the caller's excepted, and stop after it.
+type pooled interface {
+	around(begin func() (stop func()))
 }
 
 // counting returns a device for a program with the engine's counter.
-func (e *Engine) counting(key countKey) *countedDevice {
-	d := e.device()
-	if p, ok := d.(pooled); ok {
-		p.around(func() (stop func()) { return e.counts.clock(key) })
+func (e *Engine) counting(key counts.Key) *countedDevice {
+	d := &countedDevice{Device: e.device(), counts: counts.For(&e.Counter, key), fellBack: e.fellBack}
+	if p, ok := d.Device.(pooled); ok {
+		p.around(d.counts.Clock)
 	}
-	return &countedDevice{Device: d, counts: &e.counts, key: key, fellBack: e.fellBack}
+	return d
 }
 
 // operandsOf are tensors as package cost sees them.
@@ -71,8 +77,8 @@ func (d *countedDevice) give(kept, as DTensor) (gorgonia.Value, error) {
 
 // copied counts a copy of some bytes.
 func (d *countedDevice) copied(up, down int) {
-	if d.counts.on.Load() {
-		d.pending.work.Add(cost.Work{Copies: 1, Up: int64(up), Down: int64(down)})
+	if d.counts.On() {
+		d.pending.Work.Add(cost.Work{Copies: 1, Up: int64(up), Down: int64(down)})
 	}
 }
 
@@ -81,7 +87,7 @@ func (d *countedDevice) copied(up, down int) {
 func (d *countedDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	err := d.Device.Launch(o, out, in)
 	refused := errors.Is(err, ErrNoKernel)
-	if d.counts.on.Load() {
+	if d.counts.On() {
 		d.mu.Lock()
 		d.count(o, out, in, refused)
 		d.mu.Unlock()
@@ -96,20 +102,20 @@ func (d *countedDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 // [countedDevice.fallBack]; the host's device refuses none.
 func (d *countedDevice) count(o gorgonia.Op, out DTensor, in []DTensor, refused bool) {
 	if refused {
-		d.pending.fallbacks++
+		d.pending.Fallbacks++
 		return
 	}
 	work, ok := cost.Of(o, cost.Operand{Shape: out.Shape, DType: out.DType}, operandsOf(in))
 	if !ok {
-		d.pending.fallbacks++
+		d.pending.Fallbacks++
 		for _, t := range in {
 			d.copied(0, t.Bytes())
 		}
-		d.pending.waits++
+		d.pending.Waits++
 		d.copied(out.Bytes(), 0)
 		return
 	}
-	d.pending.work.Add(work)
+	d.pending.Work.Add(work)
 }
 
 // fallBack computes one operation on the host, at the cost of two copies and a wait for
@@ -143,9 +149,9 @@ func (d *countedDevice) fallBack(o gorgonia.Op, out DTensor, in []DTensor) (err 
 
 // countChain counts one launch of a chain's kernel.
 func (d *countedDevice) countChain(c *kernels.Chain, dtype tensor.Dtype, out, in []DTensor) {
-	if d.counts.on.Load() {
+	if d.counts.On() {
 		operands := append(operandsOf(in), operandsOf(out)...)
-		d.pending.work.Add(cost.OfChain(len(c.Steps), c.N, dtype, operands...))
+		d.pending.Work.Add(cost.OfChain(len(c.Steps), c.N, dtype, operands...))
 	}
 }
 
@@ -165,10 +171,10 @@ func (d *countedDevice) Detach() (Tail, error) {
 // the waits for it.
 func (d *countedDevice) ended(waits int) {
 	p := &d.pending
-	queued := p.work.Launches > 0 || p.work.Copies > 0 || p.fallbacks > 0
-	if d.counts.on.Load() && queued {
-		p.waits += waits
-		d.counts.add(d.key, *p)
-		*p = tally{}
+	queued := p.Work.Launches > 0 || p.Work.Copies > 0 || p.Fallbacks > 0
+	if d.counts.On() && queued {
+		p.Waits += waits
+		d.counts.Add(*p)
+		*p = counts.Tally{}
 	}
 }

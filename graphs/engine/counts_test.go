@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cost"
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/op"
 )
 
@@ -75,7 +76,7 @@ func TestCounts(t *testing.T) {
 	if len(got.Predicted) != len(cost.Devices) {
 		t.Errorf("predicted for %v", got.Predicted)
 	}
-	want := Count{Program: "counted", DType: "float64", Runs: runs, Launches: runs * 4, Synchronisations: runs,
+	want := counts.Count{Program: "counted", DType: "float64", Runs: runs, Launches: runs * 4, Synchronisations: runs,
 		Copies: runs * 4, BytesUp: runs * 2 * matrix, BytesDown: runs * 2 * matrix,
 		Operations: got.Operations, Traffic: got.Traffic, Seconds: got.Seconds, CPU: got.CPU,
 		Predicted: got.Predicted}
@@ -118,7 +119,7 @@ func TestCountsOfSessions(t *testing.T) {
 		t.Fatal("a factor of zero")
 	}
 	p := e.Profile()
-	by := map[string]Count{}
+	by := map[string]counts.Count{}
 	for _, c := range p.Programs {
 		by[c.DType] = c
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"privkern/graphs/internal/cputime"
+
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 )
@@ -25,7 +27,7 @@ type busyDevice struct {
 func spin(d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for began := threadCPU(); threadCPU()-began < int64(d); {
+	for began := cputime.Thread(); cputime.Thread()-began < int64(d); {
 	}
 }
 
@@ -46,7 +48,7 @@ func (d busyDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 // The processor time of runs is that of all their goroutines, whoever else computes at the same
 // time, and no time in which they wait.
 func TestCPUOfRuns(t *testing.T) {
-	if _, ok := processCPU(); !ok {
+	if _, ok := cputime.Process(); !ok {
 		t.Skip("threads have no clocks here")
 	}
 	const each = 30 * time.Millisecond
@@ -118,7 +120,7 @@ func TestCPUIsMeasuredOnDemand(t *testing.T) {
 		t.Errorf("%g s after the end, want %g", got, between)
 	}
 	process, graphs, ok := e.CPUTimes()
-	if _, known := processCPU(); ok != known || known && (between <= 0 || graphs != between || process < graphs) {
+	if _, known := cputime.Process(); ok != known || known && (between <= 0 || graphs != between || process < graphs) {
 		t.Errorf("runs took %g s, then %g of %g s", between, graphs, process)
 	}
 }

@@ -29,6 +29,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -37,6 +38,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/parallel"
 )
 
@@ -50,13 +52,14 @@ var ErrClosed = errors.New("the engine is closed")
 // What it keeps by itself is bounded: maxIdle executors with their constants, and on the CPU
 // spareBytes of memory for each element type. [Resident] values belong to their owners.
 type Engine struct {
+	counts.Counter
+
 	backend string
 	dtype   tensor.Dtype
 	blas    cpublas.Info
 	pool    *parallel.Pool
 	device  func() Device // a device for one executor
 	accel   Accelerator   // nil on the CPU
-	counts  counter
 	// residents are the values that stay in the backend's memory.
 	residents *residents
 
@@ -179,6 +182,26 @@ func (e *Engine) Warn(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.warnings[fmt.Sprintf(format, args...)] = true
+}
+
+// Warned calls f and returns the warnings that it gave, in alphabetical order, those too
+// that the engine had before. Nothing else may use the engine meanwhile. The engine keeps
+// them beside the others.
+func (e *Engine) Warned(f func() error) (given []string, err error) {
+	swap := func(to map[string]bool) (from map[string]bool) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		from, e.warnings = e.warnings, to
+		return from
+	}
+	before := swap(map[string]bool{})
+	defer func() { // in a panic too
+		given = slices.Sorted(maps.Keys(swap(before)))
+		for _, text := range given {
+			e.Warn("%s", text)
+		}
+	}()
+	return nil, f()
 }
 
 // Programs are the names of the programs that the engine keeps for later runs,

@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/op"
 )
 
@@ -53,14 +54,14 @@ type unit struct {
 // fellBack, unless that is nil, for each operation that the host computes because the
 // device has no kernel for it.
 func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error) {
-	return newResidents(func(key countKey) *countedDevice {
-		return &countedDevice{Device: d, counts: new(counter), key: key, fellBack: fellBack}
+	return newResidents(func(key counts.Key) *countedDevice {
+		return &countedDevice{Device: d, counts: counts.For(new(counts.Counter), key), fellBack: fellBack}
 	}).executor(g)
 }
 
 // executor is NewExecutor among the resident values of an engine, on a device of its own.
 func (h *residents) executor(g *Graph) (*Executor, error) {
-	x := &Executor{graph: g, device: h.device(countKey{g.Program, g.DType.String()}), home: h,
+	x := &Executor{graph: g, device: h.device(counts.Key{Program: g.Program, DType: g.DType.String()}), home: h,
 		inputs: map[string]int{}, output: map[string]int{}, kept: map[int]*memory{}, pinned: map[string]bool{}}
 	err := x.plan()
 	if err == nil {
@@ -128,7 +129,7 @@ func (x *Executor) plan() error {
 			if err != nil {
 				return fmt.Errorf("constant %q: %w", n.Name(), err)
 			}
-			x.kept[slot] = &memory{home: x.home, tensor: t, key: x.device.key, users: 1}
+			x.kept[slot] = &memory{home: x.home, tensor: t, key: x.device.counts.Key(), users: 1}
 		default:
 			s := step{op: n.Op(), out: slot}
 			for _, c := range operands {
@@ -191,7 +192,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	if r, ok := v.(*Resident); ok {
 		m, err = x.resident(r, slot)
 	} else {
-		m, err = x.home.keep(x.device, x.device.key, x.slot(slot), v)
+		m, err = x.home.keep(x.device, x.device.counts.Key(), x.slot(slot), v)
 	}
 	if err != nil {
 		noteFailure(err)
@@ -237,8 +238,7 @@ func (x *Executor) Close() {
 // error comes without outputs. The run stops between operations when the context ends, and
 // within those that the host divides.
 func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outputs Values, err error) {
-	counts, key := x.device.counts, x.device.key
-	defer counts.ran(key, time.Now(), counts.clock(key))
+	defer x.device.counts.Ran(time.Now(), x.device.counts.Clock())
 	if d, ok := x.device.Device.(interruptible); ok {
 		d.within(ctx)
 	}

@@ -8,6 +8,8 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/cost"
+	"privkern/graphs/internal/pages"
 	"privkern/graphs/op"
 	"privkern/graphs/parallel"
 )
@@ -32,6 +34,12 @@ func newHostDevice(pool *parallel.Pool, spare *spares) *hostDevice {
 	return &hostDevice{pool: pool, spare: spare}
 }
 
+// spares is the memory that all devices of an engine use again.
+type spares struct {
+	float64 pages.Spare[float64]
+	float32 pages.Spare[float32]
+}
+
 // hostBuf is the host's buffer: a value, once there is one.
 type hostBuf struct {
 	value gorgonia.Value
@@ -53,9 +61,9 @@ func (d *hostDevice) Free(b Buf) {
 	if buf.reusable {
 		switch data := Data(buf.value).(type) {
 		case []float64:
-			d.spare.float64.put(data)
+			d.spare.float64.Put(data)
 		case []float32:
-			d.spare.float32.put(data)
+			d.spare.float32.Put(data)
 		}
 	}
 	*buf = hostBuf{}
@@ -165,9 +173,9 @@ func (d *hostDevice) newTensor(t DTensor) *tensor.Dense {
 	n := t.Shape.TotalSize()
 	var backing any
 	if t.DType == tensor.Float32 {
-		backing = d.spare.float32.get(n)
+		backing = d.spare.float32.Get(n)
 	} else {
-		backing = d.spare.float64.get(n)
+		backing = d.spare.float64.Get(n)
 	}
 	return TensorOf(backing, t.Shape...)
 }
@@ -183,4 +191,90 @@ func overlap(a, b gorgonia.Value) bool {
 		return false
 	}
 	return ta.Uintptr() < tb.Uintptr()+tb.MemSize() && tb.Uintptr() < ta.Uintptr()+ta.MemSize()
+}
+
+// Detach has nothing to wait for either: the host computes at once.
+func (d *hostDevice) Detach() (Tail, error) { return nil, nil }
+
+// After has nothing to follow.
+func (d *hostDevice) After(Tail) error { return nil }
+
+// maxSpareResident bounds the values that stay whose memory is used again once they are closed:
+// the state of a loop is. Larger ones are those of a phase of the work, the next one of which
+// has other sizes: what is kept of them would add up.
+const maxSpareResident = 1 << 20
+
+// Take hands over the result itself, and copies only what something else refers to. The
+// run's buffer is borrowed from then on.
+func (d *hostDevice) Take(t DTensor) (Buf, error) {
+	buf := t.Buf.(*hostBuf)
+	if buf.value == nil {
+		return nil, fmt.Errorf("a value stays that was never computed")
+	}
+	if buf.borrowed || buf.shared {
+		v, err := gorgonia.CloneValue(buf.value)
+		return &hostBuf{value: v}, err
+	}
+	kept := *buf
+	kept.reusable = t.Bytes() <= maxSpareResident
+	buf.borrowed, buf.reusable = true, false
+	return &kept, nil
+}
+
+// Lend gives a tensor a header of its own, as Upload does. Nothing is copied.
+func (d *hostDevice) Lend(kept, as DTensor) (Buf, error) {
+	v, err := shaped(kept.Buf.(*hostBuf).value, as)
+	if err != nil {
+		return nil, err
+	}
+	return &hostBuf{value: header(v), borrowed: true}, nil
+}
+
+// give implements giver: the value itself, which later runs do not use again, unless it is
+// the caller's own that was uploaded.
+func (d *hostDevice) give(kept, as DTensor) (gorgonia.Value, error) {
+	buf := kept.Buf.(*hostBuf)
+	if buf.value == nil || buf.borrowed {
+		return nil, nil
+	}
+	buf.reusable = false
+	v, err := shaped(buf.value, as)
+	if err != nil {
+		return nil, err
+	}
+	return header(v), nil
+}
+
+// The host's steps that are worth a goroutine: those that take some tenths of a millisecond.
+const (
+	heavyOperations = 1 << 23
+	heavyTraffic    = 16 << 20 // bytes of operands and results
+	// heavyElements is below what any heavy step has of operands and result: fewer make fewer
+	// than heavyOperations in any product or factor.
+	heavyElements = 1 << 14
+)
+
+func (d *hostDevice) workers() *parallel.Pool { return d.pool }
+
+// share gives the steps headers of their own.
+func (d *hostDevice) share() { d.apart = true }
+
+// heavy counts what the step asks of a CUDA device, whose operations are those of the host.
+func (d *hostDevice) heavy(s step, out DTensor, in []DTensor) bool {
+	elements := out.Shape.TotalSize()
+	for _, t := range in {
+		elements += t.Shape.TotalSize()
+	}
+	if elements < heavyElements {
+		return false
+	}
+	work, ok := cost.Of(s.op, operandsOf([]DTensor{out})[0], operandsOf(in))
+	return ok && (work.Operations >= heavyOperations || work.Traffic >= heavyTraffic)
+}
+
+// divisible refuses views and matrices that are still to be transposed: package tensor would
+// share between headers what each of them gives back.
+func (d *hostDevice) divisible(t DTensor) bool {
+	v, ok := t.Buf.(*hostBuf).value.(*tensor.Dense)
+	return !ok || !v.IsMaterializable()
 }

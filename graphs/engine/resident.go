@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/op"
 )
 
@@ -119,7 +120,7 @@ func onHost(ctx context.Context, values Values, last bool) (Values, error) {
 	}
 	type source struct {
 		home *residents
-		key  countKey
+		key  counts.Key
 	}
 	groups := map[source]map[string]*Resident{}
 	all := make(Values, len(values))
@@ -146,7 +147,7 @@ func onHost(ctx context.Context, values Values, last bool) (Values, error) {
 }
 
 // download copies values to the host, or with last may hand their memory over.
-func (h *residents) download(key countKey, group map[string]*Resident, to Values, last bool) (err error) {
+func (h *residents) download(key counts.Key, group map[string]*Resident, to Values, last bool) (err error) {
 	d := h.device(key)
 	var reads []*memory
 	defer func() {
@@ -257,7 +258,7 @@ func (e *Engine) keep(v gorgonia.Value) (*Resident, error) {
 		return nil, ErrClosed
 	}
 	as := DTensor{Shape: v.Shape().Clone(), DType: v.Dtype()}
-	key := countKey{keptValues, as.DType.String()}
+	key := counts.Key{Program: keptValues, DType: as.DType.String()}
 	m, err := h.keep(e.counting(key), key, as, v)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"privkern/graphs/engine/counts"
 	"privkern/graphs/op"
 )
 
@@ -16,7 +17,7 @@ import (
 // that nobody has waited for.
 type residents struct {
 	// device returns one for work that belongs to no run, which counts for a program.
-	device func(key countKey) *countedDevice
+	device func(key counts.Key) *countedDevice
 
 	mu     sync.Mutex
 	open   map[*Resident]bool
@@ -25,7 +26,7 @@ type residents struct {
 }
 
 // newResidents are none.
-func newResidents(device func(countKey) *countedDevice) *residents {
+func newResidents(device func(counts.Key) *countedDevice) *residents {
 	return &residents{device: device, open: map[*Resident]bool{}}
 }
 
@@ -34,7 +35,7 @@ func newResidents(device func(countKey) *countedDevice) *residents {
 type memory struct {
 	home   *residents
 	tensor DTensor
-	key    countKey // of the program that it comes from
+	key    counts.Key // of the program that it comes from
 	// maker is the run that writes it, nil where the host has waited for that. It is set
 	// before others see the memory.
 	maker *unfinished
@@ -192,7 +193,7 @@ func (h *residents) upload(d Device, as DTensor, v gorgonia.Value) (DTensor, err
 }
 
 // keep uploads a value that stays, and does not wait for that.
-func (h *residents) keep(d Device, key countKey, as DTensor, v gorgonia.Value) (*memory, error) {
+func (h *residents) keep(d Device, key counts.Key, as DTensor, v gorgonia.Value) (*memory, error) {
 	t, err := h.upload(d, as, v)
 	if err != nil {
 		return nil, errors.Join(err, d.Sync())
@@ -203,7 +204,7 @@ func (h *residents) keep(d Device, key countKey, as DTensor, v gorgonia.Value) (
 		m.release()
 		return nil, err
 	}
-	h.depart(key.program, tail, []*memory{m.retain()}, []*memory{m})
+	h.depart(key.Program, tail, []*memory{m.retain()}, []*memory{m})
 	return m, nil
 }
 

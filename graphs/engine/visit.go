@@ -109,7 +109,7 @@ func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 		}
 		kept := t
 		kept.Buf = buf
-		m = &memory{home: v.x.home, tensor: kept, key: v.x.device.key, users: 1}
+		m = &memory{home: v.x.home, tensor: kept, key: v.x.device.counts.Key(), users: 1}
 		v.at[slot] = m
 		// A run uses what it writes, too: the value may be closed before it has ended.
 		v.left, v.reads = append(v.left, m), append(v.reads, m.retain())

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/engine/counts"
 )
 
 // machinesOn are the machines of samples on an engine.
@@ -43,16 +44,16 @@ func TestFitsOnDevice(t *testing.T) {
 		e, _ := onDevice(t, dtype)
 		e.StartCounting()
 		got := machinesOn(t, e, samples, layers)
-		counts := map[string]engine.Count{}
+		programs := map[string]counts.Count{}
 		for _, c := range e.Profile().Programs {
-			counts[c.Program] = c
+			programs[c.Program] = c
 		}
 		// The classes of 512 and of 96 samples.
-		if kernels := counts["kernel of encodings"]; kernels.Runs != 2*layers {
+		if kernels := programs["kernel of encodings"]; kernels.Runs != 2*layers {
 			t.Errorf("%s: %d runs for kernels, want %d", dtype, kernels.Runs, 2*layers)
 		}
-		waits := counts["regularised least squares"].Synchronisations + counts["members of a batch"].Synchronisations
-		if runs := counts["regularised least squares"].Runs; waits < runs+2 || waits > runs+4 {
+		waits := programs["regularised least squares"].Synchronisations + programs["members of a batch"].Synchronisations
+		if runs := programs["regularised least squares"].Runs; waits < runs+2 || waits > runs+4 {
 			t.Errorf("%s: %d waits for %d evaluations", dtype, waits, runs)
 		}
 		cpu, err := engine.Open("cpu", dtype, 1)

@@ -100,7 +100,7 @@ var graphMutants = []Mutant{
 		Tests: "Queued", Old: `append(v.reads, m.retain())`, New: `v.reads`},
 	{Name: "executor: failures of what a run reads", File: "graphs/engine/residents.go", Package: engine,
 		Tests: "Failure", Old: `u.err = failed.Keep(m.settle())`, New: `_ = m.settle()`},
-	{Name: "executor: elements of its own for each resident value", File: "graphs/engine/hostresident.go",
+	{Name: "executor: elements of its own for each resident value", File: "graphs/engine/host.go",
 		Package: engine, Tests: "Stay", Old: `if buf.borrowed || buf.shared {`, New: `if buf.value == nil {`},
 	{Name: "operation: a launch of every one", File: "graphs/op/rows.go", Package: op, Tests: "EveryOperation",
 		Old: `t.Launch(kernels.SumDiagonal{A: t.In(0), N: t.In(0).Rows, Out: t.Out()})`, New: `_ = kernels.SumDiagonal{}`},

@@ -1,38 +1,30 @@
-package engine
+package pages
 
 import (
 	"sync"
 	"unsafe"
-
-	"privkern/graphs/internal/pages"
 )
 
-// spareBytes bounds the memory of one precision that an engine keeps for later
-// runs.
+// spareBytes bounds the memory that a Spare keeps.
 const spareBytes = 256 << 20
 
-// spares is the memory that all devices of an engine use again.
-type spares struct {
-	float64 spare[float64]
-	float32 spare[float32]
-}
-
-// spare keeps slices for later use, by length. It is safe for concurrent use.
+// Spare keeps slices for later use, by length. It is safe for concurrent use.
+//
 // Graphs use the same few shapes over and over, so that lengths match exactly; garbage
 // collection of large matrices would otherwise be a large share of short runs.
-type spare[T float32 | float64] struct {
+type Spare[T float32 | float64] struct {
 	mu     sync.Mutex
 	slices map[int][][]T
 	bytes  int
 }
 
-// get returns n elements with undefined contents.
-func (s *spare[T]) get(n int) []T {
+// Get returns n elements with undefined contents.
+func (s *Spare[T]) Get(n int) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.slices[n]
 	if len(list) == 0 {
-		return pages.Make[T](n)
+		return Make[T](n)
 	}
 	a := list[len(list)-1]
 	list[len(list)-1] = nil
@@ -41,9 +33,9 @@ func (s *spare[T]) get(n int) []T {
 	return a
 }
 
-// put keeps a slice. Where there is no room left, what is kept of other
-// lengths makes place: the lengths in use change as a program goes on.
-func (s *spare[T]) put(a []T) {
+// Put keeps a slice. Where there is no room left, the slices kept so far are dropped:
+// the lengths in use change as a program goes on.
+func (s *Spare[T]) Put(a []T) {
 	if len(a) == 0 {
 		return
 	}
