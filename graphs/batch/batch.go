@@ -4,11 +4,11 @@
 // depends on the problem alone. So a member has the same bits alone and in any batch: those
 // of its own padded problem. Problems of one class go into one batch.
 //
-// Padding is exact where it contributes nothing. What pads a definite matrix is an
-// identity ([Definite], or [op.Leading] for a matrix that the graph computes), right-hand
-// sides are padded by zero rows, and samples of an affine hull by points at [op.Far] with
-// solutions of zero. Solutions are then zero in the padded rows, and log-determinants those
-// of the problem. What divides by a size, as means do, sees that of the class.
+// Padding is exact where it contributes nothing. A definite matrix is padded by an identity
+// ([op.Leading]), right-hand sides by rows of zeros, and samples of an affine hull by points
+// at [op.Far] with solutions of zero. Solutions are then zero in the padded rows, and
+// log-determinants those of the problem. An operation that divides by a size, such as a mean,
+// divides by that of the class.
 package batch
 
 import (
@@ -37,36 +37,9 @@ func SizeClass(n int) int {
 	return (n + step - 1) / step * step
 }
 
-// Matrices stacks matrices as [members, rows, cols], padded by zeros at their ends. It is
-// an error that there are none, or that one is larger.
+// Matrices stacks matrices as [members, rows, cols], each padded by zeros at its ends. It
+// fails without members, and for a larger member.
 func Matrices(dtype tensor.Dtype, rows, cols int, members []*mat.Dense) (*tensor.Dense, error) {
-	data, err := stack(rows, cols, members)
-	if err != nil {
-		return nil, err
-	}
-	return newTensor(dtype, data, len(members), rows, cols), nil
-}
-
-// Definite stacks square matrices as [members, n, n], padded by the identity.
-func Definite(dtype tensor.Dtype, n int, members []*mat.Dense) (*tensor.Dense, error) {
-	data, err := stack(n, n, members)
-	if err != nil {
-		return nil, err
-	}
-	for i, m := range members {
-		rows, cols := m.Dims()
-		if rows != cols {
-			return nil, fmt.Errorf("member %d of %d is %d×%d: it is not square", i, len(members), rows, cols)
-		}
-		for j := rows; j < n; j++ {
-			data[(i*n+j)*n+j] = 1
-		}
-	}
-	return newTensor(dtype, data, len(members), n, n), nil
-}
-
-// stack are the elements of matrices, padded by zeros to rows×cols each.
-func stack(rows, cols int, members []*mat.Dense) ([]float64, error) {
 	if len(members) == 0 {
 		return nil, fmt.Errorf("a batch of no members")
 	}
@@ -83,10 +56,10 @@ func stack(rows, cols int, members []*mat.Dense) ([]float64, error) {
 			copy(data[(i*rows+j)*cols:], m.RawRowView(j))
 		}
 	}
-	return data, nil
+	return newTensor(dtype, data, len(members), rows, cols), nil
 }
 
-// Scalars are one number for each member, such as how many of its rows count.
+// Scalars stacks one number for each member, such as the number of its rows that count.
 func Scalars[T int | float64](dtype tensor.Dtype, members []T) (*tensor.Dense, error) {
 	if len(members) == 0 {
 		return nil, fmt.Errorf("a batch of no members")
@@ -98,7 +71,7 @@ func Scalars[T int | float64](dtype tensor.Dtype, members []T) (*tensor.Dense, e
 	return newTensor(dtype, data, len(members)), nil
 }
 
-// newTensor is a tensor of an element type, rounded once for float32.
+// newTensor returns a tensor of an element type, rounded once for float32.
 func newTensor(dtype tensor.Dtype, data []float64, shape ...int) *tensor.Dense {
 	if dtype != tensor.Float32 {
 		return engine.TensorOf(data, shape...)
@@ -110,7 +83,7 @@ func newTensor(dtype tensor.Dtype, data []float64, shape ...int) *tensor.Dense {
 	return engine.TensorOf(single, shape...)
 }
 
-// Member is the leading rows×cols block of member i of an output [members, n, m], as a copy.
+// Member returns a copy of the leading rows×cols block of member i of an output [members, n, m].
 func Member(v gorgonia.Value, i, rows, cols int) (*mat.Dense, error) {
 	s := v.Shape()
 	if len(s) != 3 || i < 0 || i >= s[0] || rows < 1 || rows > s[1] || cols < 1 || cols > s[2] {

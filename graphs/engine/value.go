@@ -97,21 +97,6 @@ func rowMajor(v gorgonia.Value) gorgonia.Value {
 	return v
 }
 
-// Bools returns the elements of an output that a comparison gives, in row-major order.
-func Bools(v gorgonia.Value) ([]bool, error) {
-	if _, ok := v.(*Resident); ok {
-		return nil, errNotHere
-	}
-	switch data := Data(rowMajor(v)).(type) {
-	case []bool:
-		return data, nil
-	case bool:
-		return []bool{data}, nil
-	default:
-		return nil, fmt.Errorf("a value holds %T, want bool", data)
-	}
-}
-
 // Floats returns the elements of an output in row-major order. In float64 they
 // share the output's memory.
 func Floats(v gorgonia.Value) ([]float64, error) {

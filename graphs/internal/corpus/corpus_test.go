@@ -266,9 +266,12 @@ func elements(t *testing.T, v gorgonia.Value) []float64 {
 		}
 		return f
 	}
-	truths, err := engine.Bools(v)
-	if err != nil {
-		t.Fatal(err)
+	if d, ok := v.(*tensor.Dense); ok && (d.RequiresIterator() || d.DataOrder().IsTransposed()) {
+		v = d.Materialize()
+	}
+	truths, ok := engine.Data(v).([]bool)
+	if !ok {
+		truths = []bool{v.Data().(bool)}
 	}
 	f := make([]float64, len(truths))
 	for i, x := range truths {
