@@ -33,7 +33,7 @@ func workerCommand() *cobra.Command {
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			worker.Sacrifice()
+			worker.PreferOOMKill()
 			// The runner decides how its workers end.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)
 			served := experiment.NewRegistry(bench.Noop)

@@ -10,7 +10,6 @@ package trial
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,60 +23,26 @@ import (
 	"privkern/runner/record"
 )
 
-// Job is one trial to be run. It can be sent to another process as JSON.
+// Job is a trial with what its process needs to run it. Its JSON goes to workers.
 type Job struct {
-	Key string
-	experiment.Identity
-	Workers int
-	// Folders are those of the data sets that the trial reads.
-	Folders map[string]string
-	Secure  bool
-	// Beside says that other trials may run beside a timed one.
-	Beside bool
-	// Profile is the file for a profile of the processor, beside the counts of the engine
-	// in the record; empty for neither.
-	Profile string
-	// Shared says where results of shared work are.
-	Shared SharedWork
-	// Notice gets what went wrong with something that costs no result, in one sentence;
-	// nil for nobody. Another process has its own.
-	Notice func(text string)
-	// Host is the provenance of the program that runs the plan, without data.
-	Host record.Provenance
-}
-
-// jobMessage is a job between processes, where the digests of the data sets have a
-// place and a name of their own.
-type jobMessage struct {
 	Key string `json:"key"`
 	experiment.Identity
-	NoDatasets json.RawMessage   `json:"datasets,omitempty"` // hides the identity's
-	Workers    int               `json:"workers"`
-	Folders    map[string]string `json:"folders"`
-	Digests    map[string]string `json:"digests"`
-	Secure     bool              `json:"secure"`
-	Beside     bool              `json:"beside,omitempty"`
-	Profile    string            `json:"profile,omitempty"`
-	Shared     SharedWork        `json:"shared,omitzero"`
-	Host       record.Provenance `json:"host"`
-}
-
-// MarshalJSON writes a job for a worker.
-func (j Job) MarshalJSON() ([]byte, error) {
-	return json.Marshal(jobMessage{Key: j.Key, Identity: j.Identity, Workers: j.Workers, Folders: j.Folders,
-		Digests: j.Datasets, Secure: j.Secure, Beside: j.Beside, Profile: j.Profile, Shared: j.Shared, Host: j.Host})
-}
-
-// UnmarshalJSON reads what [Job.MarshalJSON] writes.
-func (j *Job) UnmarshalJSON(b []byte) error {
-	var m jobMessage
-	if err := json.Unmarshal(b, &m); err != nil {
-		return err
-	}
-	*j = Job{Key: m.Key, Identity: m.Identity, Workers: m.Workers, Folders: m.Folders,
-		Secure: m.Secure, Beside: m.Beside, Profile: m.Profile, Shared: m.Shared, Host: m.Host}
-	j.Datasets = m.Digests
-	return nil
+	Workers int `json:"workers"`
+	// Folders maps the data sets that the trial reads to their folders.
+	Folders map[string]string `json:"folders"`
+	Secure  bool              `json:"secure"`
+	// Beside is true where other trials may run at the same time as a timed one.
+	Beside bool `json:"beside,omitempty"`
+	// Profile is the file for a profile of the processor; a job with one also counts the
+	// work of its engine in the record. Empty for neither.
+	Profile string `json:"profile,omitempty"`
+	// Shared locates the results of shared work.
+	Shared SharedWork `json:"shared,omitzero"`
+	// Notice receives problems that cost no result, one sentence each; it may be nil. It is
+	// not sent to workers, which have their own.
+	Notice func(text string) `json:"-"`
+	// Host is the provenance of the program that runs the plan, without data.
+	Host record.Provenance `json:"host"`
 }
 
 // ProgressFunc reports the inner progress of a trial.

@@ -141,7 +141,7 @@ func TestMain(m *testing.M) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	if os.Getenv(workerVar) != "" {
-		worker.Sacrifice()
+		worker.PreferOOMKill()
 		_ = worker.Serve(context.Background(), registry,
 			worker.Backend{Describe: func(backend string) string { return "a device for " + backend },
 				Failed: deviceFailed.Load})
@@ -368,7 +368,7 @@ func TestWorkerThatIsKilledAtItsStart(t *testing.T) {
 }
 
 // Where memory runs out, the kernel takes a worker and not its runner.
-func TestWorkersAreSacrificed(t *testing.T) {
+func TestOOMScore(t *testing.T) {
 	p := newProcess(t)
 	pid := answer(t, p)
 	score := func(pid int) int {
