@@ -1,300 +1,237 @@
 package progress
 
 import (
+	"hash/maphash"
 	"math"
-	"slices"
 	"time"
 
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
 )
 
-// Forecast predicts how long a run still takes, from what its trials have cost. It
-// has no clock: every method takes the time at which something happened.
+// Forecast predicts the time that a run still takes. Trials that differ in the seed alone
+// are of one setting; each costs the mean of those that have ended, or the mean of its
+// experiment where none has. A Forecast has no clock: every method takes the time of the
+// event.
 type Forecast struct {
-	jobs    int
-	costs   map[string]*costs // by experiment
-	order   []stretch         // of the trials to be run, as the plan has them
-	running map[string]*activeTrial
+	jobs        int
+	seed        maphash.Seed
+	experiments map[string]*mean
+	settings    map[uint64]*setting
+	running     map[string]*activeTrial // by key
 
-	start, last time.Time
-	spent       float64 // s of ended trials
-	// The time in which trials waited for a worker, and what ran meanwhile.
-	crowded, busy float64
-	ahead         int // trials that have not begun, but those that run alone
+	start time.Time
+	ended mean // trials of this run
+	most  int  // largest number of trials that ran at a time
 }
 
-// stretch is trials of one class that follow each other.
-type stretch struct {
-	class *class
-	count int
+// mean is a mean of durations in seconds.
+type mean struct {
+	n   int
+	sum float64
+}
+
+func (m *mean) add(seconds float64) { m.n, m.sum = m.n+1, m.sum+max(0, seconds) }
+
+// setting is the trials that differ in the seed alone.
+type setting struct {
+	mean
+	experiment *mean
+	waiting    int  // trials to be run that have not begun
+	alone      bool // they run one at a time
+}
+
+// cost predicts the seconds of a trial; known is false where no trial of its experiment
+// has ended.
+func (s *setting) cost() (seconds float64, known bool) {
+	m := &s.mean
+	if m.n == 0 {
+		m = s.experiment
+	}
+	return m.sum / float64(max(1, m.n)), m.n > 0
 }
 
 // activeTrial is a trial that runs.
 type activeTrial struct {
-	class *class
-	start time.Time
-	inner inner
+	setting *setting
+	start   time.Time
+	phase   phase
 }
 
-// inner is how far a trial is in its present phase.
-type inner struct {
-	what        string
+// phase is the progress of a trial in its present phase.
+type phase struct {
+	name        string
 	total       int
 	first, done int // at the first and at the last report
 	since, at   time.Time
 }
 
-// TimeLeft is how long a run still takes.
+// TimeLeft is a forecast.
 type TimeLeft struct {
 	Time time.Duration
-	// Least says that Time is a lower bound: nothing is known of the cost of some of
-	// the trials.
+	// Least is true where Time is a lower bound, because the cost of some trials is
+	// unknown.
 	Least bool
-	// Unknown is how many trials that have not begun Time leaves out: nothing like them
-	// has ended.
+	// Unknown counts the trials of unknown cost that have not begun. Time leaves them out.
 	Unknown int
 }
 
 // NewForecast returns the forecast of a run that starts at a time.
 func NewForecast(w plan.Workload, start time.Time) *Forecast {
-	f := &Forecast{jobs: w.Jobs, costs: map[string]*costs{}, running: map[string]*activeTrial{}, start: start, last: start}
-	trials := map[string][]*plan.Trial{}
-	each := func(index int) *plan.Trial { return &w.Plan.Trials[index] }
-	for _, indices := range [][]int{w.Pending, w.Alone} {
-		for _, i := range indices {
-			trials[each(i).Experiment] = append(trials[each(i).Experiment], each(i))
-		}
-	}
+	f := &Forecast{jobs: w.Jobs, seed: maphash.MakeSeed(), experiments: map[string]*mean{},
+		settings: map[uint64]*setting{}, running: map[string]*activeTrial{}, start: start}
 	for _, p := range w.Past {
-		trials[each(p.Index).Experiment] = append(trials[each(p.Index).Experiment], each(p.Index))
-	}
-	for name, of := range trials {
-		f.costs[name] = newCosts(of)
-	}
-	for _, p := range w.Past {
-		f.class(each(p.Index)).observe(p.Seconds)
-	}
-	add := func(index int, alone bool) {
-		k := f.class(each(index))
-		if n := len(f.order); n == 0 || f.order[n-1].class != k {
-			f.order = append(f.order, stretch{class: k})
-		}
-		f.order[len(f.order)-1].count++
-		k.planned++
-		k.waiting++
-		k.alone = alone
+		f.setting(&w.Plan.Trials[p.Index]).observe(p.Seconds)
 	}
 	for _, i := range w.Pending {
-		add(i, false)
+		f.setting(&w.Plan.Trials[i]).waiting++
 	}
 	for _, i := range w.Alone {
-		add(i, true)
+		s := f.setting(&w.Plan.Trials[i])
+		s.waiting++
+		s.alone = true
 	}
-	f.ahead = len(w.Pending)
 	return f
 }
 
-func (f *Forecast) class(t *plan.Trial) *class {
-	c := f.costs[t.Experiment]
-	if c == nil { // not of this workload
-		c = newCosts([]*plan.Trial{t})
-		f.costs[t.Experiment] = c
+// setting returns the setting of a trial.
+func (f *Forecast) setting(t *plan.Trial) *setting {
+	key := maphash.String(f.seed, t.Experiment)
+	for name, v := range t.Params { // in any order
+		key += maphash.String(f.seed, name+"="+experiment.FormatValue(v))
 	}
-	return c.class(t)
+	s := f.settings[key]
+	if s == nil {
+		if f.experiments[t.Experiment] == nil {
+			f.experiments[t.Experiment] = &mean{}
+		}
+		s = &setting{experiment: f.experiments[t.Experiment]}
+		f.settings[key] = s
+	}
+	return s
 }
 
-// tick takes note of how many trials ran since the last event.
-func (f *Forecast) tick(at time.Time) {
-	if f.ahead > 0 && len(f.running) > 0 {
-		passed := at.Sub(f.last).Seconds()
-		f.crowded += passed
-		f.busy += passed * float64(len(f.running))
-	}
-	f.last = at
+func (s *setting) observe(seconds float64) {
+	s.add(seconds)
+	s.experiment.add(seconds)
 }
 
-func (f *Forecast) wait(k *class, n int) {
-	k.waiting += n
-	if !k.alone {
-		f.ahead += n
-	}
-}
-
-// Started says that a trial begins.
+// Started notes that a trial begins.
 func (f *Forecast) Started(t plan.Trial, at time.Time) {
-	f.tick(at)
-	k := f.class(&t)
-	f.wait(k, -1)
-	f.running[t.Key] = &activeTrial{class: k, start: at}
+	s := f.setting(&t)
+	s.waiting--
+	f.running[t.Key] = &activeTrial{setting: s, start: at}
+	f.most = max(f.most, len(f.running))
 }
 
-// Inner says how far a trial is: done of total.
-func (f *Forecast) Inner(t plan.Trial, done, total int, what string, at time.Time) {
+// Inner notes that a trial has done a part of its present phase.
+func (f *Forecast) Inner(t plan.Trial, done, total int, name string, at time.Time) {
 	r := f.running[t.Key]
 	if r == nil {
 		return
 	}
-	if r.inner.what != what || r.inner.total != total || done < r.inner.done || r.inner.since.IsZero() {
-		r.inner = inner{what: what, total: total, first: done, since: at}
+	if p := r.phase; p.name != name || p.total != total || done < p.done || p.since.IsZero() {
+		r.phase = phase{name: name, total: total, first: done, since: at}
 	}
-	r.inner.done, r.inner.at = done, at
+	r.phase.done, r.phase.at = done, at
 }
 
-// Ended says that a trial has a record, and took some seconds.
-func (f *Forecast) Ended(t plan.Trial, seconds float64, at time.Time) {
-	f.Dropped(t, at)
-	f.class(&t).observe(seconds)
-	f.spent += seconds
+// Ended notes that a trial has a record, with its duration.
+func (f *Forecast) Ended(t plan.Trial, seconds float64) {
+	f.Dropped(t)
+	f.setting(&t).observe(seconds)
+	f.ended.add(seconds)
 }
 
-// Dropped says that a trial will not be run, or has a record of another runner.
-func (f *Forecast) Dropped(t plan.Trial, at time.Time) {
-	f.tick(at)
+// Dropped notes that a trial will not be run, or has a record of another runner.
+func (f *Forecast) Dropped(t plan.Trial) {
 	if f.running[t.Key] == nil {
-		f.wait(f.class(&t), -1)
+		f.setting(&t).waiting--
 	}
 	delete(f.running, t.Key)
 }
 
-// Again says that a trial has no result, and will be run again.
-func (f *Forecast) Again(t plan.Trial, at time.Time) {
-	f.tick(at)
-	if f.running[t.Key] != nil {
+// Again notes that a trial has no result, and will be run again.
+func (f *Forecast) Again(t plan.Trial) {
+	if r := f.running[t.Key]; r != nil {
 		delete(f.running, t.Key)
-		f.wait(f.class(&t), 1)
+		r.setting.waiting++
 	}
 }
 
-// Left returns how long the run still takes; ok is false where nothing is known
+// Left predicts the time that the run still takes; ok is false where nothing is known
 // yet.
 func (f *Forecast) Left(at time.Time) (left TimeLeft, ok bool) {
-	f.tick(at)
-	var seconds float64
-	seconds, left.Least, left.Unknown = f.left(at)
-	if math.IsInf(seconds, 0) || math.IsNaN(seconds) || left.Least && seconds < 1 {
-		return TimeLeft{}, false
-	}
-	const longest = 100 * 365 * 24 * 3600 // a Duration holds 292 years
-	left.Time = time.Duration(min(seconds, longest) * float64(time.Second))
-	return left, true
-}
-
-// left shares the trials out to workers in their order.
-func (f *Forecast) left(at time.Time) (seconds float64, least bool, unknown int) {
-	var lanes []float64             // when each worker is free
-	guesses := map[*class]float64{} // of classes of which nothing has ended
+	longest, together, alone := 0.0, 0.0, 0.0 // s
+	guesses := map[*setting]float64{}         // of settings without an ended trial
 	for _, r := range f.running {
 		rest, known := r.rest(at)
-		lanes = append(lanes, rest)
-		least = least || !known
-		if known && r.class.ended == 0 {
-			guesses[r.class] = max(guesses[r.class], at.Sub(r.start).Seconds()+rest)
+		longest, together = max(longest, rest), together+rest
+		left.Least = left.Least || !known
+		if known && r.setting.n == 0 {
+			guesses[r.setting] = max(guesses[r.setting], at.Sub(r.start).Seconds()+rest)
 		}
 	}
-	for len(lanes) < f.workers() {
-		lanes = append(lanes, 0)
-	}
-	together, alone := 0.0, 0.0 // s of the trials that wait
-	f.eachWaiting(func(k *class, n int) {
-		cost, known := k.cost()
-		if guess, ok := guesses[k]; ok {
+	for _, s := range f.settings {
+		if s.waiting <= 0 {
+			continue
+		}
+		cost, known := s.cost()
+		if guess, ok := guesses[s]; ok {
 			cost, known = guess, true
 		}
 		switch {
 		case !known:
-			least = true
-			unknown += n
-		case k.alone:
-			alone += cost * float64(n)
-		case f.jobs == 0:
-			together += cost * float64(n)
+			left.Least = true
+			left.Unknown += s.waiting
+		case s.alone:
+			alone += cost * float64(s.waiting)
 		default:
-			fill(lanes, cost, n)
+			longest, together = max(longest, cost), together+cost*float64(s.waiting)
 		}
-	})
+	}
+	seconds := max(longest, together/f.workers()) + alone
 	if f.jobs == 0 { // elsewhere: as fast as so far
-		return (together + alone) * at.Sub(f.start).Seconds() / f.spent, least, unknown
+		seconds = (together + alone) * at.Sub(f.start).Seconds() / f.ended.sum
 	}
-	return slices.Max(lanes) + alone, least, unknown
+	if math.IsInf(seconds, 0) || math.IsNaN(seconds) || left.Least && seconds < 1 {
+		return TimeLeft{}, false
+	}
+	const most = 100 * 365 * 24 * 3600 // a Duration holds 292 years
+	left.Time = time.Duration(min(seconds, most) * float64(time.Second))
+	return left, true
 }
 
-// eachWaiting visits the trials that have not begun, in the order of the plan: those
-// of a class that have begun are its first ones.
-func (f *Forecast) eachWaiting(visit func(k *class, n int)) {
-	begun := map[*class]int{}
-	for _, s := range f.order {
-		if _, ok := begun[s.class]; !ok {
-			begun[s.class] = s.class.planned - s.class.waiting
-		}
-		n := max(0, s.count-max(0, begun[s.class]))
-		begun[s.class] -= s.count - n
-		if n > 0 {
-			visit(s.class, n)
-		}
+// workers returns the number of trials that run at a time. Memory may hold fewer than
+// the jobs that are asked for.
+func (f *Forecast) workers() float64 {
+	if f.ended.n > 0 && f.most > 0 {
+		return float64(f.most)
 	}
+	return float64(max(1, f.jobs))
 }
 
-// settled is the seconds after which what runs at a time is known.
-const settled = 2
-
-// workers is how many trials run at a time: memory may hold fewer than there are
-// jobs.
-func (f *Forecast) workers() int {
-	if f.crowded < settled {
-		return max(1, f.jobs)
-	}
-	return min(max(1, int(math.Round(f.busy/f.crowded))), max(1, f.jobs))
-}
-
-// fill gives n trials of equal cost to the workers that are free first.
-func fill(lanes []float64, cost float64, n int) {
-	slices.Sort(lanes)
-	if n <= 4*len(lanes) {
-		for range n {
-			i := 0
-			for j := range lanes {
-				if lanes[j] < lanes[i] {
-					i = j
-				}
-			}
-			lanes[i] += cost
-		}
-		return
-	}
-	// Many level out: each of the first workers is free at the same time.
-	work := float64(n) * cost
-	for i := range lanes {
-		work += lanes[i]
-		if level := work / float64(i+1); i+1 == len(lanes) || level <= lanes[i+1] {
-			for j := range i + 1 {
-				lanes[j] = level
-			}
-			return
-		}
-	}
-}
-
-// overdue is the share of its elapsed time that a trial is given which takes longer
-// than those before it.
+// overdue is the share of its elapsed time that a trial is given that takes longer
+// than expected.
 const overdue = 0.1
 
-// rest is how long a trial that runs still takes; where that is not known, it is
-// a lower bound.
+// rest predicts the seconds that a trial still takes, by its phase or by its setting. Where
+// they are unknown, it is a lower bound.
 func (r *activeTrial) rest(at time.Time) (seconds float64, known bool) {
 	elapsed := at.Sub(r.start).Seconds()
-	inner, moved := r.inner.rest(at)
-	cost, known := r.class.cost()
+	rest, moved := r.phase.rest(at)
+	cost, known := r.setting.cost()
 	switch {
-	case moved && (r.class.ended == 0 || elapsed >= cost):
-		return inner, true
+	case moved && (r.setting.n == 0 || elapsed >= cost):
+		return rest, true
 	case known:
 		return max(cost-elapsed, overdue*elapsed), true
 	}
 	return 0, false
 }
 
-// rest is how long the present phase still takes at its speed so far.
-func (p inner) rest(at time.Time) (seconds float64, ok bool) {
+// rest predicts the seconds that the phase still takes at its speed so far.
+func (p phase) rest(at time.Time) (seconds float64, ok bool) {
 	moved := p.done - p.first
 	if moved <= 0 || p.total <= 0 {
 		return 0, false

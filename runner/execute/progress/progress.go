@@ -2,10 +2,8 @@
 // few seconds elsewhere, and every event as a line of JSON in the output
 // folder's log.
 //
-// The time that is left is estimated from the costs of trials, not from their
-// number: a [Forecast] fits the times of the trials that have ended to their settings
-// and shares those that wait out to the workers. The log is a convenience: a run goes
-// on without it, and nothing reads results from it.
+// A [Forecast] estimates the time that is left from the mean cost of each setting. The
+// log is a convenience: a run goes on without it, and nothing reads results from it.
 package progress
 
 import (
@@ -27,7 +25,7 @@ import (
 	"privkern/runner/text"
 )
 
-// Format is how messages are written.
+// Format is the format of messages.
 type Format string
 
 // Text is for people, JSON for programs.
@@ -36,22 +34,22 @@ const (
 	JSON Format = "json"
 )
 
-// Options say where and how progress is shown.
+// Options configure a [Reporter].
 type Options struct {
 	Out      io.Writer // usually standard error
 	Terminal bool      // draw a bar
 	Color    bool
-	Quiet    bool // only what went wrong: failed and skipped trials, files put aside
+	Quiet    bool // only problems: failed and skipped trials, files put aside
 	Format   Format
 	Interval time.Duration    // between two lines where there is no terminal; 0: 5 s
 	Width    func() int       // columns of the terminal; nil: 80
 	Now      func() time.Time // nil: time.Now
-	// What computes, for the first line: a backend, and this machine's device where it
-	// uses one.
+	// Backend and Device are named in the first line; Device is that of this machine
+	// where one is used.
 	Backend, Device string
 }
 
-// withDefaults fills in what is not given.
+// withDefaults sets the options that are not given.
 func (o Options) withDefaults() Options {
 	if o.Interval == 0 {
 		o.Interval = 5 * time.Second
@@ -79,20 +77,21 @@ type Reporter struct {
 	cached   int
 	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
-	givenUp  []string       // trials without a result, as they are shown at the end
+	givenUp  []string       // messages about trials without a result, shown at the end
 	running  map[string]current
 	queue    string // the state of a cluster's queue
-	lines    pace
+	lines    throttle
 	stop     func() // of the clock that shows time pass
 
-	forecast *Forecast // nil where nothing is to be run
+	forecast *Forecast
+	ahead    bool // the forecast has a workload, and is shown
 	left     TimeLeft
 	known    bool      // left is
 	asked    time.Time // of the forecast
 	pause    time.Duration
 }
 
-// current is a trial that runs, with how much of it is done.
+// current is a trial that runs, with the progress of its present phase.
 type current struct {
 	trial plan.Trial
 	part  string
@@ -116,7 +115,8 @@ func New(opts Options, experiments *experiment.Registry, log io.Writer) *Reporte
 	now := opts.Now()
 	return &Reporter{
 		opts: opts, experiments: experiments, log: log, start: now, skipped: map[string]int{}, running: map[string]current{},
-		lines: pace{interval: opts.Interval, last: now}, stop: func() {},
+		lines: throttle{interval: opts.Interval, last: now}, stop: func() {},
+		forecast: NewForecast(plan.Workload{}, now),
 	}
 }
 
@@ -231,18 +231,18 @@ func (r *Reporter) Ahead(w plan.Workload) {
 	if r.opts.Quiet || r.opts.Format == JSON {
 		return
 	}
-	r.forecast = NewForecast(w, r.opts.Now())
+	r.forecast, r.ahead = NewForecast(w, r.opts.Now()), true
 	r.stop()
 	r.stop = every(r.period(), func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.forecast != nil { // not closed since
+		if r.ahead { // not closed since
 			r.show()
 		}
 	})
 }
 
-// period is how often progress is shown where nothing happens.
+// period returns the interval at which progress is shown where nothing happens.
 func (r *Reporter) period() time.Duration {
 	if r.bar != nil {
 		return time.Second
@@ -250,7 +250,7 @@ func (r *Reporter) period() time.Duration {
 	return max(r.opts.Interval, time.Second)
 }
 
-// maxBefore is how many earlier failures are listed.
+// maxBefore limits the earlier failures that are listed.
 const maxBefore = 10
 
 // FailedBefore implements schedule.Observer.
@@ -267,22 +267,18 @@ func (r *Reporter) FailedBefore(t plan.Trial, reason string) {
 func (r *Reporter) Started(t plan.Trial) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		r.forecast.Started(t, r.opts.Now())
-	}
+	r.forecast.Started(t, r.opts.Now())
 	r.running[t.Key] = current{trial: t}
 	r.event(event{Event: "started", Key: t.Key, Experiment: t.Experiment}, false)
 	r.show()
 }
 
 // Inner implements schedule.Observer.
-func (r *Reporter) Inner(t plan.Trial, done, total int, what string) {
+func (r *Reporter) Inner(t plan.Trial, done, total int, phase string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		r.forecast.Inner(t, done, total, what, r.opts.Now())
-	}
-	r.running[t.Key] = current{t, fmt.Sprintf(" %s %d/%d", what, done, total)}
+	r.forecast.Inner(t, done, total, phase, r.opts.Now())
+	r.running[t.Key] = current{t, fmt.Sprintf(" %s %d/%d", phase, done, total)}
 	r.show()
 }
 
@@ -290,17 +286,14 @@ func (r *Reporter) Inner(t plan.Trial, done, total int, what string) {
 func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		if rec.Status == record.Skipped { // it says nothing of what others cost
-			r.forecast.Dropped(t, r.opts.Now())
-		} else {
-			r.forecast.Ended(t, rec.Timing.WallS, r.opts.Now())
-		}
+	if rec.Status == record.Skipped { // its duration is not the cost of a trial
+		r.forecast.Dropped(t)
+	} else {
+		r.forecast.Ended(t, rec.Timing.WallS)
 	}
 	delete(r.running, t.Key)
-	r.finished++
 	e := event{Event: "finished", Key: t.Key, Experiment: t.Experiment, Status: string(rec.Status),
-		WallS: rec.Timing.WallS, Done: r.finished, Total: r.total}
+		WallS: rec.Timing.WallS, Done: r.finished + 1, Total: r.total}
 	if rec.Error != nil {
 		e.Error = *rec.Error
 	}
@@ -320,9 +313,7 @@ func (r *Reporter) Finished(t plan.Trial, rec *record.Record) {
 func (r *Reporter) Again(t plan.Trial, why *trial.Trouble, try, tries int, pause time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		r.forecast.Again(t, r.opts.Now())
-	}
+	r.forecast.Again(t)
 	delete(r.running, t.Key)
 	r.event(event{Event: "again", Key: t.Key, Experiment: t.Experiment, Error: why.Reason, Done: try, Total: tries},
 		!r.opts.Quiet)
@@ -337,9 +328,7 @@ func (r *Reporter) Again(t plan.Trial, why *trial.Trouble, try, tries int, pause
 func (r *Reporter) GivenUp(t plan.Trial, why *trial.Trouble, tries int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		r.forecast.Dropped(t, r.opts.Now())
-	}
+	r.forecast.Dropped(t)
 	delete(r.running, t.Key)
 	r.event(event{Event: "given_up", Key: t.Key, Experiment: t.Experiment, Error: why.Reason,
 		Message: why.Advice, Done: tries}, true)
@@ -358,10 +347,7 @@ func (r *Reporter) GivenUp(t plan.Trial, why *trial.Trouble, tries int) {
 func (r *Reporter) Elsewhere(t plan.Trial) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.forecast != nil {
-		r.forecast.Dropped(t, r.opts.Now())
-	}
-	r.finished++
+	r.forecast.Dropped(t)
 	r.event(event{Event: "elsewhere", Key: t.Key, Experiment: t.Experiment}, false)
 	r.step()
 }
@@ -409,51 +395,51 @@ func (r *Reporter) Aside(a store.Aside) {
 	}
 }
 
+// step counts a trial that has ended.
 func (r *Reporter) step() {
+	r.finished++
 	if r.bar != nil {
 		_ = r.bar.Set(r.finished)
-		r.show()
-		return
 	}
 	r.show()
 }
 
-// show draws the state beside the bar, or writes a line when it is time for one.
+// show draws the state after the bar, or writes a line when one is due.
 func (r *Reporter) show() {
 	if r.opts.Quiet || r.total == 0 {
 		return
 	}
 	now := r.opts.Now()
-	what := r.queue
+	doing := r.queue
 	for _, c := range r.running {
-		if v := c.trial.Experiment + c.part; what == "" || v < what { // any one, but not a flickering one
-			what = v
+		if v := c.trial.Experiment + c.part; doing == "" || v < doing { // the first, so that it does not flicker
+			doing = v
 		}
 	}
 	if r.bar != nil {
 		text := elapsed(now.Sub(r.start)) + r.leftText(now)
-		if what != "" {
-			text += "; " + what
+		if doing != "" {
+			text += "; " + doing
 		}
 		r.bar.Describe(cut(text, r.opts.Width()-barWidth(r.total)))
 		return
 	}
 	line := fmt.Sprintf("%d of %s", r.finished, text.Count(r.total, "trial"))
-	if len(r.running) > 1 { // one of many says little
-		what = r.queue
+	if len(r.running) > 1 { // one of many is of little interest
+		doing = r.queue
 	}
-	if !r.lines.due(now, line+what) {
+	if !r.lines.due(now, line+doing) {
 		return
 	}
 	line += " after " + elapsed(now.Sub(r.start)) + r.leftText(now)
-	if what != "" {
-		line += "; " + what
+	if doing != "" {
+		line += "; " + doing
 	}
 	r.line("%s", line)
 }
 
-// barWidth is the width of the bar with its counts, and of the spaces around what
-// stands behind it; the last column stays free.
+// barWidth is the width of the bar with its counts, and of the spaces around the text
+// after it; the last column stays free.
 func barWidth(total int) int {
 	const text = " 100% |" + "| (/) " + " " + " "
 	return len(text) + barColumns + 2*len(strconv.Itoa(total))
@@ -462,19 +448,18 @@ func barWidth(total int) int {
 // barColumns is the width of the bar itself, where the terminal has room for it.
 const barColumns = 24
 
-// barColumns is the width of this run's bar.
+// barColumns returns the width of this run's bar.
 func (r *Reporter) barColumns() int {
 	return max(1, min(barColumns, r.opts.Width()-barWidth(r.total)+barColumns))
 }
 
-// forecastShare is the share of the time that forecasts take at most: those of a
-// hundred thousand different settings take some milliseconds.
+// forecastShare limits the share of the time that forecasts take: those of a hundred
+// thousand different settings take some milliseconds.
 const forecastShare = 0.02
 
-// leftText is how long the run still takes, to stand behind the time that it has
-// taken.
+// leftText returns the time that is left, as it follows the elapsed time.
 func (r *Reporter) leftText(now time.Time) string {
-	if r.forecast == nil || r.finished >= r.total {
+	if !r.ahead || r.finished >= r.total {
 		return ""
 	}
 	if now.Sub(r.asked) >= r.pause {
@@ -487,16 +472,16 @@ func (r *Reporter) leftText(now time.Time) string {
 	return left.text(r.known)
 }
 
-// shownGivenUp is how many trials without a result are named at the end.
+// shownGivenUp limits the trials without a result that are named at the end.
 const shownGivenUp = 10
 
-// Close takes the bar away and says what was kept for the end. It may be called
-// again.
+// Close removes the bar and writes the messages that were kept for the end. It may be
+// called again.
 func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stop()
-	r.stop, r.forecast = func() {}, nil
+	r.stop, r.ahead = func() {}, false
 	if r.bar != nil {
 		_ = r.bar.Clear()
 		r.bar = nil
@@ -519,7 +504,7 @@ func (r *Reporter) Close() {
 		}
 		r.line("%s", text)
 	}
-	r.before, r.skipped, r.givenUp = 0, map[string]int{}, nil // said once
+	r.before, r.skipped, r.givenUp = 0, map[string]int{}, nil // shown once
 }
 
 func (r *Reporter) color(code, s string) string {

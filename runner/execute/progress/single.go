@@ -9,7 +9,7 @@ import (
 	"privkern/runner/plan"
 )
 
-// Single shows how far a single trial is.
+// Single shows the progress of a single trial.
 type Single struct {
 	opts Options
 	name string
@@ -20,18 +20,18 @@ type Single struct {
 	start    time.Time
 	inner    string
 	shown    time.Time // on a terminal
-	lines    pace
+	lines    throttle
 	stop     func()
 }
 
-// Watch shows the progress of a trial of that name, until Close is called. With
+// Watch shows the progress of a trial of an experiment until Close is called. With
 // --quiet and in JSON nothing is shown.
 func Watch(opts Options, name string) *Single {
 	opts = opts.withDefaults()
 	now := opts.Now()
 	p := &plan.Plan{Trials: []plan.Trial{{Identity: experiment.Identity{Experiment: name}}}}
 	s := &Single{
-		opts: opts, name: name, trial: p.Trials[0], start: now, shown: now, lines: pace{interval: opts.Interval, last: now},
+		opts: opts, name: name, trial: p.Trials[0], start: now, shown: now, lines: throttle{interval: opts.Interval, last: now},
 		forecast: NewForecast(plan.Workload{Plan: p, Pending: []int{0}, Jobs: 1}, now), stop: func() {},
 	}
 	s.forecast.Started(s.trial, now)
@@ -45,19 +45,19 @@ func Watch(opts Options, name string) *Single {
 	return s
 }
 
-// Inner says that the trial is at done of total of what it does.
-func (s *Single) Inner(done, total int, what string) {
+// Inner shows the progress of the trial in its present phase.
+func (s *Single) Inner(done, total int, phase string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.forecast == nil {
 		return // a goroutine of the trial reports after its end
 	}
-	s.inner = fmt.Sprintf(" %s %d/%d", what, done, total)
-	s.forecast.Inner(s.trial, done, total, what, s.opts.Now())
+	s.inner = fmt.Sprintf(" %s %d/%d", phase, done, total)
+	s.forecast.Inner(s.trial, done, total, phase, s.opts.Now())
 	s.show()
 }
 
-// redraw is how long a line stays on a terminal at least.
+// redraw is the least interval between two lines on a terminal.
 const redraw = 200 * time.Millisecond
 
 func (s *Single) show() {
@@ -65,12 +65,12 @@ func (s *Single) show() {
 		return
 	}
 	now := s.opts.Now()
-	what := s.name + s.inner
-	if s.opts.Terminal && now.Sub(s.shown) < redraw || !s.opts.Terminal && !s.lines.due(now, what) {
+	text := s.name + s.inner
+	if s.opts.Terminal && now.Sub(s.shown) < redraw || !s.opts.Terminal && !s.lines.due(now, text) {
 		return
 	}
 	left, known := s.forecast.Left(now)
-	text := what + " after " + elapsed(now.Sub(s.start))
+	text += " after " + elapsed(now.Sub(s.start))
 	if known {
 		text += left.text(known)
 	}
@@ -82,7 +82,7 @@ func (s *Single) show() {
 	_, _ = fmt.Fprintln(s.opts.Out, text)
 }
 
-// Close ends it, and clears its line on a terminal.
+// Close ends the display, and clears its line on a terminal.
 func (s *Single) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

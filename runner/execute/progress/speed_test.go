@@ -34,7 +34,7 @@ func BenchmarkForecast(b *testing.B) {
 	b.Run("left", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			f.Ended(w.Plan.Trials[1], 0.1, start)
+			f.Ended(w.Plan.Trials[1], 0.1)
 			f.Left(start)
 		}
 	})

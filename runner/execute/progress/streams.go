@@ -12,12 +12,12 @@ import (
 	"privkern/runner/execute/machine"
 )
 
-// patience is how long a reader may take for one message or result before he counts as absent.
+// patience is the time after which a reader that takes no message or result counts as absent.
 const patience = time.Second
 
-// Messages writes to standard error, whose reader may be a terminal that is stopped, or a program
-// that does not read. A write never waits: messages are kept for the reader up to a limit, and
-// dropped beyond it. It is safe for concurrent use.
+// Messages writes to standard error, whose reader may be a stopped terminal or a program that does
+// not read. A write never waits: messages are kept for the reader up to a limit, and dropped above
+// it. It is safe for concurrent use.
 type Messages struct {
 	to   *os.File
 	most int // bytes that wait; one message may be longer
@@ -25,7 +25,7 @@ type Messages struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	waiting [][]byte
-	bytes   int  // of those
+	bytes   int  // of waiting
 	writing bool // a message, or a call of onGone
 	written int  // messages and other steps
 	stuck   int  // written, when it was last waited for in vain; -1: never
@@ -43,17 +43,18 @@ func NewMessages(to *os.File, most int) *Messages {
 	return m
 }
 
-// Fd is the file's, so that a terminal can be asked for its size.
+// Fd returns the descriptor of the file, by which a terminal is asked for its size.
 func (m *Messages) Fd() uintptr { return m.to.Fd() }
 
-// Missing sets the text of a note that n messages were dropped, which follows those that were kept.
+// Missing sets the text of a note about n dropped messages, which follows the kept ones.
 func (m *Messages) Missing(text func(n int) string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.missing = text
 }
 
-// OnGone has f called where the reader is gone, once. Nothing is written from then on.
+// OnGone sets a function that is called once where the reader is gone. Nothing is written from then
+// on.
 func (m *Messages) OnGone(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +62,7 @@ func (m *Messages) OnGone(f func()) {
 	m.changed.Broadcast()
 }
 
-// Write takes a message. It never fails: nothing depends on messages.
+// Write takes a message. It never fails, because nothing depends on messages.
 func (m *Messages) Write(message []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -126,8 +127,7 @@ func (m *Messages) pass() {
 	}
 }
 
-// next takes off the next step: a message, the note behind those that were kept, or the call
-// where the reader is gone.
+// next returns the next step: to write a message or the note about dropped ones, or to call onGone.
 func (m *Messages) next() func() error {
 	if m.gone {
 		f := m.onGone
@@ -152,8 +152,8 @@ func (m *Messages) next() func() error {
 // ErrNoReader is the error of a write to standard output whose reader is gone.
 var ErrNoReader = errors.New("nobody reads standard output any more")
 
-// Results writes to standard output, behind the messages that were written before. It waits for a
-// reader as long as the program is not interrupted.
+// Results writes to standard output after the messages of earlier writes. It waits for a reader
+// until the program is interrupted.
 type Results struct {
 	ctx      context.Context //nolint:containedctx // of the program, which its output lives as long as
 	to       *os.File
@@ -169,11 +169,11 @@ func NewResults(ctx context.Context, to *os.File, messages *Messages) *Results {
 	return &Results{ctx: ctx, to: to, messages: messages}
 }
 
-// Fd is the file's, so that a terminal can be asked for its size.
+// Fd returns the descriptor of the file, by which a terminal is asked for its size.
 func (r *Results) Fd() uintptr { return r.to.Fd() }
 
-// OnGone has writes succeed where the reader is gone, and f called once: printing ends, and nothing
-// else. Without it they fail with [ErrNoReader].
+// OnGone sets a function that is called once where the reader is gone, and has writes succeed from
+// then on: only printing ends. Without it they fail with [ErrNoReader].
 func (r *Results) OnGone(f func()) { r.onGone = f }
 
 // Write implements [io.Writer].
@@ -214,7 +214,7 @@ func (r *Results) Write(b []byte) (int, error) {
 	return r.unread(b)
 }
 
-// unread is the outcome of a write that nobody reads.
+// unread returns the outcome of a write without a reader.
 func (r *Results) unread(b []byte) (int, error) {
 	if r.onGone == nil {
 		return 0, ErrNoReader

@@ -8,7 +8,7 @@ import (
 	"privkern/runner/text"
 )
 
-// text is what is left, to stand behind the time that has passed.
+// text returns the time that is left, as it follows the elapsed time.
 func (l TimeLeft) text(known bool) string {
 	switch {
 	case !known:
@@ -21,10 +21,10 @@ func (l TimeLeft) text(known bool) string {
 	return fmt.Sprintf(", about %s left", roughly(l.Time))
 }
 
-// elapsed is a time that has passed, in whole seconds.
+// elapsed formats a duration in whole seconds.
 func elapsed(d time.Duration) string { return d.Truncate(time.Second).String() }
 
-// roughly is a time in the two largest of its units, as far as an estimate has them.
+// roughly formats an estimated duration in its two largest units.
 func roughly(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -54,28 +54,28 @@ func cut(s string, columns int) string {
 	return string([]rune(s)[:columns-1]) + "…"
 }
 
-// unchanged is how many intervals pass between two lines that say the same.
+// unchanged is the number of intervals between two lines of the same text.
 const unchanged = 12
 
-// pace says when it is time for another line.
-type pace struct {
+// throttle limits the rate of lines.
+type throttle struct {
 	interval time.Duration
 	last     time.Time
 	text     string
 }
 
-// due says whether it is, for a line of that text.
-func (p *pace) due(now time.Time, text string) bool {
-	passed := now.Sub(p.last)
-	if passed < p.interval || text == p.text && passed < unchanged*p.interval {
+// due reports whether a line of that text may be written now.
+func (t *throttle) due(now time.Time, text string) bool {
+	passed := now.Sub(t.last)
+	if passed < t.interval || text == t.text && passed < unchanged*t.interval {
 		return false
 	}
-	p.last, p.text = now, text
+	t.last, t.text = now, text
 	return true
 }
 
-// every calls f from time to time, until stop is called. f may be under way when it
-// is.
+// every calls f at intervals of d until stop is called, which does not wait for a call
+// under way.
 func every(d time.Duration, f func()) (stop func()) {
 	ticker, done := time.NewTicker(d), make(chan struct{})
 	go func() {
