@@ -179,7 +179,7 @@ func (w *world) merge(c *command) error {
 		k.merge++
 	}
 	w.mu.Unlock()
-	report, err := merge.FoldersOn(c.process, into.name, from, "", w.catalogue.Experiments)
+	report, err := merge.Folders(c.process, into.name, from, "", w.catalogue.Experiments)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	adopt()

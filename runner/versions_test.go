@@ -19,6 +19,7 @@ import (
 	settings "privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/show"
+	"privkern/runner/store/disk"
 )
 
 // An output folder of every format that there was is read: shown, resumed, merged,
@@ -62,7 +63,7 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 			}
 			old.show(t, cat, dir)
 			into := filepath.Join(t.TempDir(), "merged")
-			if r, err := merge.Folders(into, []string{dir}, "", cat.Experiments); err != nil || r.Copied != 4 {
+			if r, err := merge.Folders(disk.System, into, []string{dir}, "", cat.Experiments); err != nil || r.Copied != 4 {
 				t.Errorf("merge: %+v, %v", r, err)
 			}
 			old.show(t, cat, into)

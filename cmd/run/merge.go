@@ -35,7 +35,7 @@ Repeating the command completes an interrupted merge. See run help exit-codes.`,
 			if out == "" {
 				return usagef("--out is missing: name the folder that takes the records of the others")
 			}
-			r, err := merge.Folders(out, args, prefer, a.Experiments)
+			r, err := merge.Folders(a.Disk, out, args, prefer, a.Experiments)
 			for _, f := range r.Ignored {
 				if f.Moved != "" {
 					a.complain("put aside %s (%s); it is now %s", f.File, f.Reason, f.Moved)
@@ -90,7 +90,7 @@ func classesText(r *merge.Union) string {
 	return sentence
 }
 
-// maxConflicts is how many conflicts are named.
+// maxConflicts limits the conflicts that are named.
 const maxConflicts = 10
 
 // reportConflicts names the first conflicts, with the flag that resolves them.
@@ -100,9 +100,9 @@ func (a *app) reportConflicts(all []merge.Conflict) {
 			a.complain("... and %d more", len(all)-maxConflicts)
 			break
 		}
-		what := c.Trial.Experiment
-		if e, err := a.Experiments.Lookup(what); err == nil {
-			what = strings.TrimSpace(what + " " + e.Describe(c.Trial.Params))
+		name := c.Trial.Experiment
+		if e, err := a.Experiments.Lookup(name); err == nil {
+			name = strings.TrimSpace(name + " " + e.Describe(c.Trial.Params))
 		}
 		text := ""
 		if c.Hosts != "" {
@@ -111,7 +111,7 @@ func (a *app) reportConflicts(all []merge.Conflict) {
 		a.complain(
 			"conflict: %.12s %s --seed %d: %s and %s differ in %s%s",
 			c.Trial.Key,
-			what,
+			name,
 			c.Trial.Seed,
 			c.Folders[0],
 			c.Folders[1],

@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"privkern/runner/execute/merge"
+	"privkern/runner/store/disk"
 )
 
-// TestClasses unites folders that were computed with different kernels: that is
-// said, and is a conflict only among results of one class.
+// TestClasses unites folders of several BLAS classes: a difference is a conflict among
+// results of one class, and reported among others.
 func TestClasses(t *testing.T) {
 	p := makePlan(t, 2)
 	for _, c := range []struct {
@@ -45,7 +46,7 @@ func TestClasses(t *testing.T) {
 				from = append(from, folder(t, p, records...))
 			}
 			into := filepath.Join(t.TempDir(), "into")
-			r, err := merge.Folders(into, from, "", registry)
+			r, err := merge.Folders(disk.System, into, from, "", registry)
 			if c.conflict {
 				if !errors.Is(err, merge.ErrConflicts) || len(r.Conflicts) != 1 {
 					t.Errorf("%+v, %v", r, err)

@@ -2,16 +2,15 @@
 // shards of machines without a shared file system.
 //
 // The folders must hold the same plan: the digest of its settings and the digests of
-// its data sets are equal. Records are copied byte for byte, so that a digest stays
-// that of the machine that computed. Nothing is written before all records have been
-// compared. Two results of one trial and one class of kernels must be equal in
-// every metric but times and in every series: a difference is a [Conflict], since one
-// of them is wrong. Between classes of kernels results may differ in their last bits,
-// which is reported as a [Deviation].
+// its data sets are equal. Records are copied byte for byte, so that their digests
+// hold. Nothing is written before all records have been
+// compared. Two results of one trial and one BLAS class must be equal in every
+// metric but times and in every series: a difference is a [Conflict], since one of them
+// is wrong. Between BLAS classes results may differ in their last bits, which is reported
+// as a [Deviation].
 package merge
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,54 +29,51 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// Union is what was found in the folders, and what was done to unite them.
+// Union reports a merge.
 type Union struct {
 	Total   int // trials of the plan
 	Copied  int // records that were written
 	Kept    int // records that were there already
 	Missing int // trials without a record
-	Skipped int // trials whose record says that their data were not there
+	Skipped int // trials whose record reports missing data
 	Foreign int // files of trials that the plan does not have
-	// Better are trials with a result in one folder of which another one only has
-	// the record of a failure or of missing data, which is not taken.
+	// Better counts trials with a result in one folder and only a failure or missing data
+	// in another.
 	Better    int
 	Ignored   []store.Aside // files that are no records; those of the united folder were moved
 	Conflicts []Conflict
 	Plan      *plan.Plan     // of all folders; nil where they were not read
-	Classes   record.Classes // classes of kernels of the results in the united folder
-	// Rounded are the trials of which folders have different results of different
-	// classes of kernels. That is no conflict: such results may differ in their last
-	// bits.
-	Rounded Deviation
+	Classes   record.Classes // BLAS classes of the results in the united folder
+	Rounded   Deviation
 }
 
-// Deviation is how far results of different classes of kernels are apart.
+// Deviation is the distance of results of different BLAS classes, which may differ in
+// their last bits.
 type Deviation struct {
-	Trials int
-	// Most is the largest difference of a metric, relative to the larger value where
-	// that is above 1: below, rounding may be all that a metric measures. It is 0 where
-	// only series differ.
+	Trials int // with different results
+	// Most is the largest difference of a metric, relative to the larger value where that
+	// is above 1. It is 0 where only series differ.
 	Most   float64
-	Metric string // which one that is
+	Metric string // with that difference
 }
 
-// Conflict is a trial of which two folders have different results.
+// Conflict is a trial with different results in two folders.
 type Conflict struct {
 	Trial   plan.Trial
 	Folders [2]string
 	// Differences are texts such as "rmse_cm 1.5, 1.6".
 	Differences []string
-	// Hosts names what computed the results, where that differs.
+	// Hosts names the machines that computed the results, where they differ.
 	Hosts string
 }
 
-// ErrConflicts says that nothing was written because results differ.
+// ErrConflicts is the error where nothing was written because results differ.
 var ErrConflicts = errors.New("folders have different results of the same trials; nothing was written")
 
-// ErrBusy says that a run is at work in the united folder.
+// ErrBusy is the error where a run is at work in the united folder.
 var ErrBusy = errors.New("a run is at work on trials of the united folder; merge again when it has ended")
 
-// A PlanError says that a folder has another plan than the first.
+// A PlanError is the error where a folder has another plan than the first.
 type PlanError struct {
 	First, Folder string
 	Difference    string
@@ -88,27 +84,26 @@ func (e *PlanError) Error() string {
 		e.First, e.Folder, e.Difference)
 }
 
-// Folders unites output folders in the folder into, which may be there and hold
-// records already. Of a trial with several records one with a result is taken
-// before a failed one, and that before a skipped one; times and provenance may
-// differ. Where results differ, that of the folder prefer is taken; with "", or
-// where it has none, the first one where they are of different classes of kernels,
-// and otherwise the conflicts are returned with [ErrConflicts] and nothing is
-// written. The other folders are only read. Doing it again, also after
-// an interruption, does what is left.
-func Folders(into string, from []string, prefer string, experiments *experiment.Registry) (*Union, error) {
-	return FoldersOn(disk.System, into, from, prefer, experiments)
-}
-
-// FoldersOn is [Folders] on a disk.
-func FoldersOn(d disk.Disk, into string, from []string, prefer string,
+// Folders unites output folders in the folder into, which may exist and hold records. Of
+// a trial with several records a result is taken before a failure, and that before
+// missing data; times and provenance may differ. Where results differ, that of the folder
+// prefer is taken; without one, the first where they are of different BLAS classes, and
+// otherwise the conflicts are returned with [ErrConflicts] and nothing is written. The
+// other folders are only read. Repeating it completes an interrupted merge.
+func Folders(d disk.Disk, into string, from []string, prefer string,
 	experiments *experiment.Registry) (*Union, error) {
 	m := &merger{disk: d, experiments: experiments, preferred: -1, report: &Union{Classes: record.Classes{}}}
 	if err := m.openAll(into, from, prefer); err != nil {
 		return m.report, err
 	}
-	chosen, err := m.choose()
-	if err != nil {
+	chosen := make([]int, len(m.plan.Trials))
+	for i, t := range m.plan.Trials {
+		var err error
+		if chosen[i], err = m.choose(t); err != nil {
+			return m.report, err
+		}
+	}
+	if err := m.survey(); err != nil {
 		return m.report, err
 	}
 	if len(m.report.Conflicts) > 0 {
@@ -178,80 +173,61 @@ func (m *merger) openAll(into string, from []string, prefer string) error {
 	return nil
 }
 
-// choose returns, for every trial, the number of the source that its record is
-// taken from; -1 for none.
-func (m *merger) choose() ([]int, error) {
-	planned := map[string]bool{}
-	chosen := make([]int, len(m.plan.Trials))
-	for i, t := range m.plan.Trials {
-		planned[t.Key] = true
-		records := make([]*record.Record, len(m.sources))
-		for n, s := range m.sources {
-			var err error
-			if records[n], _, err = s.store.Get(t.Key); err != nil {
-				return nil, err
-			}
-		}
-		var err error
-		if chosen[i], err = m.best(t, records); err != nil {
-			return nil, err
-		}
-		if n := chosen[i]; n >= 0 && records[n].Status == record.Skipped {
-			m.report.Skipped++
-		} else if n >= 0 && records[n].Status == record.OK {
-			m.report.Classes.Add(records[n].Provenance.Class(), 1)
-		}
-	}
-	m.report.Total, m.report.Plan = len(chosen), m.plan
-	for _, s := range m.sources {
-		for _, a := range s.store.Asides() {
-			a.File = filepath.Join(s.name, a.File)
-			m.report.Ignored = append(m.report.Ignored, a)
-		}
-		keys, err := s.store.Keys()
-		if err != nil {
-			return nil, err
-		}
-		for key := range keys {
-			if !planned[key] {
-				m.report.Foreign++
-			}
-		}
-	}
-	return chosen, nil
-}
-
-// best returns the number of the source whose record of a trial is taken, -1
-// where none has one. The first of several equal ones is taken, so that what is
-// in the united folder already stays; a sealed one before one that is not.
-func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
+// choose returns the number of the source whose record of a trial is taken; -1 where none
+// has one. Of equal records the first is taken, so that the united folder keeps its own, but
+// a sealed one before one that is not.
+func (m *merger) choose(t plan.Trial) (int, error) {
+	records := make([]*record.Record, len(m.sources))
 	best, better := -1, false
-	for n, r := range records {
-		switch {
-		case r == nil:
-		case best < 0:
+	for n, s := range m.sources {
+		r, ok, err := s.store.Get(t.Key)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			continue
+		}
+		records[n] = r
+		if best < 0 {
 			best = n
-		case rank(r) != rank(records[best]):
-			better = true
-			if rank(r) > rank(records[best]) {
-				best = n
-			}
-		case r.Sealed() && !records[best].Sealed():
+			continue
+		}
+		better = better || rank(r) != rank(records[best])
+		if rank(r) > rank(records[best]) {
+			best = n
+		} else if rank(r) == rank(records[best]) && r.Sealed() && !records[best].Sealed() {
 			best = n
 		}
 	}
 	if better {
 		m.report.Better++
 	}
-	if best < 0 || records[best].Status != record.OK {
-		return best, nil
+	switch {
+	case best < 0:
+	case records[best].Status == record.Skipped:
+		m.report.Skipped++
+	case records[best].Status == record.OK:
+		var err error
+		if best, err = m.settle(t, records, best); err != nil {
+			return 0, err
+		}
+		m.report.Classes.Add(records[best].Provenance.Class(), 1)
+	}
+	return best, nil
+}
+
+// settle compares the best result of a trial with the others, and returns the number of
+// the one that is taken.
+func (m *merger) settle(t plan.Trial, records []*record.Record, best int) (int, error) {
+	e, err := m.experiments.Lookup(t.Experiment)
+	if err != nil {
+		return 0, err
 	}
 	if p := m.preferred; p >= 0 && records[p] != nil && records[p].Status == record.OK {
-		differences, err := m.compare(records[best], records[p])
-		if len(differences) > 0 {
+		if !compare(e, records[best], records[p]).equal() {
 			best = p
 		}
-		return best, err
+		return best, nil
 	}
 	rounded := false
 	firsts := map[string]int{} // of every other class
@@ -259,27 +235,23 @@ func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
 		if r == nil || r.Status != record.OK {
 			continue
 		}
-		with := best
-		if class := r.Provenance.Class(); otherClass(records[best], r) {
-			apart, err := m.measure(records[best], r)
-			if err != nil {
-				return 0, err
+		with, d := best, compare(e, records[best], r)
+		ours, class := records[best].Provenance.Class(), r.Provenance.Class()
+		if ours != "" && class != "" && ours != class {
+			rounded = rounded || !d.equal()
+			if d.most > m.report.Rounded.Most {
+				m.report.Rounded.Most, m.report.Rounded.Metric = d.most, d.metric
 			}
-			rounded = rounded || apart
 			first, ok := firsts[class]
 			if !ok {
 				firsts[class] = n
 				continue
 			}
-			with = first
+			with, d = first, compare(e, records[first], r)
 		}
-		differences, err := m.compare(records[with], r)
-		if err != nil {
-			return 0, err
-		}
-		if len(differences) > 0 {
+		if !d.equal() {
 			m.report.Conflicts = append(m.report.Conflicts, Conflict{
-				Trial: t, Folders: [2]string{m.sources[with].name, m.sources[n].name}, Differences: differences,
+				Trial: t, Folders: [2]string{m.sources[with].name, m.sources[n].name}, Differences: d.texts,
 				Hosts: hosts(records[with], r),
 			})
 		}
@@ -290,47 +262,41 @@ func (m *merger) best(t plan.Trial, records []*record.Record) (int, error) {
 	return best, nil
 }
 
-// otherClass says that two records are known to be of different classes of kernels.
-func otherClass(a, b *record.Record) bool {
-	x, y := a.Provenance.Class(), b.Provenance.Class()
-	return x != "" && y != "" && x != y
-}
-
-// measure takes into account how far two results are apart, and says whether they
-// are.
-func (m *merger) measure(a, b *record.Record) (apart bool, err error) {
-	differences, err := m.compare(a, b)
-	if err != nil || len(differences) == 0 {
-		return false, err
+// survey counts the files of the folders that are not united.
+func (m *merger) survey() error {
+	m.report.Total, m.report.Plan = len(m.plan.Trials), m.plan
+	planned := map[string]bool{}
+	for _, t := range m.plan.Trials {
+		planned[t.Key] = true
 	}
-	timing, err := m.timing(a.Experiment)
-	if err != nil {
-		return false, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.Metrics)) {
-		x, y := a.Metrics[name], b.Metrics[name]
-		if x == y || timing(name) {
-			continue
+	for n, s := range m.sources {
+		if n > 0 || !m.here { // those of the united folder are moved
+			m.ignored(s.name, s.store)
 		}
-		if d := math.Abs(x-y) / max(1, math.Abs(x), math.Abs(y)); d > m.report.Rounded.Most {
-			m.report.Rounded.Most, m.report.Rounded.Metric = d, name
+		keys, err := s.store.Keys()
+		if err != nil {
+			return err
+		}
+		for key := range keys {
+			if !planned[key] {
+				m.report.Foreign++
+			}
 		}
 	}
-	return true, nil
+	return nil
 }
 
-// timing returns which metrics of an experiment are times.
-func (m *merger) timing(name string) (func(metric string) bool, error) {
-	e, err := m.experiments.Lookup(name)
-	if err != nil {
-		return nil, err
+// ignored reports the files of a folder that are no records.
+func (m *merger) ignored(folder string, s *store.Store) {
+	for _, a := range s.Asides() {
+		if a.File = filepath.Join(folder, a.File); a.Moved != "" {
+			a.Moved = filepath.Join(folder, a.Moved)
+		}
+		m.report.Ignored = append(m.report.Ignored, a)
 	}
-	return func(metric string) bool {
-		return slices.ContainsFunc(e.Metrics, func(x experiment.Metric) bool { return x.Timing && x.Covers(metric) })
-	}, nil
 }
 
-// rank orders records by what they are worth.
+// rank orders records by their use.
 func rank(r *record.Record) int {
 	switch r.Status {
 	case record.OK:
@@ -342,34 +308,36 @@ func rank(r *record.Record) int {
 	}
 }
 
-// compare says in which metrics and series two results differ, times aside.
-func (m *merger) compare(a, b *record.Record) ([]string, error) {
-	timing, err := m.timing(a.Experiment)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
+// difference is the difference of two results, times aside.
+type difference struct {
+	texts  []string // such as "rmse_cm 1.5, 1.6"
+	most   float64  // largest difference of a metric that both have; see [Deviation]
+	metric string   // with that difference
+}
+
+func (d difference) equal() bool { return len(d.texts) == 0 }
+
+// compare compares two results of an experiment.
+func compare(e *experiment.Experiment, a, b *record.Record) (d difference) {
 	names := maps.Clone(a.Metrics)
 	maps.Copy(names, b.Metrics)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		x, inA := a.Metrics[name]
 		y, inB := b.Metrics[name]
-		if (x != y || inA != inB) && !timing(name) {
-			out = append(out, fmt.Sprintf("%s %s, %s", name, value(x, inA), value(y, inB)))
+		if x == y && inA == inB ||
+			slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Timing && m.Covers(name) }) {
+			continue
+		}
+		d.texts = append(d.texts, fmt.Sprintf("%s %s, %s", name, value(x, inA), value(y, inB)))
+		if apart := math.Abs(x-y) / max(1, math.Abs(x), math.Abs(y)); inA && inB && apart > d.most {
+			d.most, d.metric = apart, name
 		}
 	}
-	series, err := json.Marshal(a.Series)
-	if err != nil {
-		return nil, err
+	series := func(r *record.Record) string { raw, _ := json.Marshal(r.Series); return string(raw) } // it was read from JSON
+	if series(a) != series(b) {
+		d.texts = append(d.texts, "series")
 	}
-	other, err := json.Marshal(b.Series)
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(series, other) {
-		out = append(out, "series")
-	}
-	return out, nil
+	return d
 }
 
 func value(v float64, ok bool) string {
@@ -379,7 +347,7 @@ func value(v float64, ok bool) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// hosts names what computed two records, as far as it differs.
+// hosts names the differences of the machines that computed two records.
 func hosts(a, b *record.Record) string {
 	var out []string
 	for _, p := range [][2]string{
@@ -408,25 +376,15 @@ func (m *merger) write(into string, chosen []int) error {
 			return err
 		}
 	}
-	// Those that were kept, too: the other folders may be removed now.
+	// Kept records, too: the other folders may be removed now.
 	if err := s.Settle(); err != nil {
 		return err
 	}
-	if !m.here {
-		return nil
-	}
-	// What was ignored in the united folder has been moved, and is reported as such.
-	m.report.Ignored = slices.DeleteFunc(m.report.Ignored, func(a store.Aside) bool {
-		return filepath.Dir(filepath.Dir(a.File)) == filepath.Clean(into)
-	})
-	for _, a := range s.Asides() {
-		a.File, a.Moved = filepath.Join(into, a.File), filepath.Join(into, a.Moved)
-		m.report.Ignored = append(m.report.Ignored, a)
-	}
+	m.ignored(into, s)
 	return nil
 }
 
-// writeOne brings the record of one trial into the united folder.
+// writeOne copies the record of one trial into the united folder.
 func (m *merger) writeOne(s *store.Store, key string, from int) error {
 	if m.here && from == 0 {
 		m.report.Kept++
@@ -463,7 +421,7 @@ func (m *merger) writeOne(s *store.Store, key string, from int) error {
 		m.report.Kept++
 		return nil
 	}
-	// Byte for byte: the digest is that of what was computed.
+	// Byte for byte, so that the digest holds.
 	if ok, err = s.Copy(key, m.sources[from].store); err != nil {
 		return fmt.Errorf("the record %.12s cannot be written; what was copied before is kept: %w", key, err)
 	} else if !ok {

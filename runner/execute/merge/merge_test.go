@@ -17,6 +17,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 var demo = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
@@ -148,7 +149,7 @@ func TestLogsGoWithFailures(t *testing.T) {
 		}
 	}
 	_ = s.Close()
-	if _, err := merge.Folders(into, []string{from}, "", registry); err != nil {
+	if _, err := merge.Folders(disk.System, into, []string{from}, "", registry); err != nil {
 		t.Fatal(err)
 	}
 	logs, err := os.ReadDir(filepath.Join(into, "logs"))
@@ -207,7 +208,7 @@ func TestFolders(t *testing.T) {
 			for i, dir := range from {
 				before[i] = show(t, dir, p)
 			}
-			r, err := merge.Folders(into, from, prefer, registry)
+			r, err := merge.Folders(disk.System, into, from, prefer, registry)
 			if c.conflicts > 0 {
 				if !errors.Is(err, merge.ErrConflicts) || len(r.Conflicts) != c.conflicts ||
 					!strings.HasPrefix(r.Conflicts[0].Differences[0], "y 1, ") {
@@ -237,7 +238,7 @@ func TestFolders(t *testing.T) {
 				return
 			}
 			// Again: nothing is left to do.
-			if r, err := merge.Folders(into, from, prefer, registry); err != nil || r.Copied != 0 {
+			if r, err := merge.Folders(disk.System, into, from, prefer, registry); err != nil || r.Copied != 0 {
 				t.Errorf("again: %+v, %v", r, err)
 			}
 		})
@@ -278,7 +279,7 @@ func TestUnsealedRecords(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			into := filepath.Join(t.TempDir(), "into")
-			r, err := merge.Folders(into, c.from, "", registry)
+			r, err := merge.Folders(disk.System, into, c.from, "", registry)
 			if c.conflict {
 				if !errors.Is(err, merge.ErrConflicts) {
 					t.Errorf("%+v, %v", r, err)
@@ -295,13 +296,13 @@ func TestUnsealedRecords(t *testing.T) {
 	}
 	// So does one that is in the united folder already.
 	into := unsealed("1")
-	if r, err := merge.Folders(into, []string{sealed}, "",
+	if r, err := merge.Folders(disk.System, into, []string{sealed}, "",
 		registry); err != nil || r.Copied != 1 || read(into) != read(sealed) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-// The report counts what the united folder has no result of for want of data.
+// The report counts the trials that were skipped in the united folder.
 func TestSkippedAreCounted(t *testing.T) {
 	p := makePlan(t, 3)
 	for _, c := range []struct {
@@ -316,7 +317,7 @@ func TestSkippedAreCounted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from := []string{folder(t, p, c.a...), folder(t, p, c.b...)}
-			r, err := merge.Folders(filepath.Join(t.TempDir(), "all"), from, "", registry)
+			r, err := merge.Folders(disk.System, filepath.Join(t.TempDir(), "all"), from, "", registry)
 			if err != nil || r.Skipped != c.want || r.Plan == nil || len(r.Plan.Trials) != 3 {
 				t.Errorf("%+v, %v; want %d", r, err, c.want)
 			}
@@ -327,15 +328,15 @@ func TestSkippedAreCounted(t *testing.T) {
 func TestFoldersRefuses(t *testing.T) {
 	p := makePlan(t, 2)
 	a, b := folder(t, p, "ok 1"), folder(t, makePlan(t, 3), "ok 1")
-	_, err := merge.Folders(filepath.Join(t.TempDir(), "into"), []string{a, b}, "", registry)
+	_, err := merge.Folders(disk.System, filepath.Join(t.TempDir(), "into"), []string{a, b}, "", registry)
 	var other *merge.PlanError
 	if !errors.As(err, &other) || other.Difference != "same trials: 2, new: 1, gone: 0" {
 		t.Error(err)
 	}
-	if _, err := merge.Folders(b, []string{a}, "", registry); !errors.As(err, &other) {
+	if _, err := merge.Folders(disk.System, b, []string{a}, "", registry); !errors.As(err, &other) {
 		t.Error(err)
 	}
-	if _, err := merge.Folders(filepath.Join(t.TempDir(), "into"), []string{t.TempDir()}, "", registry); err == nil ||
+	if _, err := merge.Folders(disk.System, filepath.Join(t.TempDir(), "into"), []string{t.TempDir()}, "", registry); err == nil ||
 		!strings.Contains(err.Error(), "is not the output folder of a sweep") {
 		t.Error(err)
 	}
@@ -348,7 +349,7 @@ func TestFoldersRefuses(t *testing.T) {
 	if _, ok, err := s.Lock(p.Trials[1].Key); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, err := merge.Folders(a, []string{folder(t, p, "", "ok 2")}, "", registry); !errors.Is(err, merge.ErrBusy) {
+	if _, err := merge.Folders(disk.System, a, []string{folder(t, p, "", "ok 2")}, "", registry); !errors.Is(err, merge.ErrBusy) {
 		t.Error(err)
 	}
 }
@@ -361,7 +362,7 @@ func TestRecordsThatCameMeanwhile(t *testing.T) {
 	if err := os.Remove(filepath.Join(into, "plan.json")); err != nil {
 		t.Fatal(err)
 	}
-	r, err := merge.Folders(into, []string{folder(t, p, "failed", "ok 2", "failed")}, "", registry)
+	r, err := merge.Folders(disk.System, into, []string{folder(t, p, "failed", "ok 2", "failed")}, "", registry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +371,7 @@ func TestRecordsThatCameMeanwhile(t *testing.T) {
 	}
 }
 
-// What archives folders may leave out those with nothing in them.
+// An archive of a folder may lack empty folders.
 func TestFolderWithoutTrials(t *testing.T) {
 	p := makePlan(t, 1)
 	empty := folder(t, p)
@@ -378,23 +379,7 @@ func TestFolderWithoutTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	into := filepath.Join(t.TempDir(), "into")
-	if r, err := merge.Folders(into, []string{empty, folder(t, p, "ok 1")}, "", registry); err != nil || r.Copied != 1 {
+	if r, err := merge.Folders(disk.System, into, []string{empty, folder(t, p, "ok 1")}, "", registry); err != nil || r.Copied != 1 {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-func TestPreferredByAnotherName(t *testing.T) {
-	p := makePlan(t, 1)
-	a, b := folder(t, p, "ok 1"), folder(t, p, "ok 2")
-	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(b, link); err != nil {
-		t.Fatal(err)
-	}
-	into := filepath.Join(t.TempDir(), "into")
-	if _, err := merge.Folders(into, []string{a, b}, link, registry); err != nil {
-		t.Fatal(err)
-	}
-	if got := show(t, into, p); !slices.Equal(got, []string{"ok 2"}) {
-		t.Errorf("%q", got)
 	}
 }

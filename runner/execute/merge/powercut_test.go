@@ -50,11 +50,11 @@ func TestPowerCutAfterAMerge(t *testing.T) {
 			}
 			first := on.Process("first")
 			first.KillAt(killed)
-			_, err := merge.FoldersOn(first, "/united", []string{"/a", "/b"}, "", registry)
+			_, err := merge.Folders(first, "/united", []string{"/a", "/b"}, "", registry)
 			if ended = err == nil; !ended && !errors.Is(err, disktest.ErrKilled) {
 				t.Fatal(err)
 			}
-			if _, err := merge.FoldersOn(on.Process("second"), "/united", []string{"/a", "/b"}, "", registry); err != nil {
+			if _, err := merge.Folders(on.Process("second"), "/united", []string{"/a", "/b"}, "", registry); err != nil {
 				t.Fatal(err)
 			}
 			after := on.PowerCut(rand.New(rand.NewPCG(seed, uint64(killed))))
