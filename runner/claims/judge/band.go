@@ -10,32 +10,33 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// Band is how far from the print a value may lie that is of the same procedure.
+// Band is the range around the print in which an exact reproduction lies with a
+// probability of at least 95 %.
 //
-// The print is a draw of what our trials draw. With the standard deviation s of a
-// trial, n trials, k draws behind the print and half a unit h of its last digit, the
-// difference of our mean and the print has the variance s²(1/k + 1/n) + h²/3, and the
-// band is that deviation times Student's quantile of 97.5 % for the degrees of freedom
-// of s, but at least h. A value without chance has the band h.
+// The print and our trials are draws of one distribution. With the standard deviation s of
+// a trial, n trials, k draws behind the print and half a unit h of its last digit, the
+// difference of our mean and the print has the variance s²(1/k + 1/n) + h²/3. The
+// half-width is its square root times Student's 97.5 % quantile for the degrees of freedom
+// of s, but at least h. The band of a deterministic value is h.
 type Band struct {
 	HalfWidth float64
-	Deviation float64 // s: of one trial; 0 without chance
-	// DegreesOfFreedom are those of s; +Inf where no random draw enters ours.
+	Deviation float64 // s, of one trial; 0 for a deterministic value
+	// DegreesOfFreedom are those of s; +Inf for a deterministic value.
 	DegreesOfFreedom float64
-	Pooled           bool // s is of the cells of a pool
-	// Coverage is the probability that an exact reproduction lies inside, averaged over
-	// where the rounding grid lies.
+	Pooled           bool // s is that of the cells of a pool
+	// Coverage is the probability that an exact reproduction lies inside, averaged over the
+	// positions of the rounding grid.
 	Coverage float64
 }
 
-// leastFreedom is how many degrees of freedom a standard deviation needs: with fewer it
-// is that of the pool, or the cell is unjudged.
+// leastFreedom is the minimum degrees of freedom of a standard deviation: with fewer it is
+// that of the pool, or the cell is unjudged.
 const leastFreedom = 4
 
 // level is the probability of the two-sided band of a normal difference.
 const level = 0.95
 
-// spread is what is known of the variances behind a cell.
+// spread holds the variances behind a cell.
 type spread struct {
 	trial   float64 // variance of one trial
 	mean    float64 // variance of our mean
@@ -43,11 +44,11 @@ type spread struct {
 	pooled  bool
 }
 
-// exact is the spread of a value without chance.
+// exact is the spread of a deterministic value.
 var exact = spread{freedom: math.Inf(1)}
 
-// newBand returns the band of a printed number; printed is the variance of what was
-// rounded to it.
+// newBand returns the band of a printed number with rounding error h; printed is the
+// variance of the number before rounding.
 func newBand(h, printed float64, s spread) *Band {
 	variance := printed + s.mean
 	b := &Band{HalfWidth: halfWidth(h, variance, s.freedom), Deviation: math.Sqrt(s.trial), DegreesOfFreedom: s.freedom,
@@ -56,19 +57,19 @@ func newBand(h, printed float64, s spread) *Band {
 	return b
 }
 
-// halfWidth is that of the band of a difference with a variance that has degrees of
-// freedom, beside rounding.
+// halfWidth returns the half-width of the band of a difference with a variance, known to
+// some degrees of freedom, in addition to the rounding error h.
 func halfWidth(h, variance, freedom float64) float64 {
 	if variance == 0 && math.IsInf(freedom, 1) {
-		return h // without chance the print is ours, rounded
+		return h // without chance: the print is our value, rounded
 	}
 	return max(h, quantile((1+level)/2, freedom)*math.Sqrt(variance+h*h/3))
 }
 
-// coverage is the probability that |D| ≤ band, where D is a rounding error, uniform on
-// [−h, h], and a difference of the given deviation that was estimated with degrees of
-// freedom. It is exact where h or the deviation is zero, and takes the band as given
-// between.
+// coverage returns the probability of |D| ≤ band, where D is the sum of a rounding error,
+// uniform on [−h, h], and a difference whose deviation was estimated with some degrees of
+// freedom. It is exact where h or the deviation is zero; otherwise it neglects that the
+// band is estimated, too.
 func coverage(band, h, deviation, freedom float64) float64 {
 	if deviation == 0 {
 		if h <= band {
@@ -85,7 +86,7 @@ func coverage(band, h, deviation, freedom float64) float64 {
 	return sum / steps
 }
 
-// quantile is Student's, or the normal one for infinite degrees of freedom.
+// quantile returns Student's quantile, or the normal one for infinite degrees of freedom.
 func quantile(p, freedom float64) float64 {
 	if math.IsInf(freedom, 1) {
 		return distuv.UnitNormal.Quantile(p)
@@ -99,7 +100,8 @@ func quantile(p, freedom float64) float64 {
 	return out
 }
 
-// quantiles keeps what takes a search to find: cells share few degrees of freedom.
+// quantiles keeps results, because each takes a search and cells share few degrees of
+// freedom.
 var quantiles sync.Map
 
 func cumulative(x, freedom float64) float64 {
@@ -109,9 +111,8 @@ func cumulative(x, freedom float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(x)
 }
 
-// printedVariance is that of the number that was rounded to the print: that of
-// repetitions where the ± is one, otherwise that of the mean of as many draws as the
-// ledger says.
+// printedVariance returns the variance of the number that was rounded to the print: that of
+// repetitions where the ± is one, otherwise that of the mean of the ledger's number of draws.
 func printedVariance(cl *ledger.Claim, s spread) float64 {
 	var uncertainty *float64
 	if cl.Printed != nil {
@@ -120,8 +121,8 @@ func printedVariance(cl *ledger.Claim, s spread) float64 {
 	return varianceOfPrint(uncertainty, cl.UncertaintyOf, s.trial, cl.Draws)
 }
 
-// varianceOfPrint is [printedVariance] of what it is made of: a ± and what it is, the
-// variance of a trial, and the draws behind the print.
+// varianceOfPrint computes [printedVariance] from the ± and its source, the variance of a
+// trial, and the draws behind the print.
 func varianceOfPrint(uncertainty *float64, of string, trial, draws float64) float64 {
 	if uncertainty != nil && of == ledger.Repetitions {
 		return *uncertainty * *uncertainty
@@ -129,8 +130,8 @@ func varianceOfPrint(uncertainty *float64, of string, trial, draws float64) floa
 	return trial / draws
 }
 
-// variance returns the variance (ddof 1) and the mean of values, and takes a rest of
-// rounding for none.
+// variance returns the sample variance (ddof 1) and the mean of values. A variance within
+// rounding error is 0.
 func variance(values []float64) (v, mean float64) {
 	n := float64(len(values))
 	for _, x := range values {
@@ -148,14 +149,14 @@ func variance(values []float64) (v, mean float64) {
 	return v, mean
 }
 
-// pools hold what the cells of a table know of shared variances.
+// pools holds the pooled variances of a table.
 type pools map[poolKey]*pooled
 
 type poolKey struct{ name, variant string }
 
 type pooled struct{ sum, freedom float64 } // sum: of squared deviations
 
-// add enters the values of a cell into its pool.
+// add adds the values of a cell to its pool.
 func (p pools) add(cl *ledger.Claim, s *sample) {
 	if cl.Pool == nil || cl.Deterministic || s.apart || !cl.Primary || len(s.values) < 2 {
 		return
@@ -175,7 +176,7 @@ func (p pools) add(cl *ledger.Claim, s *sample) {
 	p[k].freedom += float64(len(values) - 1)
 }
 
-// logarithms returns nil where one of the values has none.
+// logarithms returns nil where one of the values is not positive.
 func logarithms(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
@@ -187,10 +188,10 @@ func logarithms(values []float64) []float64 {
 	return out
 }
 
-// seedsDiffer is why a value that is declared to be without chance is not judged.
+// seedsDiffer is the reason why a value that is declared deterministic is not judged.
 const seedsDiffer = "no random draw is to enter the value, but seeds differ"
 
-// spreadOf returns what is known of a cell's variances, or why too little is.
+// spreadOf returns the variances of a cell, or the reason why too little is known of them.
 func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 	v, mean := variance(s.values)
 	if cl.Deterministic {
@@ -236,11 +237,11 @@ func (p pools) spreadOf(cl *ledger.Claim, s *sample) (spread, string) {
 	return spread{trial: v, mean: v / n, freedom: shared.freedom, pooled: true}, ""
 }
 
-// spreadOfMean returns what the cells of a mean with too few trials of its own tell of its
-// variances. Trials of one seed may share their draws, so that the cells need not be
-// independent: the deviation of a mean is at most the mean of their deviations, which is what
-// it is taken to be, with the fewest degrees of freedom of one of them. A trial of a mean is
-// one of all its cells.
+// spreadOfMean returns the variances of a mean with too few trials of its own, from those of
+// its cells. Trials of one seed may share their draws, so that the cells need not be
+// independent. The deviation of a mean is at most the mean of their deviations, and this
+// bound is used, with the smallest of their degrees of freedom. A trial of a mean is one of
+// all its cells.
 func (p pools) spreadOfMean(cl *ledger.Claim, s *sample, few string) (spread, string) {
 	out := spread{freedom: math.Inf(1), pooled: true}
 	deviation := 0.0
@@ -261,8 +262,9 @@ func (p pools) spreadOfMean(cl *ledger.Claim, s *sample, few string) (spread, st
 	return out, ""
 }
 
-// welch adds the variances of two independent samples, with the degrees of freedom of
-// Welch and Satterthwaite.
+// welch adds the variances of two independent samples. The degrees of freedom are those of
+// Welch (1947) and Satterthwaite (1946): ν = (a + b)² / (a²/ν_a + b²/ν_b), with a and b the
+// variances of the means.
 func welch(a, b spread) spread {
 	out := spread{trial: a.trial + b.trial, mean: a.mean + b.mean, freedom: min(a.freedom, b.freedom)}
 	if a.mean+b.mean == 0 || out.freedom < 1 {

@@ -8,7 +8,7 @@ import (
 	"privkern/runner/text"
 )
 
-// judge sets the verdict, and what it follows from. The settings have no part in it.
+// judge sets the verdict and its reasons, independently of the origin of the settings.
 func (e *evidence) judge(shared pools) {
 	cl := e.claim
 	switch {
@@ -26,7 +26,7 @@ func (e *evidence) judge(shared pools) {
 		e.Verdict = Unpublished
 		return
 	}
-	switch { // the numbers stand; what they are made of has no verdict
+	switch { // the numbers remain, but they are not comparable with the print
 	case cl.Corrected:
 		e.Verdict, e.Reason = Corrected, ""
 	case cl.StandIn != "":
@@ -59,10 +59,9 @@ func (e *evidence) number(shared pools) {
 	e.Verdict = decide(e.Ours.Mean, p, e.Band.HalfWidth, e.Tolerance)
 }
 
-// decide compares a value with a print, a band and a tolerance; nil is none. A band that is
-// wider than the tolerance by the rounding of the print alone is not wide: no number of trials
-// makes it narrower. A bound that holds by more than the band needs no more trials, however
-// wide the band is.
+// decide compares a value with a print, a band and a tolerance, which may be nil. A band that
+// exceeds the tolerance only by the rounding of the print is not wide, because more trials
+// cannot narrow it. A bound that holds by more than the band needs no more trials.
 func decide(ours float64, p *ledger.Number, band float64, tolerance *float64) Verdict {
 	switch {
 	case p.Relation.Holds(ours, p.Value, band):
@@ -79,14 +78,14 @@ func decide(ours float64, p *ledger.Number, band float64, tolerance *float64) Ve
 
 // PairedTest is a two-sided paired t-test of the differences of a statement.
 type PairedTest struct {
-	Pairs         int
-	Mean          float64 // of the differences
-	StandardError float64
-	P             float64 // probability of a t of this size or beyond without a difference
-	Alpha         float64 // level of the test
+	Pairs         int     `json:"pairs"`
+	Mean          float64 `json:"mean"` // of the differences
+	StandardError float64 `json:"standard_error"`
+	P             float64 `json:"p_value"` // probability of |t| or more without a difference
+	Alpha         float64 `json:"alpha"`   // level of the test
 }
 
-// statement judges what a statement says of the trials.
+// statement judges a statement.
 func (e *evidence) statement() {
 	h := e.claim.Cell.Holds
 	e.Holds = &Comparand{Op: h.Op, Tolerance: h.Tolerance}
@@ -116,8 +115,8 @@ func (e *evidence) statement() {
 	}
 }
 
-// chance is how far apart two means of equal expectation may lie: nothing where too
-// little is known of their spread.
+// chance returns the distance within which two means of equal expectation lie with 95 %
+// probability, 0 where too little is known of their spread.
 func (e *evidence) chance() float64 {
 	both := make([]spread, 2)
 	for i, s := range []*sample{e.left, e.right} {
@@ -132,8 +131,8 @@ func (e *evidence) chance() float64 {
 	return quantile((1+level)/2, sum.freedom) * math.Sqrt(sum.mean)
 }
 
-// paired decides a statement by the differences of its pairs: it holds where they have
-// the claimed sign and the test finds them, and fails where it finds the opposite.
+// paired decides a statement by a paired test: it holds where the differences are
+// significant and have the claimed sign, and fails where they have the opposite sign.
 func (e *evidence) paired() {
 	h := e.claim.Cell.Holds
 	if e.left.apart && !math.IsInf(e.left.other.freedom, 1) {
@@ -150,7 +149,7 @@ func (e *evidence) paired() {
 		return
 	}
 	if e.right == nil {
-		mean = subtract(mean, *h.Value) // equal values differ by nothing, not by rounding
+		mean = subtract(mean, *h.Value) // equal values differ by exactly 0
 	}
 	n := float64(len(differences))
 	test := &PairedTest{Pairs: len(differences), Mean: mean, StandardError: math.Sqrt(v / n), P: 1, Alpha: 0.05}

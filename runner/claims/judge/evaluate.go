@@ -11,7 +11,7 @@ import (
 	"privkern/runner/record"
 )
 
-// Evaluation is a table with what was computed for it.
+// Evaluation is a table with the values computed for it.
 type Evaluation struct {
 	Paper    string
 	Table    string
@@ -24,19 +24,18 @@ type Evaluation struct {
 	Privacy []experiment.Privacy
 	// SettingsNote is the remark of the table's settings entry.
 	SettingsNote string
-	// Classes are the classes of kernels that the trials of all cells were computed
-	// with, each trial counted once.
+	// Classes are the BLAS classes of the trials of all cells, each trial counted once.
 	Classes   record.Classes
 	Footnotes []string
 
-	// leftOut are the judged cells of variants that are not part of the sweep: the table
+	// leftOut are the headlines of variants that are not part of the sweep: the table
 	// does not show them, but a claim without one of its parts is not judged.
 	leftOut []Comparison
 }
 
-// Comparison is one cell under one variant: the print, what was computed for it, and
-// three things that are said of it and never mixed: the verdict, the settings, and the
-// data. Numbers are in the cell's unit.
+// Comparison is one cell under one variant: the print, the value computed for it, and three
+// independent judgements: the verdict, the origin of the settings, and that of the data.
+// Numbers are in the cell's unit.
 type Comparison struct {
 	Row, Column, Variant, Statement string
 	Metric, Unit                    string
@@ -51,21 +50,20 @@ type Comparison struct {
 	Test                            *PairedTest
 
 	Verdict Verdict
-	Reason  string // why not run, or why unjudged
+	Reason  string // for the verdicts NotRun and Unjudged
 
 	Assumed []ledger.Assumption // none: the paper states the settings
-	StandIn string              // what takes the place of the paper's data; empty: nothing
+	StandIn string              // replacement of the paper's data; empty for none
 
-	// Headline says that the variant is the cell's one that is judged; the others are
-	// folded beneath. Own says that the entry is ours and not the paper's.
-	// Times says that the value is a time.
+	// Headline marks the variant of the cell that is judged; the others are folded beneath.
+	// Own marks an entry that is ours and not the paper's, Times a time.
 	Headline, Own, Times bool
 	// Entry identifies the value or claim of the paper; comparisons with one entry count
-	// once. Primary is false where another cell is the one that counts.
+	// once. Primary is false where another cell counts instead.
 	Entry   string
 	Primary bool
 	Claim   bool   // in words, or a part of one; otherwise a printed value
-	Terms   string // digest of what the verdict is made with, see [ledger.Claim.Digest]
+	Terms   string // digest of the conditions of the verdict, see [ledger.Claim.Digest]
 
 	Note      string
 	Reference *ReferenceCheck
@@ -78,56 +76,58 @@ type Comparison struct {
 	Cell int
 }
 
-// SettingsStated says that the paper states the settings.
+// SettingsStated reports whether the paper states the settings.
 func (r *Comparison) SettingsStated() bool { return len(r.Assumed) == 0 }
 
 // Print is a published value.
 type Print struct {
-	Text        string
-	Value       *float64 // nil where words are printed
-	Uncertainty *float64 // as printed
-	Rounding    float64
-	// UncertaintyOf says what the uncertainty is; empty where nobody knows.
-	UncertaintyOf string
+	Text        string   `json:"text"`
+	Value       *float64 `json:"value"`       // nil where words are printed
+	Uncertainty *float64 `json:"uncertainty"` // as printed
+	Rounding    float64  `json:"-"`
+	// UncertaintyOf is the source of the uncertainty; empty where it is unknown.
+	UncertaintyOf string `json:"-"`
 }
 
-// Estimate is what was computed.
+// Estimate is a mean over trials.
 type Estimate struct {
-	Mean          float64
-	StandardError float64 // sample standard deviation over √Trials; 0 for one trial
-	Trials        int     // used
-	Wanted        int     // of the ledger
+	Mean          float64 `json:"mean"`
+	StandardError float64 `json:"standard_error"` // sample standard deviation over √Trials; 0 for one trial
+	Trials        int     `json:"trials"`         // used
+	Wanted        int     `json:"trials_wanted"`  // by the ledger or the plan
 }
 
 // Baseline is the value subtracted from ours.
 type Baseline struct {
-	Experiment, Metric string
+	Experiment string `json:"experiment"`
+	Metric     string `json:"metric"`
 	Estimate
 }
 
 // Comparand is the right-hand side of a statement.
 type Comparand struct {
-	Op        ledger.Relation
-	Value     float64
-	Metric    string // empty for a fixed value
-	Tolerance float64
+	Op        ledger.Relation `json:"op"`
+	Value     float64         `json:"value"`
+	Metric    string          `json:"metric"` // empty for a fixed value
+	Tolerance float64         `json:"tolerance"`
 }
 
 // ReferenceCheck compares with an independent implementation.
 type ReferenceCheck struct {
-	Value, Tolerance float64
-	OK               bool // false also where the cell was not run
+	Value     float64 `json:"value"`
+	Tolerance float64 `json:"tolerance"`
+	OK        bool    `json:"ok"` // false where the cell was not run
 }
 
-// compare sets OK; of no reference nothing.
+// compare sets OK; c may be nil.
 func (c *ReferenceCheck) compare(mean float64) {
 	if c != nil {
 		c.OK = ledger.Within(math.Abs(mean-c.Value), c.Tolerance, mean, c.Value)
 	}
 }
 
-// Restore takes over what another evaluation of the same terms computed: the estimate, which
-// is nil where nothing ran, the right-hand side of a statement, and the verdict.
+// Restore sets the results of another evaluation under the same conditions: the estimate,
+// which is nil where nothing ran, the right-hand side of a statement, and the verdict.
 func (r *Comparison) Restore(ours *Estimate, holds *Comparand, verdict Verdict) {
 	r.Ours, r.Holds, r.Verdict, r.Reason = ours, holds, verdict, ""
 	if ours != nil {
@@ -135,7 +135,7 @@ func (r *Comparison) Restore(ours *Estimate, holds *Comparand, verdict Verdict) 
 	}
 }
 
-// Complete says whether all trials of the cell were there.
+// Complete reports whether all trials of the cell have results.
 func (r *Comparison) Complete() bool { return r.Ours != nil && r.Ours.Trials == r.Ours.Wanted }
 
 // Evaluate compares the records with the table. Records are matched by
@@ -200,7 +200,7 @@ type evidence struct {
 	privacy     []*experiment.Privacy
 }
 
-// gather collects what the records have for a claim.
+// gather collects the evidence for a claim from the records.
 func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	c := cl.Cell
 	e := &evidence{claim: cl, left: &sample{}, Comparison: Comparison{Row: c.Row, Column: c.Column, Variant: cl.Variant,
@@ -231,7 +231,7 @@ func (r *Records) gather(t *ledger.Table, cl *ledger.Claim) *evidence {
 	return e
 }
 
-// collect reads the samples, and takes over what they are made of.
+// collect reads the samples, with their trials, warnings and privacy.
 func (e *evidence) collect(records *Records) {
 	cl := e.claim
 	e.left = records.difference(cl.Left, cl.Minus)
@@ -276,7 +276,7 @@ func (e *evidence) collect(records *Records) {
 	}
 }
 
-// appendNew appends what is not in the list yet.
+// appendNew appends the items that the list lacks.
 func appendNew(list []string, items ...string) []string {
 	for _, s := range items {
 		if !slices.Contains(list, s) {

@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// footnotes says how the numbers are to be read.
+// footnotes returns explanations of the numbers of a table.
 func footnotes(t *ledger.Table, e *Evaluation) []string {
 	trials := map[int]bool{}
 	for _, r := range e.Cells {
@@ -62,7 +62,7 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 	return out
 }
 
-// uncertainties says what the printed ± are.
+// uncertainties explains the printed ±.
 func (e *Evaluation) uncertainties() []string {
 	var out []string
 	for i := range e.Cells {
@@ -92,10 +92,10 @@ func (e *Evaluation) verdictRules() []string {
 	return out
 }
 
-// tolerances says what the table's tolerances are and where they are from.
+// tolerances lists the table's tolerances with their sources.
 func tolerances(t *ledger.Table) []string {
 	var out []string
-	say := func(x *ledger.Tolerance) {
+	add := func(x *ledger.Tolerance) {
 		if x == nil {
 			return
 		}
@@ -109,15 +109,15 @@ func tolerances(t *ledger.Table) []string {
 		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "),
 			strings.TrimSuffix(x.Source, ".")))
 	}
-	say(t.Tolerance)
+	add(t.Tolerance)
 	for _, c := range t.Cells {
-		say(c.Tolerance)
+		add(c.Tolerance)
 	}
 	return out
 }
 
-// privacyNotes has a line for each unit and mechanism, with all the guarantees that
-// the records have, and one for each mechanism and reason without a guarantee.
+// privacyNotes returns a line for each unit and mechanism, with all guarantees of the
+// records, and one for each mechanism and reason without a guarantee.
 func (e *Evaluation) privacyNotes() []string {
 	var out, unguarded []string
 	guarantees := map[string][]string{}

@@ -1,7 +1,9 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -14,24 +16,16 @@ type Violation struct {
 	Reason                      string
 }
 
-// String names the cell and what is wrong with it, on one line.
+// String returns the cell and the reason, on one line.
 func (v Violation) String() string {
-	var place []string
-	for _, s := range []string{v.Row, v.Column, v.Variant} {
-		if s != "" {
-			place = append(place, s)
-		}
-	}
-	if len(place) == 0 {
-		place = []string{v.Statement}
-	}
-	return fmt.Sprintf("%s: %s: %s", v.Table, strings.Join(place, " / "), v.Reason)
+	labels := slices.DeleteFunc([]string{v.Row, v.Column, v.Variant}, func(s string) bool { return s == "" })
+	return fmt.Sprintf("%s: %s: %s", v.Table, cmp.Or(strings.Join(labels, " / "), v.Statement), v.Reason)
 }
 
 // Check returns the cells that have a reference value of an independent
-// implementation and are outside its tolerance, not run, or computed from a
-// part of their trials only. Cells without a reference never fail a check:
-// whether a paper can be reproduced is a finding, not a defect.
+// implementation and are outside its tolerance, not run, or computed from a part of
+// their trials only. Cells without a reference never fail a check, because a paper
+// that cannot be reproduced is a finding, not a defect.
 func Check(e *Evaluation) []Violation {
 	var out []Violation
 	for _, r := range e.Cells {
@@ -64,7 +58,7 @@ func (e *Evaluation) Summary() map[Verdict]int {
 	return out
 }
 
-// Headlines counts the verdicts of the variants that are judged.
+// Headlines counts the verdicts of the judged variants.
 func (e *Evaluation) Headlines() map[Verdict]int {
 	out := map[Verdict]int{}
 	for i := range e.Cells {

@@ -11,15 +11,15 @@ import (
 	"privkern/runner/record"
 )
 
-// Records finds what was computed for a setting. It keeps no series, so that a
-// large store fits into memory.
+// Records finds the results of a setting. It keeps no series, so that a large store fits
+// into memory.
 type Records struct {
 	byTrial map[record.TrialID][]*outcome
 	planned map[record.SettingID][]int64 // setting to the seeds that were planned
-	classes map[string]string            // key to class of kernels
+	classes map[string]string            // key to BLAS class
 }
 
-// outcome is what an evaluation needs of a record.
+// outcome is the part of a record that an evaluation needs.
 type outcome struct {
 	key      string
 	seed     int64
@@ -53,10 +53,9 @@ func Index(records iter.Seq[*record.Record]) (*Records, error) {
 	return out, nil
 }
 
-// Expect says that a trial was planned. Where a setting was planned with other
-// seeds than the ledger's, a cell is made of those, and variants of which
-// nothing was planned are left out. Without any call the ledger's trials are
-// expected.
+// Expect registers a planned trial. Where a setting was planned with other seeds than
+// the ledger's, its cells use those, and variants without any planned trial are left
+// out. Without any call the ledger's trials are expected.
 func (r *Records) Expect(experimentName string, params experiment.Params, seed int64) error {
 	id, err := record.IDOfSetting(experimentName, params)
 	if err != nil {
@@ -71,7 +70,7 @@ func (r *Records) Expect(experimentName string, params experiment.Params, seed i
 	return nil
 }
 
-// seeds returns the seeds that a side is made of.
+// seeds returns the seeds of a side.
 func (r *Records) seeds(s *ledger.Side) []int64 {
 	if seeds := r.planned[s.ID]; len(seeds) > 0 {
 		return seeds
@@ -79,7 +78,7 @@ func (r *Records) seeds(s *ledger.Side) []int64 {
 	return s.Seeds
 }
 
-// paired says that every one of the sides has all the seeds.
+// paired reports whether every side has all of the seeds.
 func (r *Records) paired(seeds []int64, sides []*ledger.Side) bool {
 	for _, s := range sides {
 		own := r.seeds(s)
@@ -90,8 +89,7 @@ func (r *Records) paired(seeds []int64, sides []*ledger.Side) bool {
 	return true
 }
 
-// unplanned returns the variants of which nothing was planned, where something
-// was planned of others.
+// unplanned returns the variants without a planned trial, where other variants have some.
 func (r *Records) unplanned(t *ledger.Table, all []ledger.Claim) []string {
 	var out []string
 	for _, v := range t.Variants {
@@ -109,8 +107,8 @@ func (r *Records) unplanned(t *ledger.Table, all []ledger.Claim) []string {
 	return out
 }
 
-// warningsOf returns those of an outcome that concern a side's metric. What is
-// about a trial's times is about no other metric.
+// warningsOf returns the warnings of an outcome that concern a side's metric. Warnings about
+// a trial's times concern no other metric.
 func warningsOf(o *outcome, s *ledger.Side) []string {
 	if slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
 		return m.Timing && m.Covers(s.Metric)
@@ -137,7 +135,7 @@ func preference(a, b *outcome) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.key, b.key))
 }
 
-// classesOf counts trials by the class of kernels that computed them.
+// classesOf counts trials by their BLAS class.
 func (r *Records) classesOf(keys []string) record.Classes {
 	out := record.Classes{}
 	for _, key := range keys {
@@ -146,8 +144,8 @@ func (r *Records) classesOf(keys []string) record.Classes {
 	return out
 }
 
-// find returns the outcome for one seed of a side, nil where there is none, and
-// a warning where several good records compete.
+// find returns the outcome of one seed of a side, nil for none, and a warning where there
+// are several good records.
 func (r *Records) find(s *ledger.Side, seed int64) (*outcome, string) {
 	list := r.byTrial[record.TrialID{Setting: s.ID, Seed: seed}]
 	if len(list) == 0 {

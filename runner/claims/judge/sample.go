@@ -13,7 +13,7 @@ import (
 	"privkern/runner/record"
 )
 
-// sample is what the records hold of one side, or of the mean of several.
+// sample holds the values of one side, or of the mean of several, by seed.
 type sample struct {
 	side     *ledger.Side // the first
 	seeds    []int64
@@ -21,13 +21,13 @@ type sample struct {
 	keys     []string
 	warnings []string
 	privacy  []*experiment.Privacy
-	missing  string // why trials are missing; empty when none is
+	missing  string // reason of missing trials; empty for none
 
-	minus *Estimate // of a difference: what was subtracted
-	// apart says that minus was subtracted as one mean: its standard error is
-	// not in the scatter of the values.
+	minus *Estimate // of a difference: the subtrahend
+	// apart marks that minus was subtracted as one mean, so that the scatter of the
+	// values does not include its standard error.
 	apart   bool
-	other   spread    // of what was subtracted apart
+	other   spread    // of the subtrahend, where apart
 	members []*sample // of the mean of several cells
 }
 
@@ -63,15 +63,15 @@ func (r *Records) difference(left, minus []*ledger.Side) *sample {
 	return out
 }
 
-// subtracted begins a reason that is about the subtrahend.
+// subtracted is the prefix of a reason that concerns the subtrahend.
 const subtracted = "what is subtracted: "
 
-// onlySome says which trials of a sample are missing.
+// onlySome returns a warning about the missing trials of a sample.
 func onlySome(s *sample) string {
 	return fmt.Sprintf("only %d of %d trials: %s", len(s.values), len(s.seeds), s.missing)
 }
 
-// sample takes, of every seed, the mean over the sides, less that over minus.
+// sample computes, for every seed, the mean over the sides minus that over minus.
 func (r *Records) sample(sides, minus []*ledger.Side) *sample {
 	out := &sample{side: sides[0], seeds: common(sides, r.seeds)}
 	if n := len(common(sides, func(s *ledger.Side) []int64 { return s.Seeds })); len(out.seeds) < n {
@@ -143,8 +143,8 @@ func (r *Records) sample(sides, minus []*ledger.Side) *sample {
 	return out
 }
 
-// common are the seeds that all sides have; of sides that have none in common, those of the
-// first, of which the others are then missing.
+// common returns the seeds that all sides have. Where there are none, it returns those of the
+// first side, and the others then count as missing.
 func common(sides []*ledger.Side, seeds func(*ledger.Side) []int64) []int64 {
 	first := seeds(sides[0])
 	var out []int64
@@ -159,8 +159,8 @@ func common(sides []*ledger.Side, seeds func(*ledger.Side) []int64) []int64 {
 	return out
 }
 
-// value returns a side's metric of one seed with its record, or why there is
-// none; and a warning where several records compete.
+// value returns a side's metric of one seed with its record, or the reason lack why there is
+// none; and a warning where there are several records.
 func (r *Records) value(s *ledger.Side, seed int64) (o *outcome, v float64, warning, lack string) {
 	o, warning = r.find(s, seed)
 	switch {
@@ -176,8 +176,8 @@ func (r *Records) value(s *ledger.Side, seed int64) (o *outcome, v float64, warn
 	return o, v, warning, ""
 }
 
-// estimate returns mean and standard error (ddof 1), summed in the order of the
-// seeds. A single trial says nothing about its scatter: 0.
+// estimate returns mean and standard error (ddof 1), summed in the order of the seeds. The
+// standard error of a single trial is 0.
 func (s *sample) estimate() *Estimate {
 	v, mean := variance(s.values)
 	e := &Estimate{Mean: mean, Trials: len(s.values), Wanted: len(s.seeds),
@@ -188,18 +188,17 @@ func (s *sample) estimate() *Estimate {
 	return e
 }
 
-// seedless says that no trial of the sides draws anything.
+// seedless reports whether no trial of the sides draws at random.
 func seedless(sides []*ledger.Side) bool {
 	return !slices.ContainsFunc(sides, func(s *ledger.Side) bool {
 		return s.Experiment.Seedless == nil || !s.Experiment.Seedless(s.Params)
 	})
 }
 
-// subtract returns a − b without the digits that only rounding makes, so that
-// 0.9384 − 0.9478 is exactly −0.0094 where it is compared, and equal differences
-// have no scatter.
+// subtract returns a − b rounded to the significant digits of the operands, so that
+// 0.9384 − 0.9478 compares equal to −0.0094, and equal differences have no scatter.
 func subtract(a, b float64) float64 {
-	const digits = 13 // kept of the larger operand
+	const digits = 13 // of the larger operand
 	v := a - b
 	if v == 0 {
 		return 0
@@ -220,6 +219,6 @@ func Exponent(v float64) int {
 	return int(math.Floor(math.Log10(math.Abs(v))))
 }
 
-// RoundingShare bounds what rounding alone makes of the standard error of equal
-// values, as a share of their mean.
+// RoundingShare bounds the standard error that rounding alone gives equal values, as a
+// fraction of their mean.
 const RoundingShare = 1e-13

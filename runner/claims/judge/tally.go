@@ -11,22 +11,23 @@ import (
 
 // Tally counts the distinct printed values and claims of a paper, of one table or of
 // several: one verdict each, that of the headline variant. Entries of ours and quoted
-// values are not among them.
+// values are excluded.
 type Tally struct {
-	Values   int     // distinct printed values
-	Judged   int     // of them
-	Inside   int     // of those judged; Wide of them in bands wider than the tolerance
-	Wide     int     //
-	Settle   int     // of those wide: more trials could settle them
-	Close    int     // outside, and within the tolerance
-	Expected float64 // inside, if the reproduction were exact: the sum of the coverages
+	Values   int     `json:"values"` // distinct printed values
+	Judged   int     `json:"judged"` // of the values
+	Inside   int     `json:"inside"` // of those judged
+	Expected float64 `json:"expected"`
+	// Wide are inside bands wider than the tolerance; more trials could settle Settle of them.
+	Wide   int `json:"wide"`
+	Settle int `json:"wide_settled_by_trials"`
+	Close  int `json:"close"` // outside, and within the tolerance
 
-	Claims       int // in words, each once
-	ClaimsJudged int
-	Hold         int
+	Claims       int `json:"claims"` // in words, each once
+	ClaimsJudged int `json:"claims_judged"`
+	Hold         int `json:"hold"`
 
 	// Left counts the values and claims that are not judged, by the reason.
-	Left map[Verdict]int
+	Left map[Verdict]int `json:"not_judged"`
 }
 
 // TallyOf counts the entries of tables of one paper.
@@ -52,7 +53,7 @@ func TallyOf(evaluations ...*Evaluation) Tally {
 	return t
 }
 
-// cell returns one that the table shows, or behind these one that it leaves out.
+// cell returns cell i of those that the table shows, followed by those that it leaves out.
 func (e *Evaluation) cell(i int) *Comparison {
 	if i < len(e.Cells) {
 		return &e.Cells[i]
@@ -60,7 +61,7 @@ func (e *Evaluation) cell(i int) *Comparison {
 	return &e.leftOut[i-len(e.Cells)]
 }
 
-// Sentence says what was judged of the table, and how it came out.
+// Sentence returns the tally of the table in words.
 func (e *Evaluation) Sentence() string {
 	t := TallyOf(e)
 	return t.Sentence()
@@ -86,11 +87,10 @@ func (t *Tally) add(all []*Comparison) {
 	}
 }
 
-// value counts a printed value: of several cells that print it, the one that is not
-// "the same as" another decides.
+// value counts a printed value. Of several cells that print it, the primary one decides.
 func (t *Tally) value(judged, all []*Comparison) {
 	if len(judged) == 0 {
-		t.Left[aside(all)]++
+		t.Left[unjudgedReason(all)]++
 		return
 	}
 	c := judged[0]
@@ -123,8 +123,8 @@ func (t *Tally) value(judged, all []*Comparison) {
 	}
 }
 
-// settles says of a wide value that some number of our trials makes its band as narrow as the
-// tolerance: that the draws behind the print alone do not make it wider.
+// settles reports whether enough trials of ours would narrow the band of a wide value to the
+// tolerance: the draws behind the print alone do not make it wider.
 func (r *Comparison) settles() bool {
 	if r.Band == nil || r.Published == nil || r.Tolerance == nil {
 		return false
@@ -134,16 +134,16 @@ func (r *Comparison) settles() bool {
 	return halfWidth(p.Rounding, printed, math.Inf(1)) <= max(*r.Tolerance, p.Rounding)
 }
 
-// onStandIn says that another variant has run, on other data than the paper's.
+// onStandIn reports whether another variant has run on a stand-in for the paper's data.
 func onStandIn(all []*Comparison) bool {
 	return slices.ContainsFunc(all, func(c *Comparison) bool { return c.Verdict == StandIn })
 }
 
-// verdictOfClaim is Match where all parts hold, Differs where one does not, and
-// otherwise what keeps the first part that is not judged from being so.
+// verdictOfClaim returns Match where all parts hold, Differs where one does not, and
+// otherwise the verdict of the first part that is not judged.
 func verdictOfClaim(judged, all []*Comparison) Verdict {
 	if len(judged) == 0 {
-		return aside(all)
+		return unjudgedReason(all)
 	}
 	out := Match
 	for _, c := range judged {
@@ -160,9 +160,9 @@ func verdictOfClaim(judged, all []*Comparison) Verdict {
 	return out
 }
 
-// aside is why an entry without a headline is not judged: its variants are corrected
-// ones, or that one is not part of the sweep.
-func aside(all []*Comparison) Verdict {
+// unjudgedReason returns the reason why an entry without a headline is not judged: its
+// variants are corrected ones, or the headline is not part of the sweep.
+func unjudgedReason(all []*Comparison) Verdict {
 	if !slices.ContainsFunc(all, func(c *Comparison) bool { return c.Verdict != Corrected }) {
 		return Corrected
 	}
@@ -182,7 +182,8 @@ func (t *Tally) Add(o Tally) {
 	}
 }
 
-// LeftText says why values and claims are not judged, such as "3 not run, 2 fitted".
+// LeftText returns the counts of values and claims that are not judged by reason, such as
+// "3 not run, 2 fitted".
 func (t *Tally) LeftText() string {
 	var parts []string
 	for _, v := range Verdicts {
@@ -193,8 +194,8 @@ func (t *Tally) LeftText() string {
 	return strings.Join(parts, ", ")
 }
 
-// Sentence says how many of the paper's values were judged, how many lie inside their
-// bands, and how many were expected to.
+// Sentence returns the tally in words: the number of values that were judged, that lie inside
+// their bands, and that were expected to.
 func (t *Tally) Sentence() string {
 	var out []string
 	if t.Values > 0 {

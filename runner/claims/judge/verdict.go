@@ -3,16 +3,16 @@ package judge
 // Verdict is the outcome of comparing a reproduced value with a published one.
 type Verdict string
 
-// The verdicts. They are decided in this order, from the numbers and what the ledger
-// says of the print, never from which settings are assumed:
+// The verdicts. They are decided in this order, from the numbers and the ledger's terms of
+// the print, never from the origin of the settings:
 //
 //  0. Quoted: a value of another method as the paper prints it; nothing is
 //     computed for it.
-//  1. NotRun: not one trial of the cell is there, or the cell cannot be
-//     computed from what is there; the reason says why.
+//  1. NotRun: the cell has no trials, or not those that it is computed from; the
+//     reason names them.
 //  2. Unpublished: the paper prints no value and makes no statement; ours
 //     stands alone.
-//  3. Corrected: the effect of an erratum, shown beside the print.
+//  3. Corrected: the effect of an erratum, shown with the print.
 //  4. StandIn: the data are not the paper's.
 //  5. Fitted: an assumed setting was fitted to the cell.
 //  6. A statement is Match where it holds, Differs where it does not, and Unjudged
@@ -20,8 +20,8 @@ type Verdict string
 //  7. Faster, Slower: a time on another machine.
 //  8. Unjudged: the spread of our trials is not known ([Band]).
 //  9. Match: inside the band; Wide: inside a band that is wider than the tolerance
-//     and than the rounding of the print, so that a value off by more than the
-//     tolerance can lie inside.
+//     and than the rounding of the print, so that a value that misses the print by
+//     more than the tolerance can lie inside.
 //  10. Close: outside, but within the tolerance. Differs: beyond both.
 const (
 	Match       Verdict = "match"
@@ -43,13 +43,13 @@ const (
 var Verdicts = []Verdict{Match, Wide, Close, Differs, Faster, Slower, Unjudged, Fitted, StandIn, Corrected,
 	Unpublished, Quoted, NotRun}
 
-// Judged says that the verdict is a judgement of the paper's value or statement.
+// Judged reports whether the verdict is a judgement of the paper's value or statement.
 func (v Verdict) Judged() bool { return v == Match || v == Wide || v == Close || v == Differs }
 
-// Inside says that the value lies inside its band, or that the statement holds.
+// Inside reports whether the value lies inside its band, or the statement holds.
 func (v Verdict) Inside() bool { return v == Match || v == Wide }
 
-// Plain says that a verdict calls for no emphasis.
+// Plain reports whether a verdict needs no emphasis.
 func (v Verdict) Plain() bool {
 	switch v {
 	case Wide, Close, Differs, Unjudged, NotRun:

@@ -15,14 +15,14 @@ type Settings struct {
 
 // Assumption is a setting that the paper leaves open.
 type Assumption struct {
-	Text   string `yaml:"text"` // the setting, and its value
-	Source Source `yaml:"source"`
+	Text   string `yaml:"text" json:"text"` // the setting, and its value
+	Source Source `yaml:"source" json:"source"`
 	// Repository ("owner/name") holds the authors' code. Place is the file and line in
 	// it, or the section of the paper.
-	Repository string `yaml:"repository"`
-	Place      string `yaml:"place"`
+	Repository string `yaml:"repository" json:"repository"`
+	Place      string `yaml:"place" json:"place"`
 	// Fitted are the cells that the setting was fitted to, which therefore have no verdict.
-	Fitted []CellPlace `yaml:"fitted"`
+	Fitted []CellPlace `yaml:"fitted" json:"-"`
 }
 
 // Source is the kind of source of an assumed setting.

@@ -197,25 +197,25 @@ func (b *Board) csv(w io.Writer) error {
 func (b *Board) json(w io.Writer) error {
 	type paper struct {
 		Paper string `json:"paper"`
-		tables.TallyJSON
+		judge.Tally
 	}
 	var out struct {
-		Schema  int              `json:"schema"`
-		Papers  []paper          `json:"papers"`
-		All     tables.TallyJSON `json:"all"`
-		Trials  int              `json:"trials"`
-		Files   int              `json:"files"`
-		Skipped []string         `json:"skipped"`
-		Outside []Outside        `json:"outside"`
-		Sources []Source         `json:"sources"`
+		Schema  int         `json:"schema"`
+		Papers  []paper     `json:"papers"`
+		All     judge.Tally `json:"all"`
+		Trials  int         `json:"trials"`
+		Files   int         `json:"files"`
+		Skipped []string    `json:"skipped"`
+		Outside []Outside   `json:"outside"`
+		Sources []Source    `json:"sources"`
 	}
 	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
 	out.Outside = append([]Outside{}, b.Outside...)
 	out.Sources = append([]Source{}, b.Sources...)
 	for i := range b.Papers {
-		out.Papers = append(out.Papers, paper{b.Papers[i].Name, tables.TallyOf(b.Papers[i].Tally)})
+		out.Papers = append(out.Papers, paper{b.Papers[i].Name, b.Papers[i].Tally})
 	}
-	out.All = tables.TallyOf(b.All())
+	out.All = b.All()
 	if err := tables.EncodeJSON(w, out); err != nil {
 		return fmt.Errorf("the scoreboard: %w", err)
 	}
