@@ -140,7 +140,7 @@ func (a *app) print(r *show.Results, format tables.Format) error {
 		}
 		return summary.Text(a.out, r.Summary)
 	}
-	if err := tables.WriteAll(a.out, r.Evaluated, format, tables.TextOptions{Color: useColor(a.out)}); err != nil {
+	if err := tables.Write(a.out, format, tables.TextOptions{Color: useColor(a.out)}, r.Evaluated...); err != nil {
 		return err
 	}
 	// What was run and belongs to no table is shown to people; programs find it

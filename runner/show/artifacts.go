@@ -8,7 +8,7 @@ import (
 	"privkern/runner/show/summary"
 )
 
-// Artifacts returns what an exported sweep has beside its trials: each evaluated
+// Artifacts returns the files of an exported sweep in addition to its trials: each evaluated
 // table in every format, all metrics, and the plots.
 func (r *Results) Artifacts() ([]export.Artifact, error) {
 	var out []export.Artifact

@@ -16,18 +16,18 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// maxDrawn bounds the trials of one figure, which are in memory with their
-// series; no paper's figure has a tenth of them.
+// maxDrawn bounds the trials of one figure, which are in memory with their series. It is
+// more than ten times the number that any figure of a paper needs.
 const maxDrawn = 10_000
 
-// figureTrials is a figure with the trials that belong to it.
+// figureTrials is a figure with its trials.
 type figureTrials struct {
 	figure *experiment.Figure
 	trials []experiment.Observation // none where there are more than maxDrawn
 	count  int
 }
 
-// figuresOf returns the papers' figures without trials.
+// figuresOf returns the figures of the papers, without trials.
 func figuresOf(papers []experiment.Paper) []figureTrials {
 	var out []figureTrials
 	for _, p := range papers {
@@ -38,7 +38,7 @@ func figuresOf(papers []experiment.Paper) []figureTrials {
 	return out
 }
 
-// addToFigures keeps a good record for the figures that it belongs to.
+// addToFigures adds a good record to its figures.
 func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
 	if rec.Status != record.OK {
 		return nil
@@ -65,8 +65,8 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
 	return nil
 }
 
-// Figures draws the figures that trials belong to. One that cannot be drawn is
-// shown with the reason.
+// Figures draws the figures that have trials. A figure that cannot be drawn is returned with
+// the reason.
 func (r *Results) Figures() []report.Plot {
 	var out []report.Plot
 	for _, f := range r.figures {
@@ -83,7 +83,7 @@ func (r *Results) Figures() []report.Plot {
 		svg, panels, err := plot.Figure(f.figure, f.trials, plot.Options{ID: figureID(f.figure.Name)})
 		switch {
 		case errors.Is(err, plot.ErrNoData):
-			continue // the trials are some of those that it needs
+			continue // further trials are needed
 		case err != nil:
 			shown.Error = err.Error()
 		default:
@@ -97,7 +97,7 @@ func (r *Results) Figures() []report.Plot {
 // EachPlot visits the files of OUT/plots.
 func (r *Results) EachPlot(visit Visitor) error { return eachPlot(r.Figures(), visit) }
 
-// eachPlot visits the files of figures that are drawn.
+// eachPlot visits the files of the figures with a drawing.
 func eachPlot(figures []report.Plot, visit Visitor) error {
 	for _, f := range figures {
 		if f.SVG == nil {
@@ -122,8 +122,8 @@ func (r *Results) writePlots(figures []report.Plot) error {
 	})
 }
 
-// plotFile is the name of a figure's file in OUT/plots.
+// plotFile returns the name of a figure's file in OUT/plots.
 func plotFile(name string) string { return figureID(name) + ".svg" }
 
-// figureID is a figure's name as a file and a page can have it.
+// figureID returns a figure's name in a form for files and pages.
 func figureID(name string) string { return strings.ReplaceAll(name, "/", "-") }

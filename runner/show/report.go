@@ -33,10 +33,10 @@ func (r *Results) writePage(version string, figures []report.Plot, progress *rep
 	})
 }
 
-// ReportPath is where the report of an output folder is.
+// ReportPath returns the path of the report of an output folder.
 func ReportPath(dir string) string { return filepath.Join(dir, "report.html") }
 
-// report is the report without figures and progress.
+// report returns the content of the report without figures and progress.
 func (r *Results) report(version string) report.Content {
 	data := report.Content{
 		Title: r.Plan.Title, Generated: time.Now().UTC().Truncate(time.Second), Version: version,

@@ -1,9 +1,8 @@
-// Package show makes of the records of an output folder what people look at: tables,
-// figures and the report.
+// Package show presents the records of an output folder as tables, figures and a report.
 //
 // All of them are functions of the plan and its records alone, so that they can be
-// made again at any time, and `run check` compares the files with what the records
-// give. [Evaluate] reads every record once; the packages below hold one form each.
+// regenerated at any time, and `run check` compares the files with the records.
+// [Evaluate] reads every record once; each package below writes one form.
 package show
 
 import (
@@ -27,8 +26,8 @@ type Results struct {
 	Store     *store.Store
 	Evaluated []*judge.Evaluation    // the published tables that the plan names
 	Summary   []*summary.MetricTable // the metrics of all settings
-	// Skipped is how many trials were skipped for want of data, SkippedTables are
-	// the tables of which all trials were.
+	// Skipped is the number of trials that were skipped because data are missing;
+	// SkippedTables are the tables whose planned trials were all skipped.
 	Skipped       int
 	SkippedTables []string
 
@@ -47,14 +46,14 @@ func Read(d disk.Disk, dir string, book *ledger.Book) (*Results, error) {
 	return Evaluate(book, s, p, s.Get)
 }
 
-// Evaluate evaluates records of a plan, which get looks up by the key of the
-// trial. Nothing is kept of their series but what figures need.
+// Evaluate evaluates the records of a plan, which get returns by the key of the trial. Only
+// the series that figures need are kept in memory.
 func Evaluate(book *ledger.Book, s *store.Store, p *plan.Plan,
 	get func(key string) (*record.Record, bool, error)) (*Results, error) {
 	r := &Results{Plan: p, Store: s, book: book, trials: report.NewTrialTally(book.Experiments),
 		figures: figuresOf(book.Papers)}
 	metrics := summary.NewTabulator(book.Experiments)
-	// Every record is read once, and given to all that want something of it.
+	// Every record is read once, for all consumers.
 	var readErr error
 	skipped := map[record.TrialID]bool{} // planned trials
 	records, err := judge.Index(func(yield func(*record.Record) bool) {
@@ -121,7 +120,7 @@ func (r *Results) readLedgers() error {
 	return nil
 }
 
-// concerns says whether the plan has trials or tables of a paper.
+// concerns reports whether the plan has trials or tables of a paper.
 func (r *Results) concerns(paper string) bool {
 	return slices.ContainsFunc(r.Plan.Tables, func(t string) bool { return strings.HasPrefix(t, paper+"/") }) ||
 		slices.ContainsFunc(r.Summary, func(t *summary.MetricTable) bool {
@@ -129,8 +128,8 @@ func (r *Results) concerns(paper string) bool {
 		})
 }
 
-// skippedTables returns the tables that have trials in the plan, all of which were
-// skipped. What was skipped is known of every trial of the plan.
+// skippedTables returns the tables whose planned trials were all skipped. skipped has an
+// entry for every trial of the plan.
 func skippedTables(book *ledger.Book, names []string, skipped map[record.TrialID]bool) ([]string, error) {
 	var out []string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -187,7 +186,7 @@ func (r *Results) evaluate(records *judge.Records) error {
 	return nil
 }
 
-// Unpublished returns the settings that no cell of the tables is made of.
+// Unpublished returns the settings that no cell of the tables uses.
 func (r *Results) Unpublished() []*summary.MetricTable {
 	used := map[string]bool{}
 	for _, e := range r.Evaluated {
@@ -200,7 +199,7 @@ func (r *Results) Unpublished() []*summary.MetricTable {
 	return summary.Without(r.Summary, used)
 }
 
-// Violations returns the cells that are out of their reference bands.
+// Violations returns the cells outside their reference bands.
 func (r *Results) Violations() []judge.Violation {
 	var out []judge.Violation
 	for _, e := range r.Evaluated {

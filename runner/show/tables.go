@@ -29,7 +29,7 @@ const (
 	PlotsDir  = "plots"
 )
 
-// Visitor is given files, and what writes their contents.
+// Visitor receives the name of a file and a function that writes its content.
 type Visitor func(name string, write func(io.Writer) error) error
 
 // EachTable visits the files of OUT/tables.
@@ -57,12 +57,12 @@ type tableFile struct {
 	data []byte
 }
 
-// tableFiles returns a table in the formats that are written to folders.
+// tableFiles returns a table in the formats of OUT/tables.
 func tableFiles(e *judge.Evaluation) ([]tableFile, error) {
 	var out []tableFile
 	for _, f := range []tables.Format{tables.FormatMarkdown, tables.FormatCSV, tables.FormatLaTeX, tables.FormatJSON} {
 		var b strings.Builder
-		if err := tables.Write(&b, e, f, tables.TextOptions{}); err != nil {
+		if err := tables.Write(&b, f, tables.TextOptions{}, e); err != nil {
 			return nil, err
 		}
 		out = append(out, tableFile{strings.ReplaceAll(e.Table, "/", "-") + f.Extension(), []byte(b.String())})

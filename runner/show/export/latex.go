@@ -42,7 +42,7 @@ func LaTeX(dir string, evaluations []*judge.Evaluation) ([]string, error) {
 				e.Table)
 		}
 		var b bytes.Buffer
-		if err := tables.LaTeX(&b, e); err != nil {
+		if err := tables.Write(&b, tables.FormatLaTeX, tables.TextOptions{}, e); err != nil {
 			return nil, err
 		}
 		contents[path] = b.Bytes()

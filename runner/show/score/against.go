@@ -13,42 +13,41 @@ import (
 	"privkern/runner/text"
 )
 
-// Agreement says how the tables of two sets of folders agree, such as of a run with one
-// BLAS and of a run with another, or of a CPU and of a GPU. Compared are values and
-// statements that both have from the same numbers of trials; times are left out.
+// Agreement is the agreement of the tables of two sets of folders, such as those of runs
+// with two BLAS libraries, or on a CPU and a GPU. Values and statements are compared that
+// both have from the same numbers of trials; times are left out.
 type Agreement struct {
 	Tables []TableAgreement `json:"tables"`
 	// Changes are the comparisons whose verdicts differ.
 	Changes []Change `json:"changes"`
-	// LeftOut are the comparisons of these tables that were not made, with the reason.
+	// LeftOut are the incomparable values and statements of these tables, with the reason.
 	LeftOut []LeftOut `json:"left_out"`
-	// TablesLeftOut are those that only one of the two has results of.
+	// TablesLeftOut are the tables of which only one of the two has results.
 	TablesLeftOut []string `json:"tables_left_out"`
 }
 
-// TableAgreement is how two evaluations of a table agree.
+// TableAgreement is the agreement of two evaluations of a table.
 type TableAgreement struct {
 	Table    string `json:"table"`
 	Compared int    `json:"compared"`
 	Same     int    `json:"same_verdict"` // of those compared
-	// Equal are those compared whose means, standard errors and right-hand sides are equal to
-	// the last bit.
+	// Equal counts those compared whose means, standard errors and right-hand sides are equal
+	// to the last bit.
 	Equal int `json:"equal"`
 	// Largest is the largest difference of two means or of two right-hand sides, relative to
-	// the larger one, and Place where it is.
+	// the larger one, and Place its row and column.
 	Largest float64 `json:"largest_difference"`
 	Place   string  `json:"place"`
-	// Uneven are those left out because the numbers of trials differ: their own, those of a
-	// value that is subtracted, those of the right-hand side of a statement, or those of the
-	// values whose spread they share.
+	// Uneven counts those left out because the numbers of trials differ: their own, those of a
+	// subtrahend, those of the right-hand side of a statement, or those of the pool.
 	Uneven int `json:"uneven_trials"`
-	// Counted are those compared that count in the scoreboard of one of the two, and Open those
-	// that do and could not be compared. Both are cells of tables: a value that is printed twice is two.
+	// Counted counts those compared that count in the scoreboard of one of the two, and Open
+	// those that do and are incomparable. Both count cells: a value printed twice is two.
 	Counted int `json:"counted"`
 	Open    int `json:"open"`
 }
 
-// Cell says which value or statement of a table it is.
+// Cell identifies a value or statement of a table.
 type Cell struct {
 	Table     string `json:"table"`
 	Place     string `json:"place"`
@@ -68,7 +67,7 @@ type Change struct {
 	OtherVerdict judge.Verdict `json:"other_verdict"`
 }
 
-// LeftOut is a comparison that was not made.
+// LeftOut is an incomparable value or statement.
 type LeftOut struct {
 	Cell
 	Reason string `json:"reason"`
@@ -77,8 +76,7 @@ type LeftOut struct {
 // entry is a value or claim of a paper.
 type entry struct{ paper, name string }
 
-// Against compares with the tables of other folders. Tables of which only one of the two
-// has results are not compared.
+// Against compares the board's tables with those of other folders, where both have results.
 func (b *Board) Against(other *Board) *Agreement {
 	out := &Agreement{Tables: []TableAgreement{}, Changes: []Change{}, LeftOut: []LeftOut{}, TablesLeftOut: []string{}}
 	for i, e := range b.evaluated {
@@ -95,12 +93,12 @@ func (b *Board) Against(other *Board) *Agreement {
 	return out
 }
 
-// hasResults says whether anything of a table that can be compared was computed.
+// hasResults reports whether a table has computed values that can be compared.
 func hasResults(e *judge.Evaluation) bool {
 	return slices.ContainsFunc(e.Cells, func(c judge.Comparison) bool { return c.Ours != nil && !c.Times })
 }
 
-// table compares two evaluations of a table, and enters what differs and what is left out.
+// table compares two evaluations of a table, and adds its changes and omissions.
 func (a *Agreement) table(e, other *judge.Evaluation) TableAgreement {
 	t := TableAgreement{Table: e.Table}
 	theirs := map[rowKey]*judge.Comparison{}
@@ -122,8 +120,8 @@ func (a *Agreement) table(e, other *judge.Evaluation) TableAgreement {
 	return t
 }
 
-// pair compares what is here with what is there; one of them is nil where the plan of its
-// run has no such variant.
+// pair compares c, from here, with o, from there; one of them is nil where the plan of its
+// run lacks the variant.
 func (a *Agreement) pair(t *TableAgreement, e *judge.Evaluation, c, o *judge.Comparison) {
 	one := c
 	if one == nil {
@@ -167,8 +165,8 @@ func keyOf(table string, c *judge.Comparison) rowKey {
 	return rowKey{table, c.Row, c.Column, c.Statement, c.Variant}
 }
 
-// incomparable says why two comparisons are not held against each other, or nothing;
-// trials says that the reason is that they are not made of the same numbers of trials.
+// incomparable returns the reason why two values cannot be compared, empty for none; trials
+// reports that the reason is a different number of trials.
 func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
 	trialsOf := func(a, b int) string { return fmt.Sprintf("%s here, %d there", text.Count(a, "trial"), b) }
 	switch {
@@ -191,8 +189,8 @@ func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
 	case c.Band == nil || o.Band == nil:
 		return "", false
 	}
-	// A trial more in the pool adds one at least; rounding moves them by much less, but for
-	// those of a difference of two means, which depend on the ratio of two variances.
+	// One more trial in the pool adds at least 1, and rounding much less, except for the
+	// difference of two means, where they depend on the ratio of two variances.
 	limit := 0.5
 	if c.Minus != nil || o.Minus != nil {
 		limit = 1
@@ -209,17 +207,17 @@ func incomparable(c, o *judge.Comparison) (reason string, trials bool) {
 	return fmt.Sprintf("%s degrees of freedom of the spread here, %s there", rounded(a), rounded(b)), true
 }
 
-// open says that there is no verdict yet.
+// open reports whether there is no verdict yet.
 func open(c *judge.Comparison) bool { return c.Verdict == judge.NotRun || c.Verdict == judge.Unjudged }
 
 func rounded(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// opposite is the largest difference that there can be: that of a number from its negative.
-const opposite = 2
+// maxDifference is the largest relative difference, that of a number from its negative.
+const maxDifference = 2
 
-// add counts a comparison that both have.
+// add counts a compared value.
 func (t *TableAgreement) add(c, o *judge.Comparison) {
 	t.Compared++
 	if c.Verdict == o.Verdict {
@@ -237,20 +235,19 @@ func (t *TableAgreement) add(c, o *judge.Comparison) {
 	}
 }
 
-// difference is that of two numbers, relative to the larger one; two that are none do not
-// differ.
+// difference returns |a − b| relative to the larger magnitude; 0 for two NaN.
 func difference(a, b float64) float64 {
 	if a == b || math.IsNaN(a) && math.IsNaN(b) {
 		return 0
 	}
 	d := math.Abs(a-b) / max(math.Abs(a), math.Abs(b))
-	if !(d <= opposite) { // one is not finite
-		return opposite
+	if !(d <= maxDifference) { // one is not finite
+		return maxDifference
 	}
 	return d
 }
 
-// All is the line of all tables.
+// All returns the sum over all tables.
 func (a *Agreement) All() TableAgreement {
 	out := TableAgreement{Table: "all"}
 	for i := range a.Tables {
@@ -268,8 +265,8 @@ func (a *Agreement) All() TableAgreement {
 	return out
 }
 
-// JudgedChanges is how many values and claims that count have another verdict, each once
-// wherever it is printed again.
+// JudgedChanges returns the number of distinct values and claims that count and have another
+// verdict.
 func (a *Agreement) JudgedChanges() int {
 	entries := map[entry]bool{}
 	for i := range a.Changes {
@@ -288,7 +285,7 @@ func (t *TableAgreement) line() []string {
 	return []string{t.Table, strconv.Itoa(t.Compared), strconv.Itoa(t.Same), strconv.Itoa(t.Equal), largest}
 }
 
-// words name the value or statement.
+// words returns the names of the value or statement.
 func (c *Cell) words() string { return joined(", ", c.Place, c.Statement, c.Variant) }
 
 func (c *Change) words() string {
@@ -301,14 +298,14 @@ func (c *Change) words() string {
 
 func (l *LeftOut) words() string { return l.Cell.words() + ": left out, " + l.Reason }
 
-// AgreementNote says how the table is to be read.
-const AgreementNote = "compared: values and statements that both have from the same numbers of trials, times apart; " +
+// agreementNote explains the table of agreements.
+const agreementNote = "compared: values and statements that both have from the same numbers of trials, times apart; " +
 	"equal: means, standard errors and right-hand sides, to the last bit; largest difference: of two means or right-" +
 	"hand sides, relative to the larger one."
 
-// notes are the sentences beneath the table.
+// notes returns the footnotes of the table.
 func (a *Agreement) notes() []string {
-	notes := []string{AgreementNote}
+	notes := []string{agreementNote}
 	if n, all := len(a.LeftOut), a.All(); n > 0 {
 		notes = append(notes, fmt.Sprintf("left out: %s, of which %d for different numbers of trials; %d count, "+
 			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), all.Uneven, all.Open))
@@ -320,8 +317,7 @@ func (a *Agreement) notes() []string {
 	return notes
 }
 
-// sentences are the comparisons that are written one by one: with another verdict, or left
-// out and counted.
+// sentences returns the changes of verdicts, and the omissions that count.
 func (a *Agreement) sentences() []sentence {
 	var out []sentence
 	for i := range a.Changes {
@@ -337,7 +333,7 @@ func (a *Agreement) sentences() []sentence {
 
 type sentence struct{ table, words string }
 
-// WriteAgreement writes how tables agree, as text, Markdown or JSON.
+// WriteAgreement writes an agreement as text, Markdown or JSON.
 func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 	if f == tables.FormatJSON {
 		return tables.EncodeJSON(w, struct {

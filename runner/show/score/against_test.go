@@ -79,7 +79,7 @@ func lacking(page string, texts []string) []string {
 }
 
 // Two folders with the same tables agree to the last bit; another mean, verdict and number of
-// trials are found, each where it is, and what has no counterpart is not compared.
+// trials are found with their positions, and values without a counterpart are left out.
 func TestAgainst(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	folder, _ := written(t, book)
@@ -138,7 +138,7 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("%+v; before %+v", got, all)
 		}
 	})
-	t.Run("the larger one", func(t *testing.T) { // to which a difference is relative, whichever it is
+	t.Run("the larger one", func(t *testing.T) { // is the reference of a difference
 		b := read(t, book, changed(t, folder, "reference_ok", "true", "ours_mean", "27.6"))
 		for _, a := range []*score.Agreement{b.Against(before), before.Against(b)} {
 			if got := a.All().Largest; got != 0.5 {
@@ -177,8 +177,8 @@ func TestAgainst(t *testing.T) {
 	})
 }
 
-// A change names the statement and the variant, what is here and what is there; what is left
-// out and counts stands beside the changes, with the reason.
+// A change names the statement, the variant and both values; omissions that count are listed
+// after the changes, with the reason.
 func TestAgainstNamesWhatDiffers(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	folder, _ := written(t, book)

@@ -13,21 +13,21 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// rowKey is the place of a comparison.
+// rowKey identifies a comparison.
 type rowKey struct{ table, row, column, statement, variant string }
 
-// row is what a table that was written as CSV says of a comparison.
+// row is a comparison of a table that was written as CSV.
 type row struct {
 	verdict judge.Verdict
-	// terms are what the verdict was made with: where the ledger says something else by
-	// now, it does not hold.
+	// terms is the digest of the conditions of the verdict, which is invalid where those of
+	// the ledger differ.
 	terms string
-	band  judge.Band      // but for its width
+	band  judge.Band      // without its width
 	ours  *judge.Estimate // nil where nothing was computed
 	holds *judge.Comparand
 }
 
-// columns are those that are read; a file without them is of an older program.
+// columns are the columns that are read; a file without one was written by an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
 	"terms", "standard_deviation", "degrees_of_freedom", "ours_mean", "ours_standard_error", "ours_trials",
 	"trials_wanted", "holds_op", "holds_value"}
@@ -57,85 +57,66 @@ func (r *reader) table(path string) error {
 	}
 	r.board.Files++
 	for {
-		l, err := lines.Read()
+		fields, err := lines.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			r.skip(path, err)
+		l := csvLine{fields: fields, at: at, err: err}
+		if err == nil {
+			r.rows[rowKey{l.text("table"), l.text("row"), l.text("column"), l.text("statement"), l.text("variant")}] = l.row()
+		}
+		if l.err != nil {
+			r.skip(path, l.err)
 			return nil
 		}
-		get := func(c string) string { return l[at[c]] }
-		band, first := bandOf(get)
-		ours, second := estimate(get)
-		holds, third := comparand(get)
-		if err := errors.Join(first, second, third); err != nil {
-			r.skip(path, err)
-			return nil
-		}
-		r.rows[rowKey{get("table"), get("row"), get("column"), get("statement"), get("variant")}] = row{
-			verdict: judge.Verdict(get("verdict")), band: band, terms: get("terms"), ours: ours, holds: holds}
 	}
 }
 
-// bandOf reads what is known of a band; without degrees of freedom no chance enters.
-func bandOf(get func(column string) string) (judge.Band, error) {
-	out := judge.Band{DegreesOfFreedom: math.Inf(1)}
-	var errs [3]error
-	out.Coverage, errs[0] = probability(get("expected_inside"))
-	out.Deviation, errs[1] = number(get("standard_deviation"))
-	if freedom := get("degrees_of_freedom"); freedom != "" {
-		out.DegreesOfFreedom, errs[2] = number(freedom)
-	}
-	return out, errors.Join(errs[:]...)
+// csvLine reads the fields of a line by their columns, and keeps the first error.
+type csvLine struct {
+	fields []string
+	at     map[string]int
+	err    error
 }
 
-// probability reads one; empty, of what is no judged number, is 0.
-func probability(field string) (float64, error) {
-	if field == "" {
-		return 0, nil
+func (l *csvLine) text(column string) string { return l.fields[l.at[column]] }
+
+// number reads a number; an empty field is 0.
+func (l *csvLine) number(column string) float64 {
+	field := l.text(column)
+	if field == "" || l.err != nil {
+		return 0
 	}
-	p, err := strconv.ParseFloat(field, 64)
-	if err != nil || !(p >= 0 && p <= 1) {
-		return 0, fmt.Errorf("expected_inside is %q, expected a number from 0 to 1", field)
+	v, err := strconv.ParseFloat(field, 64)
+	if err != nil {
+		l.err = fmt.Errorf("%s is %q, expected a number", column, field)
 	}
-	return p, nil
+	return v
 }
 
-// estimate reads what was computed; without a mean there is none.
-func estimate(get func(column string) string) (*judge.Estimate, error) {
-	if get("ours_mean") == "" {
-		return nil, nil
+// row reads a comparison.
+func (l *csvLine) row() row {
+	out := row{verdict: judge.Verdict(l.text("verdict")), terms: l.text("terms"),
+		band: judge.Band{Coverage: l.number("expected_inside"), Deviation: l.number("standard_deviation"),
+			DegreesOfFreedom: math.Inf(1)}}
+	if p := out.band.Coverage; l.err == nil && !(p >= 0 && p <= 1) {
+		l.err = fmt.Errorf("expected_inside is %v, expected a number from 0 to 1", p)
 	}
-	var out judge.Estimate
-	var errs [4]error
-	out.Mean, errs[0] = number(get("ours_mean"))
-	out.StandardError, errs[1] = number(get("ours_standard_error"))
-	out.Trials, errs[2] = strconv.Atoi(get("ours_trials"))
-	out.Wanted, errs[3] = strconv.Atoi(get("trials_wanted"))
-	return &out, errors.Join(errs[:]...)
+	if l.text("degrees_of_freedom") != "" {
+		out.band.DegreesOfFreedom = l.number("degrees_of_freedom")
+	}
+	if l.text("ours_mean") != "" {
+		out.ours = &judge.Estimate{Mean: l.number("ours_mean"), StandardError: l.number("ours_standard_error"),
+			Trials: int(l.number("ours_trials")), Wanted: int(l.number("trials_wanted"))}
+	}
+	if op := ledger.Relation(l.text("holds_op")); op != "" {
+		out.holds = &judge.Comparand{Op: op, Value: l.number("holds_value")}
+	}
+	return out
 }
 
-// comparand reads the right-hand side of a statement; without one there is none.
-func comparand(get func(column string) string) (*judge.Comparand, error) {
-	op := ledger.Relation(get("holds_op"))
-	if op == "" {
-		return nil, nil
-	}
-	value, err := number(get("holds_value"))
-	return &judge.Comparand{Op: op, Value: value}, err
-}
-
-// number reads one; empty is 0.
-func number(field string) (float64, error) {
-	if field == "" {
-		return 0, nil
-	}
-	return strconv.ParseFloat(field, 64)
-}
-
-// restore gives the comparisons that were not run the verdicts of the tables that were
-// read, where these were made with what the ledger says now.
+// restore sets the verdicts of comparisons that were not run to those of the tables that were
+// read, where their conditions are those of the ledger.
 func (r *reader) restore(e *judge.Evaluation) {
 	changed := 0
 	for i := range e.Cells {

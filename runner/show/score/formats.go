@@ -15,15 +15,15 @@ import (
 	"privkern/runner/text"
 )
 
-// head are the columns, for readers and for programs.
+// head lists the columns with their titles for readers and names for programs.
 var head = []struct{ title, name string }{
 	{"paper", "paper"}, {"values", "values"}, {"judged", "judged"}, {"inside", "inside"}, {"wide", "wide"},
 	{"close", "close"}, {"expected", "expected"}, {"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"},
 	{"not judged", "not_judged"},
 }
 
-// Notes say how the scoreboard is to be read.
-var Notes = []string{
+// notes explain the scoreboard.
+var notes = []string{
 	"values: distinct printed values of the paper; judged: those of which our trials, on the paper's data, allow a " +
 		"verdict; inside: within the band of an exact reproduction; wide: of those inside, in a band wider than the " +
 		"tolerance, which an inexact reproduction can meet, too; close: outside the band, within the tolerance; " +
@@ -31,14 +31,14 @@ var Notes = []string{
 	"claims: statements in words, each once; hold: of those judged.",
 }
 
-// line is a paper's line in words; expected is with one decimal.
+// line returns the fields of a paper's line.
 func line(name string, t *judge.Tally) []string {
 	n := strconv.Itoa
 	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), n(t.Wide), n(t.Close),
 		strconv.FormatFloat(t.Expected, 'f', 1, 64), n(t.Claims), n(t.ClaimsJudged), n(t.Hold), t.LeftText()}
 }
 
-// lines are those of the papers and the one of all.
+// lines returns the lines of the papers and that of all.
 func (b *Board) lines() [][]string {
 	var out [][]string
 	for i := range b.Papers {
@@ -68,7 +68,7 @@ func Write(w io.Writer, b *Board, f tables.Format) error {
 func (b *Board) text(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString(b.grid().text() + "\n")
-	notes := Notes
+	notes := notes
 	if all := b.All(); all.Wide > 0 {
 		notes = append(slices.Clone(notes), fmt.Sprintf("of the %s more trials could settle %d: in the others the draws "+
 			"behind the print make the band wider than the tolerance, whatever the number of ours.",
@@ -95,10 +95,10 @@ func (b *Board) grid() grid {
 	return g
 }
 
-// grid is a table of texts, of which the columns that are words begin at the left.
+// grid is a table of texts.
 type grid struct {
 	titles []string
-	left   []bool
+	left   []bool // columns that are aligned to the left
 	lines  [][]string
 }
 

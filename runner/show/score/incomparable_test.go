@@ -7,8 +7,8 @@ import (
 	"privkern/runner/claims/judge"
 )
 
-// Two comparisons are held against each other where they are made of the same numbers of
-// trials, whatever rounding does to what is derived from them.
+// Two values are compared where they have the same numbers of trials, even if rounding
+// changes the degrees of freedom derived from them.
 func TestIncomparable(t *testing.T) {
 	value := func(change ...func(*judge.Comparison)) *judge.Comparison {
 		c := &judge.Comparison{Ours: &judge.Estimate{Mean: 1, Trials: 3}, Band: &judge.Band{DegreesOfFreedom: 7.2},
@@ -108,7 +108,7 @@ func TestJudgedChanges(t *testing.T) {
 	}
 }
 
-// What counts is the headline of a cell of the paper, where it is printed first.
+// The headline of the primary cell of a paper's entry counts.
 func TestWhatCounts(t *testing.T) {
 	for name, change := range map[string]func(*judge.Comparison){
 		"":                 func(*judge.Comparison) {},
@@ -125,7 +125,7 @@ func TestWhatCounts(t *testing.T) {
 	}
 }
 
-// A table of which one run has nothing but times is none that both have results of.
+// A table with times only has no results to compare.
 func TestTimesAreNoResults(t *testing.T) {
 	of := func(times bool) *Board {
 		return &Board{evaluated: []*judge.Evaluation{{Table: "p/t", Cells: []judge.Comparison{

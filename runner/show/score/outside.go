@@ -10,15 +10,15 @@ import (
 	"privkern/runner/show/tables"
 )
 
-// Outside are values outside their bands and statements that do not hold, of one table and
-// with one note, which says what was tried or why.
+// Outside lists the values outside their bands and the statements that do not hold, of one
+// table and with one note, which explains them.
 type Outside struct {
 	Table string        `json:"table"`
 	Note  string        `json:"note"`
 	Cells []OutsideCell `json:"cells"`
 }
 
-// OutsideCell is one of them.
+// OutsideCell is a value outside its band, or a statement that does not hold.
 type OutsideCell struct {
 	Place     string        `json:"place"`     // row and column
 	Published string        `json:"published"` // print, statement or both
@@ -27,7 +27,7 @@ type OutsideCell struct {
 	Verdict   judge.Verdict `json:"verdict"`
 }
 
-// outside adds those of a table, in its order: of each value and claim what is judged.
+// outside adds the judged values and claims of a table, in its order.
 func (b *Board) outside(e *judge.Evaluation) {
 	at := map[string]int{}
 	for i := range e.Cells {
@@ -49,19 +49,19 @@ func (b *Board) outside(e *judge.Evaluation) {
 	}
 }
 
-// counts says that the verdict of a cell, where it has one, counts in the scoreboard: it is
-// the headline of an entry of the paper, where that is printed first.
+// counts reports whether the verdict of a cell counts in the scoreboard: it is the headline
+// of an entry of the paper, and the primary cell of that entry.
 func counts(c *judge.Comparison) bool { return c.Headline && c.Primary && !c.Own }
 
-// place is row and column, as far as they have names.
+// place returns row and column, without empty ones.
 func place(c *judge.Comparison) string { return joined(" / ", c.Row, c.Column) }
 
-// joined are the texts that are not empty.
+// joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
 }
 
-// words are the cells in a sentence.
+// words returns the cells in a sentence.
 func (o *Outside) words() string {
 	var cells []string
 	for _, c := range o.Cells {
@@ -74,8 +74,8 @@ func (o *Outside) words() string {
 	return out
 }
 
-// WriteOutside writes what lies outside, as text or Markdown; JSON has it beside the
-// scoreboard.
+// WriteOutside writes the board's Outside as text or Markdown; the scoreboard's JSON
+// includes it.
 func WriteOutside(w io.Writer, b *Board, f tables.Format) error {
 	if f != tables.FormatText && f != tables.FormatMarkdown {
 		return fmt.Errorf("values outside their bands are not written as %s", f)
@@ -89,7 +89,7 @@ func WriteOutside(w io.Writer, b *Board, f tables.Format) error {
 	return err
 }
 
-// item is a line of a list of what is said of tables, in Markdown or as text.
+// item returns an item of a list of sentences on tables, in Markdown or as text.
 func item(f tables.Format, table, words string) string {
 	if f == tables.FormatMarkdown {
 		return "- `" + table + "`, " + tables.EscapeMarkdown(words) + "\n"

@@ -1,9 +1,9 @@
-// Package score counts how all tables of all papers came out: a line a paper, and one
-// in all.
+// Package score counts the verdicts of all tables of all papers: a line for each paper and
+// one for all.
 //
-// It is made of what is there, and runs nothing: records in output folders, and tables
-// that were written as CSV, which the project's own results are. Records go first. A
-// value that neither has is not run.
+// It runs nothing, and reads records in output folders and tables that were written as
+// CSV, such as the project's own results. Records take precedence. A value that neither
+// has is not run.
 package score
 
 import (
@@ -21,20 +21,20 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// Board is how the papers came out.
+// Board is the scoreboard of the papers.
 type Board struct {
 	Papers []Paper
-	// Skipped says what in the folders could not be used, and why.
+	// Skipped lists parts of the folders that could not be used, with reasons.
 	Skipped []string
-	// Violations are the values out of their reference bands, or without a result, of
-	// References that have one.
+	// Violations are values outside their reference bands or without a result; References
+	// is the number of values with a reference.
 	Violations []judge.Violation
 	References int
 	// Outside are the judged values outside their bands, and the claims that do not hold.
 	Outside []Outside
-	// Sources say what computed the tables that have records.
+	// Sources are the origins of the tables that have records.
 	Sources []Source
-	// Trials are the records that were used, and Files the tables.
+	// Trials is the number of records that were used, and Files that of CSV tables.
 	Trials, Files int
 
 	evaluated []*judge.Evaluation // every table of every paper
@@ -46,7 +46,7 @@ type Paper struct {
 	judge.Tally
 }
 
-// All is the line of all papers.
+// All returns the sum over all papers.
 func (b *Board) All() judge.Tally {
 	var out judge.Tally
 	for i := range b.Papers {
@@ -56,7 +56,7 @@ func (b *Board) All() judge.Tally {
 }
 
 // Read counts the tables of all papers from folders: output folders, folders that hold
-// such, and folders with tables as CSV. One that is not there is an error.
+// such, and folders with tables as CSV. A missing folder is an error.
 func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 	r := &reader{disk: d, book: book, board: &Board{}, rows: map[rowKey]row{}, trials: map[string]computed{}}
 	for _, dir := range folders {
@@ -106,7 +106,7 @@ type reader struct {
 	trials map[string]computed
 }
 
-// folder looks for what a folder has, and in the folders below it for plans.
+// folder reads the tables of a folder, and finds plans in it and in the folders below it.
 func (r *reader) folder(dir string) error {
 	names, err := r.disk.Names(dir)
 	if err != nil {
@@ -148,10 +148,10 @@ func (r *reader) skip(path string, why error) {
 	r.board.Skipped = append(r.board.Skipped, fmt.Sprintf("%s: %v", path, why))
 }
 
-// records hands on the records of all output folders that are of the experiments as
-// they are now.
+// records yields the records of all output folders that have the current versions of their
+// experiments.
 func (r *reader) records(yield func(*record.Record) bool) {
-	seen := map[string]bool{} // keys with a result: without one, another folder may have it
+	seen := map[string]bool{} // keys with a result
 	for _, dir := range r.plans {
 		s, p, err := store.OpenPlanOn(r.disk, dir, r.book.Experiments)
 		if err != nil {

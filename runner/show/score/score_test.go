@@ -23,7 +23,7 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// demo is the demonstration ledger with a text in the place of another.
+// demo returns the demonstration ledger with one text replaced.
 func demo(t *testing.T, old, replacement string) *ledger.Book {
 	t.Helper()
 	if !bytes.Contains(claimtest.Text, []byte(old)) {
@@ -53,7 +53,7 @@ func written(t *testing.T, book *ledger.Book) (folder string, want judge.Tally) 
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := tables.CSV(&b, e); err != nil {
+		if err := tables.Write(&b, tables.FormatCSV, tables.TextOptions{}, e); err != nil {
 			t.Fatal(err)
 		}
 		name := strings.ReplaceAll(table.Name, "/", "-") + ".csv"
@@ -74,7 +74,7 @@ func read(t *testing.T, book *ledger.Book, folders ...string) *score.Board {
 	return b
 }
 
-// Tables that were written say what the records said.
+// CSV tables give the same scoreboard as the records that they were made from.
 func TestScoreOfWrittenTables(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	folder, want := written(t, book)
@@ -125,8 +125,8 @@ func TestCheckOfWrittenTables(t *testing.T) {
 	}
 }
 
-// What lies outside is listed once, with what was computed and what was tried: as many values as
-// the scoreboard counts, and each claim that does not hold; of tables and of records alike.
+// Each value outside its band and each claim that does not hold is listed once, with our value
+// and the note, for tables and records alike.
 func TestOutside(t *testing.T) {
 	book := demo(t, `note: "not in the paper; stands`, `note: "not in the paper, and stands`)
 	folder, want := written(t, book)
@@ -170,7 +170,7 @@ func violations(b *score.Board, name string) []string {
 	return out
 }
 
-// A table says nothing of a value for which the ledger has other terms by now.
+// The verdicts of a table are ignored where the ledger's terms have changed.
 func TestScoreOfChangedTerms(t *testing.T) {
 	folder, want := written(t, demo(t, "demo", "demo"))
 	for _, c := range []struct{ old, replacement string }{
@@ -227,7 +227,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What a folder has that cannot be used is named, and none is looked at for nothing.
+// Unusable parts of a folder are named, and so is a folder without results.
 func TestScoreOfBadFiles(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	for name, c := range map[string]struct{ file, text, want string }{
@@ -326,8 +326,7 @@ func TestScoreOfTornAndFailedRecords(t *testing.T) {
 	}
 }
 
-// What computed a table is said of the trials that it shows, and of no other: two programs, and
-// the time of all.
+// The source of a table covers exactly its trials: two programs, and the sum of their times.
 func TestSources(t *testing.T) {
 	book := demo(t, "demo", "demo")
 	revision := "def"

@@ -15,22 +15,22 @@ import (
 	"privkern/runner/text"
 )
 
-// Source says what computed a table: its trials, as far as their records were read. A
-// table whose values come from CSV alone has none.
+// Source is the origin of a table: the trials whose records were read. A table whose values
+// come from CSV alone has none.
 type Source struct {
 	Table  string `json:"table"`
 	Trials int    `json:"trials"`
 	Seeds  string `json:"seeds"` // such as 0..4, 7
-	// CPUS is the processor time of the trials in seconds: a trial that several tables show
-	// counts in each.
+	// CPUS is the processor time of the trials in seconds; a trial of several tables counts
+	// in each.
 	CPUS float64 `json:"cpu_s"`
-	// ComputedBy are the program, the machine and the arithmetic of the trials.
+	// ComputedBy lists program, machine and arithmetic of the trials.
 	ComputedBy []Maker `json:"computed_by"`
-	// Data are the data sets that were read, each with the SHA-256 of the file.
+	// Data lists the data sets that were read, each with the SHA-256 of the file.
 	Data []Data `json:"data"`
 }
 
-// Maker is what computed trials.
+// Maker is a program on a machine that computed trials.
 type Maker struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision"`
@@ -48,7 +48,7 @@ type Data struct {
 	SHA256 string `json:"sha256"`
 }
 
-// computed is what is kept of a record until the tables are known that show it.
+// computed is the part of a record that sources need.
 type computed struct {
 	seed int64
 	cpu  float64
@@ -62,7 +62,7 @@ func computedOf(r *record.Record) computed {
 		Go: p.Go, Processor: p.CPU, GPU: p.GPU, Backend: r.Backend, DType: r.DType, Class: p.Class()}}
 }
 
-// source adds that of a table, if any of its trials has a record.
+// source adds the source of a table, if any of its trials has a record.
 func (b *Board) source(e *judge.Evaluation, trials map[string]computed) {
 	used := map[string]bool{}
 	for i := range e.Cells {
@@ -112,7 +112,7 @@ func (m *Maker) words() string {
 
 func (d *Data) words() string { return d.Name + ": SHA-256 " + d.SHA256 }
 
-// sources are the lines of all tables, and what their numbers stand for.
+// sources returns the lines of all tables, and the lists that their numbers refer to.
 func (b *Board) sources() (g grid, makers, data []string) {
 	g.titles = []string{"table", "trials", "seeds", "processor time", "computed by", "data"}
 	g.left = []bool{true, false, true, false, true, true}
@@ -138,7 +138,7 @@ func (b *Board) sources() (g grid, makers, data []string) {
 	return g, makers, data
 }
 
-// indexOf returns where a text stands in a list, at whose end it is put if it is new.
+// indexOf returns the index of a text in a list, and appends it if it is new.
 func indexOf(list *[]string, text string) int {
 	if i := slices.Index(*list, text); i >= 0 {
 		return i
@@ -147,7 +147,7 @@ func indexOf(list *[]string, text string) int {
 	return len(*list) - 1
 }
 
-// spent is a time for people: 0.4 s, 12 s, 5 min, 1.9 h.
+// spent formats a duration: 0.4 s, 12 s, 5 min, 1.9 h.
 func spent(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -161,8 +161,8 @@ func spent(seconds float64) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// WriteSources writes what computed every table, as text or Markdown; JSON has it beside
-// the scoreboard.
+// WriteSources writes the sources of all tables as text or Markdown; the scoreboard's JSON
+// includes them.
 func WriteSources(w io.Writer, b *Board, f tables.Format) error {
 	var out strings.Builder
 	g, makers, data := b.sources()

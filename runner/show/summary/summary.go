@@ -1,9 +1,9 @@
 // Package summary tabulates the metrics of a sweep's trials: one row for every
-// setting, over its seeds. It serves sweeps that no published table belongs to.
+// setting, with means over its seeds. It serves sweeps without a published table.
 //
 // A sweep may have a million trials, so a [Tabulator] reads records one by one and
-// keeps their metrics as numbers. Sums are taken in the order of the plan: a table is
-// the same to the last bit, whoever ran which trial and when.
+// keeps their metrics as numbers. Sums are taken in the order of the plan, so that a
+// table is the same to the last bit for every order of execution.
 package summary
 
 import (
@@ -119,8 +119,7 @@ func (m *Tabulator) Add(t plan.Trial, rec *record.Record) error {
 	return b.add(t, rec)
 }
 
-// Tables returns the tables of what was added; the tabulator must not be used
-// afterwards.
+// Tables returns the tables; the tabulator must not be used afterwards.
 func (m *Tabulator) Tables() []*MetricTable {
 	var out []*MetricTable
 	for _, b := range m.order {
@@ -220,7 +219,7 @@ func distinct(samples []sample) int {
 	return n
 }
 
-// varying returns those of the names of which the rows have different values.
+// varying returns the parameters with different values in the rows.
 func varying(rows []*Row, names []string) []string {
 	var out []string
 	for _, name := range names {
@@ -232,7 +231,7 @@ func varying(rows []*Row, names []string) []string {
 	return out
 }
 
-// metricOrder is the order of the experiment's documentation.
+// metricOrder returns the metrics in the order of the experiment's documentation.
 func (b *tableBuilder) metricOrder() []string {
 	var out []string
 	for _, m := range b.exp.Metrics {
@@ -249,8 +248,7 @@ func (b *tableBuilder) metricOrder() []string {
 	return out
 }
 
-// estimate sums in the order of the plan, so that the result is always the
-// same to the last bit.
+// estimate returns the mean and its standard error, summed in the order of the plan.
 func estimate(fs []float64) SeedMean {
 	mean := 0.0
 	for _, f := range fs {
@@ -268,7 +266,7 @@ func estimate(fs []float64) SeedMean {
 	return SeedMean{Mean: mean, StandardError: &se}
 }
 
-// Without returns the tables without the rows of which a trial is used.
+// Without returns the tables without the rows that have a used trial.
 func Without(all []*MetricTable, used map[string]bool) []*MetricTable {
 	var out []*MetricTable
 	for _, t := range all {
@@ -282,7 +280,7 @@ func Without(all []*MetricTable, used map[string]bool) []*MetricTable {
 		if len(left.Rows) == 0 {
 			continue
 		}
-		if len(left.Rows) > 1 { // a single row keeps what distinguishes it
+		if len(left.Rows) > 1 { // a single row keeps the parameters that distinguished it
 			left.Varying = varying(left.Rows, t.Varying)
 		}
 		out = append(out, &left)
@@ -293,8 +291,8 @@ func Without(all []*MetricTable, used map[string]bool) []*MetricTable {
 // noClasses is shared by the rows without results.
 var noClasses = record.Classes{}
 
-// withClass counts one trial more. Rows of one trial, of which there may be very
-// many, share their counts, which are never changed.
+// withClass returns the counts with one more trial. Rows with one trial share immutable
+// counts, because there may be very many.
 func (b *tableBuilder) withClass(c record.Classes, class string) record.Classes {
 	if len(c) == 0 {
 		one, ok := b.classes[class]
@@ -382,8 +380,8 @@ func (e SeedMean) String() string {
 // width is that of the texts for a terminal.
 const width = 100
 
-// Text writes the tables for a terminal. Where the metrics do not fit beside
-// one another, they stand below one another, or in several blocks of lines.
+// Text writes the tables for a terminal. Where the columns do not fit side by side, the table
+// is transposed or split into several blocks.
 func Text(w io.Writer, all []*MetricTable) error {
 	for _, t := range all {
 		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
@@ -404,8 +402,8 @@ func Text(w io.Writer, all []*MetricTable) error {
 	return nil
 }
 
-// text writes the lines. They are made anew for each use: a large table would
-// not fit into memory twice.
+// text writes the lines. They are formatted twice, because a large table would not fit into
+// memory as text.
 func (t *MetricTable) text(w io.Writer) error {
 	columns := widths(t.cells())
 	if total(columns) <= width {
@@ -467,7 +465,7 @@ func widths(rows iter.Seq[[]string]) (w []int) {
 	return w
 }
 
-// total is the width of columns beside one another.
+// total returns the width of columns side by side.
 func total(columns []int) int {
 	n := 0
 	for _, w := range columns {
@@ -486,7 +484,7 @@ func transpose(grid [][]string) [][]string {
 	return out
 }
 
-// align writes the columns that are to be shown, nil for all.
+// align writes the shown columns, nil for all.
 func align(w io.Writer, rows iter.Seq[[]string], columns, shown []int) error {
 	if shown == nil {
 		for i := range columns {

@@ -90,7 +90,7 @@ func TestMeansOverSeeds(t *testing.T) {
 	}
 }
 
-// Every planned trial is counted once, whatever became of it.
+// Every planned trial is counted once, for each status.
 func TestCounts(t *testing.T) {
 	b := summary.NewTabulator(experiment.NewRegistry(demo.Experiment))
 	params, err := demo.Resolve(nil)
@@ -198,7 +198,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// A text stays within its field, whatever it has in it.
+// A text with special characters stays within its field.
 func TestFormatsEscape(t *testing.T) {
 	b := summary.NewTabulator(experiment.NewRegistry(demo.Experiment))
 	for i, method := range []string{"[1, 2]", "*a|b<c_d", "ε"} {
@@ -238,7 +238,7 @@ func TestWhatBelongsToNoTable(t *testing.T) {
 	all := tables(t)
 	left := summary.Without(all, map[string]bool{"1/1": true})
 	if len(left) != 1 || len(left[0].Rows) != 1 || demo.Settings(left[0].Rows[0].Params).Epsilon == 1 ||
-		len(all[0].Rows) != 2 || strings.Join(left[0].Varying, " ") != "epsilon" { // what distinguishes the row that is left
+		len(all[0].Rows) != 2 || strings.Join(left[0].Varying, " ") != "epsilon" { // which distinguishes the remaining row
 		t.Errorf("%+v", left)
 	}
 	if left := summary.Without(all, map[string]bool{"1/0": true, "inf/0": true}); len(left) != 0 {
@@ -246,7 +246,7 @@ func TestWhatBelongsToNoTable(t *testing.T) {
 	}
 }
 
-// What is too wide for a terminal is turned or stands in blocks.
+// A table too wide for a terminal is transposed or split into blocks.
 func TestWideTables(t *testing.T) {
 	all := tables(t)
 	for i := range 12 {

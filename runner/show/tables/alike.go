@@ -9,13 +9,12 @@ import (
 	"privkern/runner/claims/judge"
 )
 
-// number is one that stands by itself: none of a name, such as that in float32.
+// number matches a number that is not part of a name such as float32.
 var number = regexp.MustCompile(`\b\d+(?:\.\d+)?(?:e[-+]?\d+)?\b`)
 
-// JoinAlike makes one text of those that differ in nothing but numbers, with the range of
-// each number: twenty trials that warn of "a norm of 1.0093", "a norm of 1.0164", … have
-// one warning, "a norm of 1.0093 to 1.0164". Each text stands where the first of its kind
-// did.
+// JoinAlike merges texts that differ only in numbers into one with the range of each number:
+// "a norm of 1.0093", "a norm of 1.0164", … become "a norm of 1.0093 to 1.0164". The result
+// has the order of first occurrences.
 func JoinAlike(texts []string) []string {
 	of := alike(texts)
 	var out []string
@@ -27,17 +26,17 @@ func JoinAlike(texts []string) []string {
 	return out
 }
 
-// alike maps texts to what they are joined to.
+// alike maps texts to their merged form.
 func alike(texts []string) map[string]string {
-	kinds := map[string][]string{}
+	groups := map[string][]string{} // by the text with 0 for every number
 	for _, t := range texts {
-		kind := number.ReplaceAllLiteralString(t, "0")
-		if !slices.Contains(kinds[kind], t) {
-			kinds[kind] = append(kinds[kind], t)
+		key := number.ReplaceAllLiteralString(t, "0")
+		if !slices.Contains(groups[key], t) {
+			groups[key] = append(groups[key], t)
 		}
 	}
 	out := map[string]string{}
-	for _, same := range kinds {
+	for _, same := range groups {
 		joined, ok := ranges(same)
 		for _, t := range same {
 			if out[t] = t; ok {
@@ -48,17 +47,16 @@ func alike(texts []string) map[string]string {
 	return out
 }
 
-// ranges is the first of texts that differ in numbers only, with the range of each number.
-// There is none where a number is negative, or its sign cannot be seen from a dash.
-func ranges(texts []string) (string, bool) {
+// ranges returns the first of texts that differ in numbers only, with the range of each
+// number. ok is false where a number follows a hyphen, because it may be negative.
+func ranges(texts []string) (joined string, ok bool) {
 	first := texts[0]
-	at := number.FindAllStringIndex(first, -1)
 	var out strings.Builder
 	end := 0
-	for i, place := range at {
-		out.WriteString(first[end:place[0]])
-		end = place[1]
-		low, high := first[place[0]:place[1]], first[place[0]:place[1]]
+	for i, span := range number.FindAllStringIndex(first, -1) {
+		out.WriteString(first[end:span[0]])
+		end = span[1]
+		low, high := first[span[0]:span[1]], first[span[0]:span[1]]
 		for _, t := range texts[1:] {
 			n := number.FindAllString(t, -1)[i]
 			if value(n) < value(low) {
@@ -70,7 +68,7 @@ func ranges(texts []string) (string, bool) {
 		}
 		out.WriteString(low)
 		if low != high {
-			if place[0] > 0 && first[place[0]-1] == '-' {
+			if span[0] > 0 && first[span[0]-1] == '-' {
 				return "", false
 			}
 			out.WriteString(" to " + high)
@@ -81,11 +79,11 @@ func ranges(texts []string) (string, bool) {
 }
 
 func value(n string) float64 {
-	v, _ := strconv.ParseFloat(n, 64) // of a number too large it is infinity
+	v, _ := strconv.ParseFloat(n, 64) // infinity for a number out of range
 	return v
 }
 
-// joinedWarnings maps the warnings of all cells to the notes that stand for them.
+// joinedWarnings maps the warnings of all cells to their merged notes.
 func joinedWarnings(e *judge.Evaluation) map[string]string {
 	var all []string
 	for i := range e.Cells {

@@ -33,7 +33,7 @@ func evaluate(t *testing.T, table string, records []*record.Record) *judge.Evalu
 	return e
 }
 
-// The golden files are what a user sees; read them as the documentation of the
+// The golden files show the output; read them as the documentation of the
 // formats.
 func TestFormats(t *testing.T) {
 	for _, table := range []string{"demo/table1", "demo/claims", "demo/comparison"} {
@@ -52,7 +52,7 @@ func TestFormats(t *testing.T) {
 func render(t *testing.T, e *judge.Evaluation, f tables.Format, o tables.TextOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := tables.Write(&b, e, f, o); err != nil {
+	if err := tables.Write(&b, f, o, e); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -129,7 +129,7 @@ func TestJSONKeepsTheContract(t *testing.T) {
 }
 
 // No page holds a float of many lines, so that a long table is none; its heading
-// is repeated, and it says which package it needs.
+// is repeated, and it names the package that it needs.
 func TestLongTablesBreakAcrossPages(t *testing.T) {
 	e := evaluate(t, "demo/table1", nil)
 	short := render(t, e, tables.FormatLaTeX, tables.TextOptions{})

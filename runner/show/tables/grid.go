@@ -9,18 +9,17 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// Grid is a table laid out for readers, shared by every format that is read
-// and not parsed.
+// Grid is a table laid out for readers, shared by all formats except CSV and JSON.
 type Grid struct {
 	Columns []Column // their titles, in order
 	Lines   []Line
 	Notes   []string // numbered from 1
 }
 
-// Line is one comparison. The variants of a cell stand together, the one that is judged
-// first, and the others folded beneath.
+// Line is one comparison. The variants of a cell are adjacent: the headline first, and the
+// others folded beneath.
 type Line struct {
-	Fields []Field // one a column
+	Fields []Field // one for each column
 	Folded bool
 	Result *judge.Comparison
 }
@@ -29,19 +28,19 @@ type Line struct {
 type Column struct {
 	Title string
 	Right bool // aligned to the right
-	Label bool // names the line; narrowed first, and may be left blank where it repeats
+	Label bool // names the line; narrowed first, and blank where it repeats
 }
 
-// Field is what stands in a column of a line.
+// Field is the text of a line in a column.
 type Field struct {
 	Text    string
 	Indent  bool              // names a folded variant
-	Verdict judge.Verdict     // of a verdict's own field, for colour
+	Verdict judge.Verdict     // in the column of verdicts, for colour
 	Notes   []int             // numbers of notes
-	Result  *judge.Comparison // of our value: the cell that it is of
+	Result  *judge.Comparison // in the column of our values
 }
 
-// Layout lays a table out.
+// Layout returns the layout of a table.
 func Layout(e *judge.Evaluation) *Grid {
 	g := &Grid{}
 	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e), joined: joinedWarnings(e)}
@@ -109,8 +108,8 @@ func (b *gridBuilder) line(r *judge.Comparison, folded bool) Line {
 	return Line{Fields: append(out, verdict, b.settings(r), b.data(r)), Folded: folded, Result: r}
 }
 
-// verdictText is the verdict, with what it does not count for: a folded variant's
-// stands in brackets, and what is ours says so.
+// verdictText returns the verdict, in brackets for a folded variant and with ", ours" for an
+// entry of ours, because neither counts.
 func verdictText(r *judge.Comparison) string {
 	s := string(r.Verdict)
 	if r.Own && r.Verdict != judge.Unpublished {
@@ -122,7 +121,7 @@ func verdictText(r *judge.Comparison) string {
 	return s
 }
 
-// settings says where the settings are from, with a note for each assumption.
+// settings returns the origin of the settings, with a note for each assumption.
 func (b *gridBuilder) settings(r *judge.Comparison) Field {
 	var texts []string
 	for i := range r.Assumed {
@@ -133,7 +132,7 @@ func (b *gridBuilder) settings(r *judge.Comparison) Field {
 	return Field{Text: settings, Notes: b.number(texts)}
 }
 
-// data says whether the data are the paper's.
+// data returns the origin of the data, with a note for a stand-in.
 func (b *gridBuilder) data(r *judge.Comparison) Field {
 	_, data := settingsAndData(r)
 	if r.StandIn == "" {
@@ -169,7 +168,7 @@ func (b *gridBuilder) mark(r *judge.Comparison) []int {
 	return b.number(texts)
 }
 
-// number returns the numbers of notes, which are registered where they are new.
+// number returns the numbers of notes, and registers new ones.
 func (b *gridBuilder) number(texts []string) []int {
 	var numbers []int
 	for _, t := range texts {
@@ -184,7 +183,7 @@ func (b *gridBuilder) number(texts []string) []int {
 	return slices.Compact(numbers)
 }
 
-// dropEmpty removes columns in which nothing stands.
+// dropEmpty removes empty columns.
 func (g *Grid) dropEmpty() {
 	for c := len(g.Columns) - 1; c >= 0; c-- {
 		if slices.ContainsFunc(g.Lines, func(l Line) bool { return l.Fields[c].Text != "" }) {
@@ -197,19 +196,20 @@ func (g *Grid) dropEmpty() {
 	}
 }
 
+// marks returns the numbers of notes, such as " [1,3–5]".
 func marks(numbers []int) string {
 	if len(numbers) == 0 {
 		return ""
 	}
 	var parts []string
 	for i := 0; i < len(numbers); {
-		last := i
-		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
-			last++
+		end := i // of consecutive numbers
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
 		}
 		part := fmt.Sprint(numbers[i])
-		if last > i+1 { // three and more are a range
-			part, i = fmt.Sprintf("%d–%d", numbers[i], numbers[last]), last
+		if end > i+1 { // three and more are a range
+			part, i = fmt.Sprintf("%d–%d", numbers[i], numbers[end]), end
 		}
 		parts, i = append(parts, part), i+1
 	}
@@ -220,8 +220,8 @@ func differentUnits(e *judge.Evaluation) bool {
 	return slices.ContainsFunc(e.Cells, func(r judge.Comparison) bool { return r.Unit != e.Cells[0].Unit })
 }
 
-// differentCounts says whether the numbers of trials need a column: they differ,
-// or are not all that are wanted.
+// differentCounts reports whether the numbers of trials need a column: they differ, or are
+// incomplete.
 func differentCounts(e *judge.Evaluation) bool {
 	first := -1
 	for i := range e.Cells {
@@ -237,7 +237,7 @@ func differentCounts(e *judge.Evaluation) bool {
 	return false
 }
 
-// Heading is the title with the unit that all cells share, unless the title
+// Heading returns the title with the unit that all cells share, unless the title
 // names it.
 func Heading(e *judge.Evaluation) string {
 	if len(e.Cells) == 0 || e.Cells[0].Unit == "" || differentUnits(e) {

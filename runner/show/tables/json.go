@@ -76,14 +76,14 @@ type jsonBand struct {
 	Coverage         float64  `json:"expected_inside"`
 }
 
-// JSON writes the table as one JSON object, indented.
-func JSON(w io.Writer, e *judge.Evaluation) error { return EncodeJSON(w, toJSON(e)) }
-
-// jsonAll writes several tables as one JSON object.
-func jsonAll(w io.Writer, list []*judge.Evaluation) error {
+// writeJSON writes one table as a JSON object, any other number as a list in an object.
+func writeJSON(w io.Writer, list []*judge.Evaluation) error {
 	tables := make([]jsonTable, len(list))
 	for i, e := range list {
 		tables[i] = toJSON(e)
+	}
+	if len(tables) == 1 {
+		return EncodeJSON(w, tables[0])
 	}
 	return EncodeJSON(w, map[string]any{"schema": Schema, "tables": tables})
 }

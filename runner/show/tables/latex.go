@@ -11,13 +11,13 @@ import (
 	"privkern/runner/claims/judge"
 )
 
-// LaTeXPackages are what a document needs for any table that [LaTeX] writes.
+// LaTeXPackages are the packages that tables need.
 var LaTeXPackages = []string{"array", "booktabs", "longtable"}
 
-// LaTeX writes the table for \input into a document that loads [LaTeXPackages]:
+// writeLaTeX writes the table for \input into a document that loads [LaTeXPackages]:
 // as a float, or as a longtable where it is too high for a page. The text is
 // plain ASCII, so that every engine and input encoding reads it.
-func LaTeX(w io.Writer, e *judge.Evaluation) error {
+func writeLaTeX(w io.Writer, e *judge.Evaluation) error {
 	g, size := latexLayout(e)
 	notes := latexNotes(e, g)
 	long := g.latexHeight(notes) > 1
@@ -51,8 +51,7 @@ func LaTeX(w io.Writer, e *judge.Evaluation) error {
 	return err
 }
 
-// latexHeight is that of the table in pages of text, as far as can be known
-// without setting it. The room of a page is that of a small one.
+// latexHeight estimates the height of the table in pages of small paper.
 func (g *Grid) latexHeight(notes string) float64 {
 	const lines, noteLines, noteColumns = 48, 56, 95
 	height := float64(g.height(TextOptions{Width: latexPage})) / lines
@@ -99,7 +98,7 @@ func (g *Grid) latexLines(b *bytes.Buffer) {
 	}
 }
 
-// LaTeXRow is a line of a table's body, of fields in LaTeX.
+// LaTeXRow returns a line of a table's body from fields in LaTeX.
 func LaTeXRow(fields []string) string {
 	row := strings.TrimLeft(strings.Join(fields, " & "), " ")
 	if strings.HasPrefix(row, "[") || strings.HasPrefix(row, "*") {
@@ -108,8 +107,8 @@ func LaTeXRow(fields []string) string {
 	return row + ` \\`
 }
 
-// latexNotes is what stands below a table: the sentence on what was judged, then notes
-// and footnotes, each a paragraph on a line of its own.
+// latexNotes returns the text below a table: the tally, notes and footnotes, each a paragraph
+// on a line of its own.
 func latexNotes(e *judge.Evaluation, g *Grid) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %s\n", EscapeLaTeX(e.Sentence()))
@@ -126,7 +125,7 @@ func latexNotes(e *judge.Evaluation, g *Grid) string {
 type latexSize struct {
 	command string
 	page    int  // characters across a page of text, with some room
-	breaks  bool // also what stands in columns of numbers, such as "0.2 <= 0.4 fails"
+	breaks  bool // columns of numbers may break, such as "0.2 <= 0.4 fails"
 }
 
 // latexSizes are tried in turn.
@@ -138,7 +137,7 @@ var latexSizes = []latexSize{
 // latexPage is the width of a page in characters of \small type.
 const latexPage = 74
 
-// latexLayout lays out in type that is no smaller than it must be.
+// latexLayout lays the table out in the largest size of type that fits the page.
 func latexLayout(e *judge.Evaluation) (*Grid, latexSize) {
 	g := Layout(e)
 	for _, size := range latexSizes {
@@ -149,9 +148,9 @@ func latexLayout(e *judge.Evaluation) (*Grid, latexSize) {
 	return g, latexSizes[len(latexSizes)-1]
 }
 
-// latexWidths returns the widths of the columns, narrowed to the page,
-// and their total with the gaps. Numbers keep their width, so the
-// texts may have to give way further, and the total may still be too much.
+// latexWidths returns the widths of the columns, narrowed to the page, and their
+// total with the gaps. Numbers keep their width, so texts are narrowed further, and
+// the total may still exceed the page.
 func (g *Grid) latexWidths(size latexSize) (narrowed []int, total int) {
 	natural := g.widths(math.MaxInt)
 	for target := size.page; target > size.page/2; target-- {
@@ -170,8 +169,8 @@ func (g *Grid) latexWidths(size latexSize) (narrowed []int, total int) {
 	return narrowed, total
 }
 
-// latexColumns lets a column whose texts are too long for the page break its
-// lines, at its share of the page.
+// latexColumns returns the column specification. Columns that were narrowed break their
+// lines at their share of the page.
 func (g *Grid) latexColumns(size latexSize) string {
 	natural := g.widths(math.MaxInt)
 	narrowed, _ := g.latexWidths(size)
@@ -228,8 +227,8 @@ var latexRunes = map[rune]string{
 // latexAccents are the combining characters.
 var latexAccents = map[rune]string{'\u0302': `\^`, '\u0303': `\~`, '\u0304': `\=`}
 
-// EscapeLaTeX makes any text appear as it is, in ASCII. A character that it does
-// not know appears as its code point, so that the document still compiles.
+// EscapeLaTeX returns ASCII that LaTeX shows as the text. An unknown character becomes
+// its code point, so that the document still compiles.
 func EscapeLaTeX(s string) string {
 	var b strings.Builder
 	quotes := 0
@@ -237,7 +236,7 @@ func EscapeLaTeX(s string) string {
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
 		if i+1 < len(runes) {
-			if accent, ok := latexAccents[runes[i+1]]; ok { // it follows what it stands over
+			if accent, ok := latexAccents[runes[i+1]]; ok { // it follows its base
 				b.WriteString(accent + "{" + EscapeLaTeX(string(r)) + "}")
 				i++
 				continue

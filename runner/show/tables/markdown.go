@@ -9,8 +9,8 @@ import (
 	"privkern/runner/claims/judge"
 )
 
-// Markdown writes the table as a pipe table. An arrow marks a folded variant.
-func Markdown(w io.Writer, e *judge.Evaluation) error {
+// writeMarkdown writes the table as a pipe table. An arrow marks a folded variant.
+func writeMarkdown(w io.Writer, e *judge.Evaluation) error {
 	g := Layout(e)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "### %s\n\n`%s`\n\n", EscapeMarkdown(Heading(e)), e.Table)
@@ -59,5 +59,5 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", 
 	"<", "&lt;", ">", "&gt;",
 	"[", `\[`, "]", `\]`, "&", "&amp;", "\r", "", "\n", " ", "~", `\~`, "#", `\#`)
 
-// EscapeMarkdown makes any text appear as it is, on one line.
+// EscapeMarkdown returns one line that Markdown shows as the text.
 func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }

@@ -9,11 +9,11 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// precision says how a result's numbers are shown: one digit more than the
-// print, or two significant digits of the standard error, or six.
+// precision is the format of a result's numbers: one digit more than the print, or two
+// significant digits of the standard error, or six.
 type precision struct {
 	decimals    int
-	significant int // > 0: this many significant digits instead
+	significant int // significant digits instead, if positive
 	scientific  bool
 }
 
@@ -36,7 +36,7 @@ func precisionOf(r *judge.Comparison) precision {
 	return precision{significant: 6}
 }
 
-// format writes a value. One that is not zero never appears as zero.
+// format formats a value; only 0 becomes "0".
 func (p precision) format(v float64) string {
 	s := p.fixed(v)
 	if v != 0 && strings.Trim(s, "-0.") == "" {
@@ -45,8 +45,8 @@ func (p precision) format(v float64) string {
 	return s
 }
 
-// error writes a standard error; one that is too small for the digits of its
-// mean gets one digit of its own.
+// error formats a standard error; one that is too small for the digits of its mean gets
+// one significant digit.
 func (p precision) error(v float64) string {
 	s := p.fixed(v)
 	if strings.Trim(s, "-0.") == "" {
@@ -55,7 +55,7 @@ func (p precision) error(v float64) string {
 	return s
 }
 
-// signed writes a difference with its sign, unless it rounds to zero.
+// signed formats a difference with its sign, unless it rounds to zero.
 func (p precision) signed(v float64) string {
 	if p.significant > 0 {
 		p.significant = 3
@@ -84,7 +84,7 @@ func (p precision) fixed(v float64) string {
 	return strconv.FormatFloat(v, 'f', p.decimals, 64)
 }
 
-// Ours is the estimate as tables show it.
+// Ours returns the estimate as tables show it.
 func Ours(r *judge.Comparison) string {
 	if r.Verdict == judge.Quoted {
 		return ""
@@ -106,7 +106,7 @@ func Ours(r *judge.Comparison) string {
 	return s
 }
 
-// fails says that a statement does not hold, also where that is not judged.
+// fails reports whether a statement does not hold, even where it is not judged.
 func fails(r *judge.Comparison) bool {
 	switch r.Verdict {
 	case judge.StandIn, judge.Corrected, judge.Fitted:
@@ -115,7 +115,7 @@ func fails(r *judge.Comparison) bool {
 	return r.Verdict == judge.Differs
 }
 
-// differenceText is empty where a difference says nothing: of an inequality.
+// differenceText returns the difference; it is empty for an inequality.
 func differenceText(r *judge.Comparison) string {
 	if r.Difference == nil || r.Holds != nil && r.Holds.Op != ledger.Equal {
 		return ""
@@ -123,7 +123,7 @@ func differenceText(r *judge.Comparison) string {
 	return precisionOf(r).signed(*r.Difference)
 }
 
-// Published is what the paper says.
+// Published returns the statement and the print.
 func Published(r *judge.Comparison) string {
 	switch {
 	case r.Published == nil:

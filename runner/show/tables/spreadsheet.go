@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// formulaStarts begin a formula in a spreadsheet, also in wide characters, or are dropped by one
-// before it looks.
+// formulaStarts are characters that begin a formula in a spreadsheet, including wide forms, and
+// white space that a spreadsheet drops before it looks for one.
 const formulaStarts = "=+-@\t\r\n＝＋－＠"
 
-// IsFormula tells whether a spreadsheet that opens a CSV file runs a field instead of showing it:
-// a field that begins with =, +, -, @ or white space of its own, and is no number and no list of
-// numbers. A sign alone is shown.
+// IsFormula reports whether a spreadsheet that opens a CSV file runs a field instead of showing
+// it: a field that begins with =, +, -, @ or white space, has more than one character, and is
+// neither a number nor a list of numbers.
 func IsFormula(field string) bool {
 	first, size := utf8.DecodeRuneInString(field)
 	if size == len(field) || !strings.ContainsRune(formulaStarts, first) {
@@ -26,7 +26,7 @@ func IsFormula(field string) bool {
 	})
 }
 
-// Inert is a field as a spreadsheet shows it: one that it would run gets an apostrophe before it.
+// Inert returns a field that a spreadsheet shows: a formula gets an apostrophe before it.
 func Inert(field string) string {
 	if IsFormula(field) {
 		return "'" + field

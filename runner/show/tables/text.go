@@ -10,15 +10,14 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// TextOptions controls the terminal form.
+// TextOptions are options of the text format.
 type TextOptions struct {
 	Color bool
-	Width int // of the terminal; 0 means 120
+	Width int // of the terminal; by default 120
 }
 
-// Text writes the table for a terminal, with the sentence on what was judged, notes and
-// footnotes under it.
-func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
+// writeText writes the table for a terminal, with the tally, notes and footnotes under it.
+func writeText(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 120
 	}
@@ -42,26 +41,26 @@ func Text(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	return err
 }
 
-// writeClaims writes statements as a list, since a column would be too narrow
-// for a sentence: verdict and place, then the claim, then the numbers.
+// writeClaims writes statements as a list, because a column would be too narrow for a
+// sentence: verdict and labels, then the claim, then the numbers.
 func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
 	const width = 18 // behind the longest verdict
 	for _, l := range g.Lines {
 		r, indent := l.Result, strings.Repeat(" ", width)
-		place := r.Row
+		label := r.Row
 		for _, s := range []string{r.Column, r.Variant} {
 			if s != "" {
-				place += ", " + s
+				label += ", " + s
 			}
 		}
 		verdict := verdictText(r)
 		if l.Folded {
-			place, verdict, indent = r.Variant, "  "+verdict, indent+"  "
+			label, verdict, indent = r.Variant, "  "+verdict, indent+"  "
 		}
-		last := len(g.Columns) - 1
+		data := len(g.Columns) - 1 // the last columns are verdict, settings and data
 		b.WriteString(style(pad(verdict, len(indent), false), colors[r.Verdict], o.Color))
 		b.WriteString(strings.TrimPrefix(Hang(indent,
-			strings.TrimPrefix(place, ", ")+marks(l.Fields[last-2].Notes), o.Width), indent))
+			strings.TrimPrefix(label, ", ")+marks(l.Fields[data-2].Notes), o.Width), indent))
 		if text := Published(r); text != "" && !l.Folded {
 			b.WriteString(Hang(indent, text, o.Width))
 		}
@@ -71,28 +70,27 @@ func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
 			}
 			b.WriteString(style(Hang(indent, "ours: "+ours, o.Width), "2", o.Color))
 		}
-		if said := l.settingsAndData(last); said != "" {
-			b.WriteString(style(Hang(indent, said, o.Width), "2", o.Color))
+		if text := settingsAndDataText(l.Fields[data-1], l.Fields[data]); text != "" {
+			b.WriteString(style(Hang(indent, text, o.Width), "2", o.Color))
 		}
 	}
 }
 
-// settingsAndData says in words what a line's last two fields do, where it is worth
-// saying.
-func (l Line) settingsAndData(last int) string {
+// settingsAndDataText returns the fields of assumed settings and of stand-ins in words.
+func settingsAndDataText(settings, data Field) string {
 	var parts []string
-	if f := l.Fields[last-1]; f.Text == "assumed" {
-		parts = append(parts, "settings: "+f.Text+marks(f.Notes))
+	if settings.Text == "assumed" {
+		parts = append(parts, "settings: "+settings.Text+marks(settings.Notes))
 	}
-	if f := l.Fields[last]; len(f.Notes) > 0 {
-		parts = append(parts, "data: "+f.Text+marks(f.Notes))
+	if len(data.Notes) > 0 {
+		parts = append(parts, "data: "+data.Text+marks(data.Notes))
 	}
 	return strings.Join(parts, "; ")
 }
 
 const gap = 2
 
-// indent is by how much a field is moved to the right.
+// indent returns the indentation of a field.
 func (f Field) indent() int {
 	if f.Indent {
 		return 2
@@ -100,7 +98,7 @@ func (f Field) indent() int {
 	return 0
 }
 
-// String is the field as text has it, with the numbers of its notes.
+// String returns the field with its indentation and the numbers of its notes.
 func (f Field) String() string { return strings.Repeat(" ", f.indent()) + f.Text + marks(f.Notes) }
 
 // height returns the number of lines that the grid takes.
@@ -170,8 +168,8 @@ func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 	}
 }
 
-// Repeated says which leading labels of line i repeat the line above and are
-// left blank, so that rows read as groups.
+// Repeated reports, for each column, whether line i has a leading label that repeats that of
+// the line above. Such labels are left blank, so that rows read as groups.
 func (g *Grid) Repeated(i int) []bool {
 	out := make([]bool, len(g.Columns))
 	for c, col := range g.Columns {
@@ -197,7 +195,7 @@ func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []i
 	}
 	for k := range height {
 		var line strings.Builder
-		blank := 0 // spaces owed, so that no line ends in them
+		blank := 0 // pending spaces, so that no line ends in them
 		for c := range l {
 			s := ""
 			if k < len(wrapped[c]) {
@@ -220,7 +218,7 @@ func (g *Grid) writeLine(b *bytes.Buffer, l []Field, repeated []bool, widths []i
 	}
 }
 
-// colors are ANSI codes; the words carry the meaning without them.
+// colors are the ANSI codes of the verdicts.
 var colors = map[judge.Verdict]string{
 	judge.Match: "32", judge.Wide: "33", judge.Close: "36", judge.Differs: "31", judge.Faster: "2", judge.Slower: "2",
 	judge.Unjudged: "33", judge.Fitted: "2", judge.StandIn: "2", judge.Corrected: "2", judge.Unpublished: "2",

@@ -1,11 +1,11 @@
 // Package tables writes evaluated tables for readers and programs: as text for a
-// terminal, Markdown, LaTeX, CSV and JSON. [Layout] is the grid that all forms for
-// readers share.
+// terminal, Markdown, LaTeX, CSV and JSON. [Layout] returns the grid that all formats
+// for readers share.
 //
 // For readers, a number has one digit more than the print, or as many as its standard
 // error supports, and long remarks are numbered notes below. For programs, CSV and
-// JSON have every number in full and one line or object a cell and variant; their
-// columns and members are public, and only added to.
+// JSON have every number in full and one line or object for each cell and variant;
+// their columns and members are public, and only added to.
 package tables
 
 import (
@@ -41,7 +41,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", experiment.Unknown("format", name, Formats)
 }
 
-// Extension returns the usual ending of a file's name, with its dot.
+// Extension returns the usual extension of a file's name, with its dot.
 func (f Format) Extension() string {
 	switch f {
 	case FormatMarkdown:
@@ -56,32 +56,23 @@ func (f Format) Extension() string {
 	return ".txt"
 }
 
-// Write writes the table in a format. The options are of the text format.
-func Write(w io.Writer, e *judge.Evaluation, f Format, o TextOptions) error {
+// Write writes tables in a format, so that the whole has this format: one CSV header, one
+// JSON object, an empty line between tables for readers. The options apply to text.
+func Write(w io.Writer, f Format, o TextOptions, list ...*judge.Evaluation) error {
+	var write func(io.Writer, *judge.Evaluation) error
 	switch f {
-	case FormatMarkdown:
-		return Markdown(w, e)
-	case FormatCSV:
-		return CSV(w, e)
-	case FormatLaTeX:
-		return LaTeX(w, e)
 	case FormatJSON:
-		return JSON(w, e)
+		return writeJSON(w, list)
+	case FormatCSV:
+		return writeCSV(w, list)
+	case FormatMarkdown:
+		write = writeMarkdown
+	case FormatLaTeX:
+		write = writeLaTeX
 	case FormatText:
-		return Text(w, e, o)
-	}
-	return experiment.Unknown("format", string(f), Formats)
-}
-
-// WriteAll writes several tables so that the whole is still of the format: one
-// CSV header, one JSON object (with the tables in a list, where there is not
-// exactly one), an empty line between other tables.
-func WriteAll(w io.Writer, list []*judge.Evaluation, f Format, o TextOptions) error {
-	switch {
-	case f == FormatJSON && len(list) != 1:
-		return jsonAll(w, list)
-	case f == FormatCSV:
-		return csvAll(w, list)
+		write = func(w io.Writer, e *judge.Evaluation) error { return writeText(w, e, o) }
+	default:
+		return experiment.Unknown("format", string(f), Formats)
 	}
 	for i, e := range list {
 		if i > 0 {
@@ -89,7 +80,7 @@ func WriteAll(w io.Writer, list []*judge.Evaluation, f Format, o TextOptions) er
 				return err
 			}
 		}
-		if err := Write(w, e, f, o); err != nil {
+		if err := write(w, e); err != nil {
 			return err
 		}
 	}
