@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// axes are the two axes of a panel, and the data between them, laid out as gonum.org/v1/plot
-// does. That package is not imported, because it brings encoders of PDF, EPS and TeX and ten
-// more fonts into the program.
+// axes are the two axes of a panel with the data between them, laid out as by
+// gonum.org/v1/plot. That package is not imported, because it links encoders of PDF, EPS and
+// TeX and ten more fonts.
 type axes struct {
 	x, y axis
 	data []drawing
@@ -53,10 +53,10 @@ const (
 	tickSpace    = vg.Length(3) // between the ticks of the vertical axis and their labels
 )
 
-// axisLine is how axes and ticks are drawn.
+// axisLine is the style of axes and ticks.
 var axisLine = draw.LineStyle{Color: frame, Width: 0.7}
 
-// share is where v lies between the ends of the axis, 0 at the lower and 1 at the upper one.
+// share returns the position of v between the ends of the axis, from 0 to 1.
 func (a *axis) share(v float64) float64 {
 	if a.logarithmic {
 		low := math.Log(a.low)
@@ -65,10 +65,11 @@ func (a *axis) share(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// all are the ticks of the axis.
+// all returns the ticks of the axis.
 func (a *axis) all() []tick { return a.ticker.ticks(a.low, a.high) }
 
-// boxes are the outlines of the labels of the ticks, relative to the ticks.
+// boxes returns the positions of labelled ticks, and the outlines of their labels relative to
+// the ticks.
 func (a *axis) boxes() (at []float64, boxes []vg.Rectangle) {
 	for _, t := range a.all() {
 		if t.label != "" {
@@ -87,7 +88,7 @@ func (a *axis) largest() (size vg.Point) {
 	return size
 }
 
-// height is the room of the horizontal axis below the data.
+// height returns the height of the horizontal axis below the data.
 func (a *axis) height() vg.Length {
 	h := axisLine.Width / 2
 	if a.label != "" {
@@ -99,7 +100,7 @@ func (a *axis) height() vg.Length {
 	return h
 }
 
-// width is the room of the vertical axis at the left of the data.
+// width returns the width of the vertical axis at the left of the data.
 func (a *axis) width() vg.Length {
 	w := axisLine.Width / 2
 	if len(a.all()) == 0 {
@@ -111,8 +112,8 @@ func (a *axis) width() vg.Length {
 	return w + a.tickLength
 }
 
-// between is the area of the data in that of the axes: beside the axes, and so that the last
-// label of neither is cut off.
+// between returns the area of the data within that of the axes, so that the last label of
+// neither axis is cut off.
 func (p *axes) between(c draw.Canvas) draw.Canvas {
 	return p.y.below(p.x.leftOf(draw.Crop(c, p.y.width(), 0, p.x.height(), 0)))
 }
@@ -149,8 +150,8 @@ func (a *axis) below(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// shortened returns the ends of a range that begins at low and of which the share end lies at
-// high.
+// shortened returns the ends of the range that begins at low and whose position end (0 to 1)
+// lies at high.
 func shortened(low, high, end vg.Length) (from, to vg.Length) {
 	return -end * low / -end, (-high - end*low + low) / -end
 }
@@ -224,7 +225,7 @@ func (a *axis) drawBeside(c draw.Canvas) {
 	c.StrokeLine2(axisLine, x, c.Min.Y, x, c.Max.Y)
 }
 
-// start is how far from its label a tick begins.
+// start returns the distance of a tick from its label.
 func (a *axis) start(t tick) vg.Length {
 	if t.label == "" {
 		return a.tickLength / 2

@@ -3,44 +3,28 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"privkern/runner/experiment"
 )
 
-// maxCells bounds a heat map: each cell may become an element of the drawing.
-const maxCells = 250_000
-
-// check refuses a panel that cannot be drawn.
+// check refuses a panel whose data cannot be drawn: they are missing, not finite, of unequal
+// lengths, or not positive on a logarithmic axis. Data come from records, so that they may
+// be anything; combinations of elements are up to the experiments.
 func check(p *experiment.Panel) error {
-	curves := len(p.Lines) + len(p.Bands) + len(p.Points) + len(p.Bars) + len(p.Discs) + len(p.Violins)
-	if p.EqualAspect && (p.LogX || p.LogY) {
-		return fmt.Errorf("axes of equal aspect, one of which is logarithmic")
-	}
-	if p.Pictures != nil {
-		if curves+len(p.Spans) > 0 || p.Heatmap != nil {
-			return fmt.Errorf("pictures and curves or a heat map in one panel")
-		}
+	switch {
+	case p.Pictures != nil:
 		return checkPictures(p.Pictures)
-	}
-	if h := p.Heatmap; h != nil {
-		switch {
-		case curves+len(p.Spans) > 0 && !h.Ranged():
-			return fmt.Errorf("a heat map without ranges of its axes and curves in one panel; give it XRange and YRange")
-		case h.Ranged() && (p.LogX || p.LogY):
-			return fmt.Errorf("a heat map on a logarithmic axis")
-		}
-		if err := checkHeatmap(h); err != nil {
+	case p.Heatmap != nil:
+		if err := checkHeatmap(p.Heatmap); err != nil {
 			return err
 		}
-	} else if curves == 0 {
+	case len(p.Lines)+len(p.Bands)+len(p.Points)+len(p.Bars)+len(p.Discs)+len(p.Violins) == 0:
 		return ErrNoData
 	}
-	for i, l := range append(append([]experiment.Line(nil), p.Lines...), p.Points...) {
-		if err := checkCurve(p, l.X, l.Color, l.Y); err != nil {
+	for i, l := range slices.Concat(p.Lines, p.Points) {
+		if err := checkCurve(p, l.X, l.Y); err != nil {
 			return fmt.Errorf("curve %d %q: %w", i+1, l.Name, err)
-		}
-		if l.Marker != "" && shapes[l.Marker] == nil {
-			return fmt.Errorf("curve %d %q: no marker is called %q", i+1, l.Name, l.Marker)
 		}
 	}
 	for i, d := range p.Discs {
@@ -49,12 +33,12 @@ func check(p *experiment.Panel) error {
 		}
 	}
 	for i, v := range p.Violins {
-		if err := checkViolin(p, &v); err != nil {
+		if err := checkValues("value", v.Values, false, false); err != nil {
 			return fmt.Errorf("violin %d %q: %w", i+1, v.Name, err)
 		}
 	}
 	for i, b := range p.Bands {
-		if err := checkCurve(p, b.X, b.Color, b.Low, b.High); err != nil {
+		if err := checkCurve(p, b.X, b.Low, b.High); err != nil {
 			return fmt.Errorf("band %d %q: %w", i+1, b.Name, err)
 		}
 	}
@@ -64,156 +48,95 @@ func check(p *experiment.Panel) error {
 		}
 	}
 	for i, s := range p.Spans {
-		if math.IsNaN(s.Low) || math.IsNaN(s.High) || s.Low > s.High || math.IsInf(s.Low, 1) || math.IsInf(s.High, -1) {
+		if !(s.Low <= s.High) {
 			return fmt.Errorf("span %d %q: from %v to %v is no interval", i+1, s.Name, s.Low, s.High)
 		}
 	}
 	return nil
 }
 
-func checkCurve(p *experiment.Panel, x []float64, color int, ys ...[]float64) error {
-	if color < 0 {
-		return fmt.Errorf("color %d is negative", color)
-	}
+// checkCurve checks abscissae, and ordinates in which NaN is a gap.
+func checkCurve(p *experiment.Panel, x []float64, ys ...[]float64) error {
 	for _, y := range ys {
 		if len(x) != len(y) {
 			return fmt.Errorf("%d values of x, but %d of y", len(x), len(y))
 		}
+		if err := checkValues("y", y, p.LogY, true); err != nil {
+			return err
+		}
 	}
-	for i, v := range x {
+	return checkValues("x", x, p.LogX, false)
+}
+
+// checkValues refuses infinite values, NaN unless it is a gap, and numbers without a logarithm
+// on a logarithmic axis. Values without a number are [ErrNoData].
+func checkValues(name string, values []float64, logarithmic, gaps bool) error {
+	numbers := 0
+	for i, v := range values {
 		switch {
+		case math.IsNaN(v) && gaps:
 		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("x[%d] is %v", i, v)
-		case p.LogX && v <= 0:
-			return fmt.Errorf("x[%d] is %v, on a logarithmic axis", i, v)
+			return fmt.Errorf("%s[%d] is %v", name, i, v)
+		case logarithmic && v <= 0:
+			return fmt.Errorf("%s[%d] is %v, on a logarithmic axis", name, i, v)
+		default:
+			numbers++
 		}
 	}
-	for _, y := range ys {
-		finite := 0
-		for i, v := range y {
-			switch {
-			case math.IsInf(v, 0):
-				return fmt.Errorf("y[%d] is %v", i, v)
-			case p.LogY && v <= 0:
-				return fmt.Errorf("y[%d] is %v, on a logarithmic axis", i, v)
-			case !math.IsNaN(v):
-				finite++
-			}
-		}
-		switch {
-		case len(y) == 0:
-			return ErrNoData
-		case finite == 0:
-			return fmt.Errorf("all values of y are NaN: %w", ErrNoData)
+	switch {
+	case len(values) == 0:
+		return ErrNoData
+	case numbers == 0:
+		return fmt.Errorf("all values of %s are NaN: %w", name, ErrNoData)
+	}
+	return nil
+}
+
+// checkSizes refuses a number of sizes other than n, and sizes that are not finite or negative.
+func checkSizes(name string, sizes []float64, n int) error {
+	if len(sizes) != n {
+		return fmt.Errorf("%d values of %s, but %d are required", len(sizes), name, n)
+	}
+	for i, v := range sizes {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("%s[%d] is %v; a finite number of at least 0 is required", name, i, v)
 		}
 	}
 	return nil
 }
 
 func checkBars(p *experiment.Panel, b *experiment.Bars) error {
-	switch {
-	case b.Color < 0:
-		return fmt.Errorf("color %d is negative", b.Color)
-	case len(b.Heights) == 0:
-		return ErrNoData
-	case len(b.Edges) != len(b.Heights)+1:
-		return fmt.Errorf("%d edges of %d bars; one more than bars is required", len(b.Edges), len(b.Heights))
+	if err := checkValues("edge", b.Edges, p.LogX, false); err != nil {
+		return err
 	}
-	for i, v := range b.Edges {
-		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
-			return fmt.Errorf("edge %d is %v", i, v)
-		case i > 0 && v <= b.Edges[i-1]:
-			return fmt.Errorf("edge %d is %v, not above the edge before", i, v)
-		case p.LogX && v <= 0:
-			return fmt.Errorf("edge %d is %v, on a logarithmic axis", i, v)
-		}
+	if !slices.IsSorted(b.Edges) {
+		return fmt.Errorf("the edges %v do not rise", b.Edges)
 	}
-	drawn := false
-	for i, v := range b.Heights {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("height %d is %v; a finite number of at least 0 is required", i, v)
-		}
-		drawn = drawn || v > 0
+	if err := checkSizes("height", b.Heights, len(b.Edges)-1); err != nil {
+		return err
 	}
-	if p.LogY && !drawn {
+	if p.LogY && !slices.ContainsFunc(b.Heights, func(v float64) bool { return v > 0 }) {
 		return fmt.Errorf("all heights are 0, on a logarithmic axis: %w", ErrNoData)
 	}
 	return nil
 }
 
-// maxDiscs bounds a set of discs: each is an element of the drawing.
-const maxDiscs = 50_000
-
 func checkDiscs(p *experiment.Panel, d *experiment.Discs) error {
-	n := len(d.X)
-	switch {
-	case p.LogX:
-		return fmt.Errorf("on a logarithmic x axis, which gives no one length to a radius")
-	case n > maxDiscs:
-		return fmt.Errorf("%d discs; at most %d can be drawn", n, maxDiscs)
-	case len(d.Radius) != n:
-		return fmt.Errorf("%d radii of %d discs", len(d.Radius), n)
-	case d.Opacity != nil && len(d.Opacity) != n:
-		return fmt.Errorf("%d opacities of %d discs", len(d.Opacity), n)
+	if err := checkCurve(p, d.X, d.Y); err != nil {
+		return err
 	}
-	for i, r := range d.Radius {
-		if !(r >= 0) || math.IsInf(r, 1) {
-			return fmt.Errorf("radius %d is %v; a finite number of at least 0 is required", i, r)
-		}
+	if err := checkSizes("radius", d.Radius, len(d.X)); err != nil || d.Opacity == nil {
+		return err
 	}
-	for i, a := range d.Opacity {
-		if !(a >= 0 && a <= 1) {
-			return fmt.Errorf("opacity %d is %v; a number from 0 to 1 is required", i, a)
-		}
-	}
-	return checkCurve(p, d.X, d.Color, d.Y)
+	return checkSizes("opacity", d.Opacity, len(d.X))
 }
 
-// maxSample bounds the sample of a violin, whose density takes time for each
-// value.
-const maxSample = 100_000
-
-func checkViolin(p *experiment.Panel, v *experiment.Violin) error {
-	bounded := v.Range != [2]float64{}
-	switch {
-	case p.LogX || p.LogY:
-		return fmt.Errorf("on a logarithmic axis")
-	case v.Color < 0:
-		return fmt.Errorf("color %d is negative", v.Color)
-	case math.IsNaN(v.At) || math.IsInf(v.At, 0):
-		return fmt.Errorf("at %v", v.At)
-	case len(v.Values) == 0:
-		return ErrNoData
-	case len(v.Values) > maxSample:
-		return fmt.Errorf("a sample of %d values; at most %d can be drawn", len(v.Values), maxSample)
-	case bounded && !validRange(v.Range):
-		return fmt.Errorf("the range %v: it must be finite, from low to high", v.Range)
-	}
-	for i, y := range v.Values {
-		switch {
-		case math.IsNaN(y) || math.IsInf(y, 0):
-			return fmt.Errorf("value %d is %v", i, y)
-		case bounded && (y < v.Range[0] || y > v.Range[1]):
-			return fmt.Errorf("value %d is %v, outside the range %v", i, y, v.Range)
-		}
-	}
-	return nil
-}
-
-// maxPixels bounds the picture that a grid of pictures becomes.
+// maxPixels bounds the image of a grid of pictures.
 const maxPixels = 4_000_000
 
 func checkPictures(p *experiment.Pictures) error {
-	if p.Rows < 1 || p.Columns < 1 {
-		return fmt.Errorf("pictures of %d × %d pixels; at least 1 × 1 is required", p.Rows, p.Columns)
-	}
-	if p.Rows > maxPixels || p.Columns > maxPixels {
-		return fmt.Errorf("pictures of %d × %d pixels; at most %d pixels can be drawn", p.Rows, p.Columns, maxPixels)
-	}
-	pictures, columns := 0, 0
+	pictures := 0
 	for i, row := range p.Grid {
-		columns = max(columns, len(row))
 		if len(row) != len(p.Grid[0]) {
 			return fmt.Errorf("row %d of the pictures has %d of them, row 0 has %d", i, len(row), len(p.Grid[0]))
 		}
@@ -222,65 +145,41 @@ func checkPictures(p *experiment.Pictures) error {
 				continue
 			}
 			pictures++
-			if len(pixels) != p.Rows*p.Columns {
+			if len(pixels) == 0 || len(pixels) != p.Rows*p.Columns {
 				return fmt.Errorf("the picture at row %d, column %d has %d pixels; %d × %d are required", i, j,
 					len(pixels), p.Rows, p.Columns)
 			}
 		}
 	}
-	switch {
-	case pictures == 0:
+	if pictures == 0 {
 		return fmt.Errorf("a grid without pictures: %w", ErrNoData)
-	case len(p.Grid)*columns > maxPixels/(p.Rows*p.Columns):
-		return fmt.Errorf("%d × %d pictures of %d × %d pixels; at most %d pixels can be drawn", len(p.Grid), columns,
-			p.Rows, p.Columns, maxPixels)
-	case len(p.RowLabels) > 0 && len(p.RowLabels) != len(p.Grid):
-		return fmt.Errorf("%d labels for %d rows of pictures", len(p.RowLabels), len(p.Grid))
-	case len(p.ColumnLabels) > 0 && len(p.ColumnLabels) != columns:
-		return fmt.Errorf("%d labels for %d columns of pictures", len(p.ColumnLabels), columns)
+	}
+	if n := len(p.Grid) * len(p.Grid[0]); n*p.Rows*p.Columns > maxPixels {
+		return fmt.Errorf("%d pictures of %d × %d pixels; at most %d pixels can be drawn", n, p.Rows, p.Columns, maxPixels)
 	}
 	return nil
 }
 
+// maxCells bounds a heat map, because each cell may become an element of the drawing.
+const maxCells = 250_000
+
 func checkHeatmap(h *experiment.Heatmap) error {
-	rows := len(h.Values)
-	if rows == 0 || len(h.Values[0]) == 0 {
+	if len(h.Values) == 0 || len(h.Values[0]) == 0 {
 		return fmt.Errorf("an empty heat map: %w", ErrNoData)
 	}
-	columns, finite := len(h.Values[0]), 0
+	columns := len(h.Values[0])
 	for i, r := range h.Values {
 		if len(r) != columns {
 			return fmt.Errorf("row %d of the heat map has %d values, row 0 has %d", i, len(r), columns)
 		}
-		for j, v := range r {
-			if math.IsInf(v, 0) {
-				return fmt.Errorf("the heat map is %v at row %d, column %d", v, i, j)
-			}
-			if n := len(h.Categories); n > 0 && !math.IsNaN(v) && (v < 0 || v >= float64(n) || v != math.Trunc(v)) {
-				return fmt.Errorf("the heat map is %v at row %d, column %d; an index of its %d categories is required", v, i, j, n)
-			}
-			if !math.IsNaN(v) {
-				finite++
-			}
+	}
+	for name, r := range map[string][2]float64{"XRange": h.XRange, "YRange": h.YRange} {
+		if h.Ranged() && !(r[0] < r[1] && !math.IsInf(r[1]-r[0], 0)) {
+			return fmt.Errorf("the heat map's %s is %v; it must be finite, from low to high", name, r)
 		}
 	}
-	switch {
-	case finite == 0:
-		return fmt.Errorf("all values of the heat map are NaN: %w", ErrNoData)
-	case rows*columns > maxCells:
-		return fmt.Errorf("a heat map of %d × %d cells; at most %d can be drawn", rows, columns, maxCells)
-	case h.Ranged() && (!validRange(h.XRange) || !validRange(h.YRange)):
-		return fmt.Errorf("the heat map's ranges %v and %v: both must be finite, from low to high", h.XRange, h.YRange)
-	case h.Ranged() && len(h.XTicks)+len(h.YTicks) > 0:
-		return fmt.Errorf("a heat map with both ranges and labels of its rows or columns")
-	case len(h.XTicks) > 0 && len(h.XTicks) != columns:
-		return fmt.Errorf("%d labels for %d columns of the heat map", len(h.XTicks), columns)
-	case len(h.YTicks) > 0 && len(h.YTicks) != rows:
-		return fmt.Errorf("%d labels for %d rows of the heat map", len(h.YTicks), rows)
+	if n := len(h.Values) * columns; n > maxCells {
+		return fmt.Errorf("a heat map of %d cells; at most %d can be drawn", n, maxCells)
 	}
-	return nil
-}
-
-func validRange(r [2]float64) bool {
-	return r[0] < r[1] && !math.IsInf(r[0], -1) && !math.IsInf(r[1], 1)
+	return checkValues("cell", slices.Concat(h.Values...), false, true)
 }

@@ -23,7 +23,7 @@ func plotDiscs(c draw.Canvas, d *experiment.Discs, tx, ty func(float64) vg.Lengt
 	}
 }
 
-// discColor is how a disc is filled and outlined. Filled discs have no outline.
+// discColor has the colours of a disc. Filled discs have no outline.
 type discColor struct {
 	fill, line color.NRGBA
 	open       bool
@@ -39,9 +39,9 @@ func discColors(d *experiment.Discs, opacity float64) discColor {
 	return out
 }
 
-// discOutline is the width of the outline, which lies inside the disc so that
-// open and filled discs of one radius are equally large. Small discs have a
-// thinner one, a quarter of the radius: they are to be seen as white.
+// discOutline is the width of the outline, which lies inside the disc so that open and filled
+// discs of one radius have equal size. That of small discs is a quarter of the radius, so
+// that they look white.
 const discOutline = vg.Length(0.6)
 
 func disc(c draw.Canvas, col discColor, at vg.Point, radius vg.Length) {

@@ -8,8 +8,7 @@ import (
 	"privkern/runner/record"
 )
 
-// Observation returns a good record as a figure sees it, with parameters of their
-// own types.
+// Observation returns a good record in the form that figures take, with typed parameters.
 func Observation(r *record.Record, reg *experiment.Registry) (experiment.Observation, error) {
 	e, err := reg.Lookup(r.Experiment)
 	if err != nil {
@@ -33,9 +32,8 @@ func Observation(r *record.Record, reg *experiment.Registry) (experiment.Observa
 	return out, nil
 }
 
-// Figure draws a figure from the trials that belong to it, in their order, and
-// returns the panels that it drew too. The error is ErrNoData where the trials
-// do not suffice.
+// Figure draws a figure from its trials, in their order, and returns the panels too. The
+// error is ErrNoData where the trials do not suffice.
 func Figure(f *experiment.Figure, trials []experiment.Observation, o Options) ([]byte, []experiment.Panel, error) {
 	var matching []experiment.Observation
 	for _, t := range trials {

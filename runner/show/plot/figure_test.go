@@ -15,7 +15,7 @@ type curveSettings struct {
 	Epsilon float64 `name:"epsilon" default:"1" infinite:"yes" doc:"privacy loss"`
 }
 
-// From a record, as the store holds it, to a drawing.
+// A record becomes an observation and a drawing.
 func TestFigure(t *testing.T) {
 	curve := experiment.Of(experiment.Declaration[*curveSettings, struct{}]{Name: "demo/curve", Version: 1})()
 	reg := experiment.NewRegistry(curve.Experiment)

@@ -13,7 +13,7 @@ import (
 // scaleWidth is the room for the colour scale, at the right of a heat map.
 const scaleWidth = vg.Length(62)
 
-// seam is by how much neighbouring cells overlap.
+// seam is the overlap of neighbouring cells.
 const seam = vg.Length(0.6)
 
 // prepareHeatmap sets up the axes of a heat map without ranges: the cell of row
@@ -38,8 +38,8 @@ func prepareHeatmap(out *axes, h *experiment.Heatmap, width, height vg.Length) {
 	out.data = []drawing{cells{h}}
 }
 
-// nominal places labels at 0, 1, 2, ..., leaving some out where they are more
-// than fit. The first one shown stays the first.
+// nominal places labels at 0, 1, 2, .... Where more than fit are given, it keeps the first and
+// every k-th after it.
 func nominal(labels []string, fit int) constantTicks {
 	every := 1
 	if len(labels) > 0 {
@@ -63,7 +63,7 @@ func extent(h *experiment.Heatmap) interval {
 	return r
 }
 
-// fraction is where v lies in the range; 0.5 where the range is a single value.
+// fraction returns the position of v in the range; 0.5 where the range is a single value.
 func (r interval) fraction(v float64) float64 {
 	if r.high == r.low && !math.IsNaN(v) {
 		return 0.5
@@ -71,8 +71,7 @@ func (r interval) fraction(v float64) float64 {
 	return (v/2 - r.low/2) / (r.high/2 - r.low/2)
 }
 
-// heatmapRanges are the ranges of the axes: those given, or the ones of
-// prepareHeatmap.
+// heatmapRanges returns the ranges of the axes: those given, or those of prepareHeatmap.
 func heatmapRanges(h *experiment.Heatmap) (x, y interval) {
 	if h.Ranged() {
 		return interval{h.XRange[0], h.XRange[1]}, interval{h.YRange[0], h.YRange[1]}
@@ -85,7 +84,7 @@ func (r interval) at(share float64) float64 { return r.low*(1-share) + r.high*sh
 
 type cells struct{ h *experiment.Heatmap }
 
-// hasScale says whether the heat map has a scale of colours at its right.
+// hasScale reports whether the heat map has a scale of colours at its right.
 func hasScale(h *experiment.Heatmap) bool { return h != nil && len(h.Categories) == 0 }
 
 // color returns the colour of a value, where r is the extent of all.
@@ -99,7 +98,7 @@ func (d cells) color(v float64, r interval) color.NRGBA {
 	return tint(int(v))
 }
 
-// draw fills stretches of equal colour at once, which keeps the drawing small.
+// draw fills adjacent cells of equal colour at once, which keeps the drawing small.
 func (d cells) draw(c draw.Canvas, p *axes) {
 	tx, ty := p.transforms(&c)
 	r := extent(d.h)
@@ -124,7 +123,7 @@ func (d cells) draw(c draw.Canvas, p *axes) {
 	}
 }
 
-// drawScale draws the colour scale into the canvas, with its label beside it.
+// drawScale draws the colour scale into the canvas, with its label at the right.
 func drawScale(c draw.Canvas, h *experiment.Heatmap) {
 	const steps, bar = 64, vg.Length(10)
 	height := c.Max.Y - c.Min.Y

@@ -10,7 +10,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// legend stands under the axes, clear of the data. A nil legend is empty.
+// legend is the legend under the axes. A nil legend is empty.
 type legend struct{ entries []entry }
 
 // entry is a name with its samples, drawn over one another: a band and a line
@@ -20,15 +20,18 @@ type entry struct {
 	samples []sample
 }
 
-// sample is how a curve looks.
+// sample is the appearance of a curve.
 type sample struct {
-	kind   string // "region", "span", "band", "bars", "violin", "line", "discs", "points"
-	color  int
-	dashed bool
-	thin   bool
-	open   bool
-	marker experiment.Marker
+	element string // one of elements
+	color   int
+	dashed  bool
+	thin    bool
+	open    bool
+	marker  experiment.Marker
 }
+
+// elements are the elements of panels, from back to front.
+var elements = []string{"region", "span", "band", "bars", "violin", "line", "discs", "points"}
 
 const (
 	sampleWidth = vg.Length(22)
@@ -40,29 +43,29 @@ const (
 func legendOf(p *experiment.Panel) *legend {
 	l := &legend{}
 	for _, x := range p.Lines {
-		l.add(x.Name, sample{kind: "line", color: x.Color, dashed: x.Dashed, thin: x.Thin})
+		l.add(x.Name, sample{element: "line", color: x.Color, dashed: x.Dashed, thin: x.Thin})
 	}
 	for _, x := range p.Points {
-		l.add(x.Name, sample{kind: "points", color: x.Color, marker: x.Marker})
+		l.add(x.Name, sample{element: "points", color: x.Color, marker: x.Marker})
 	}
 	for _, x := range p.Discs {
-		l.add(x.Name, sample{kind: "discs", color: x.Color, open: x.Open})
+		l.add(x.Name, sample{element: "discs", color: x.Color, open: x.Open})
 	}
 	for _, x := range p.Bands {
-		l.add(x.Name, sample{kind: "band", color: x.Color})
+		l.add(x.Name, sample{element: "band", color: x.Color})
 	}
 	for _, x := range p.Bars {
-		l.add(x.Name, sample{kind: "bars", color: x.Color})
+		l.add(x.Name, sample{element: "bars", color: x.Color})
 	}
 	for _, x := range p.Violins {
-		l.add(x.Name, sample{kind: "violin", color: x.Color})
+		l.add(x.Name, sample{element: "violin", color: x.Color})
 	}
 	for _, x := range p.Spans {
-		l.add(x.Name, sample{kind: "span"})
+		l.add(x.Name, sample{element: "span"})
 	}
 	if p.Heatmap != nil {
 		for i, name := range p.Heatmap.Categories {
-			l.add(name, sample{kind: "region", color: i})
+			l.add(name, sample{element: "region", color: i})
 		}
 	}
 	return l
@@ -84,8 +87,8 @@ func (l *legend) add(name string, samples ...sample) {
 	}
 }
 
-// sharedLegend merges the legends of several panels where one look has one name
-// and one name has one look; otherwise it returns nil.
+// sharedLegend merges the legends of several panels where names and samples correspond one to
+// one; otherwise it returns nil.
 func sharedLegend(tiles []*tile) *legend {
 	if len(tiles) < 2 {
 		return nil
@@ -151,13 +154,12 @@ func (l *legend) draw(c draw.Canvas) {
 func (e entry) draw(c *draw.Canvas, x, y vg.Length) {
 	const h = 4.5 // half the height of a box
 	box := []vg.Point{{X: x, Y: y - h}, {X: x + sampleWidth, Y: y - h}, {X: x + sampleWidth, Y: y + h}, {X: x, Y: y + h}}
-	// from back to front
-	for _, kind := range []string{"region", "span", "band", "bars", "violin", "line", "discs", "points"} {
+	for _, element := range elements {
 		for _, s := range e.samples {
-			if s.kind != kind {
+			if s.element != element {
 				continue
 			}
-			switch kind {
+			switch element {
 			case "span":
 				fill(*c, shade, box)
 			case "region":

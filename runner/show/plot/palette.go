@@ -7,9 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// palette is that of Okabe and Ito (https://jfly.uni-koeln.de/color/), without
-// its yellow, which is too faint on white, and in an order that puts the
-// strongest contrasts first.
+// palette is the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without yellow,
+// which is too faint on white, in the order of decreasing contrast.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, // blue
 	{0xd5, 0x5e, 0x00, 0xff}, // vermillion
@@ -37,8 +36,8 @@ func bandColor(i int) color.NRGBA {
 	return c
 }
 
-// tint is the light, opaque form of a curve's colour, for regions on which
-// markers of that colour stand out.
+// tint returns the light, opaque form of a curve's colour, for regions under markers of that
+// colour.
 func tint(i int) color.NRGBA {
 	c := colorOf(i)
 	light := func(v uint8) uint8 { return uint8(math.Round(255 - 0.28*(255-float64(v)))) }
@@ -61,9 +60,9 @@ func dashes(i int, dashed bool) []vg.Length {
 	return patterns[i/len(palette)%len(patterns)]
 }
 
-// viridis are the colours of matplotlib's map of that name at equal steps
-// (public domain, https://bids.github.io/colormap/): its lightness rises evenly,
-// also in grey and for colour-blind readers.
+// viridis has the colours of matplotlib's map of that name at equal steps (public domain,
+// https://bids.github.io/colormap/): its lightness rises evenly, even in grey and for
+// colour-blind readers.
 var viridis = []color.NRGBA{
 	{0x44, 0x01, 0x54, 0xff}, {0x48, 0x18, 0x6a, 0xff}, {0x47, 0x2d, 0x7b, 0xff}, {0x42, 0x40, 0x86, 0xff},
 	{0x3b, 0x52, 0x8b, 0xff}, {0x33, 0x63, 0x8d, 0xff}, {0x2c, 0x72, 0x8e, 0xff}, {0x26, 0x82, 0x8e, 0xff},

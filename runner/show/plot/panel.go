@@ -29,7 +29,7 @@ func titleStyle() text.Style {
 	return s
 }
 
-// verticalLabelStyle is that of text that reads upwards.
+// verticalLabelStyle returns the style of text that reads upwards.
 func verticalLabelStyle() text.Style {
 	s := style(10.5, false)
 	s.XAlign, s.YAlign, s.Rotation = draw.XCenter, draw.YTop, math.Pi/2
@@ -66,7 +66,7 @@ func newAxes(p *experiment.Panel, width, height vg.Length) *axes {
 		out.y.low = 0 // bars stand on the axis
 	}
 	if h := p.Heatmap; h != nil {
-		// The axes end with the heat map, but where a curve leaves it.
+		// The axes end with the heat map, except where a curve leaves it.
 		hx, hy := heatmapRanges(h)
 		out.x.low, out.x.high = around(hx, x, out.x.low, out.x.high)
 		out.y.low, out.y.high = around(hy, y, out.y.low, out.y.high)
@@ -86,8 +86,8 @@ func (r *interval) add(v float64) {
 	}
 }
 
-// padded widens the range by a share on both sides, so that curves keep clear
-// of the frame, and gives a width to a single value.
+// padded widens the range by a fraction on both sides, so that curves do not touch the frame,
+// and gives a width to a single value.
 func (r interval) padded(share float64, logarithmic bool) (low, high float64) {
 	if logarithmic {
 		low, high = math.Log(r.low), math.Log(r.high)
@@ -95,7 +95,7 @@ func (r interval) padded(share float64, logarithmic bool) (low, high float64) {
 		if d == 0 {
 			d = math.Ln2
 		}
-		// Inside what a float64 holds.
+		// Within the range of float64.
 		return max(math.Exp(low-d), 0x1p-1021), min(math.Exp(high+d), math.MaxFloat64/4)
 	}
 	d := r.high*share - r.low*share
@@ -175,14 +175,14 @@ func ranges(p *experiment.Panel) (x, y interval) {
 	return x, y
 }
 
-// addRadii widens the range of the y axis to the upper and lower ends of the
-// discs, where a unit of the x axis is about as long as unit units of the y axis.
+// addRadii widens the range of the y axis to the upper and lower ends of the discs. A unit of
+// the x axis is about as long as unit units of the y axis.
 func addRadii(p *experiment.Panel, y *interval, unit float64) {
 	if p.EqualAspect {
 		unit = 1
 	}
 	if p.LogY {
-		return // the share that pads the axis must do
+		return // the padding of the axis must suffice
 	}
 	for _, d := range p.Discs {
 		for i, v := range d.Y {
@@ -269,12 +269,13 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 	}
 }
 
-type place struct{ x, y float64 }
+// point is a point in the units of the axes.
+type point struct{ x, y float64 }
 
-// skyline returns the outlines of the histogram, one for each stretch of bars
-// without a gap, from the ground up and back to it.
-func skyline(b *experiment.Bars) [][]place {
-	var out [][]place
+// skyline returns the outlines of the histogram, one for each sequence of adjacent bars, from
+// the ground up and back to it.
+func skyline(b *experiment.Bars) [][]point {
+	var out [][]point
 	open := false
 	for i, h := range b.Heights {
 		if h == 0 {
@@ -282,20 +283,21 @@ func skyline(b *experiment.Bars) [][]place {
 			continue
 		}
 		if !open {
-			out, open = append(out, []place{{b.Edges[i], 0}}), true
+			out, open = append(out, []point{{b.Edges[i], 0}}), true
 		}
 		last := len(out) - 1
 		if n := len(out[last]); n > 1 {
 			out[last] = out[last][:n-1] // the descent of the bar before
 		}
-		out[last] = append(out[last], place{b.Edges[i], h}, place{b.Edges[i+1], h}, place{b.Edges[i+1], 0})
+		out[last] = append(out[last], point{b.Edges[i], h}, point{b.Edges[i+1], h}, point{b.Edges[i+1], 0})
 	}
 	return out
 }
 
-// run is a stretch of indices without a gap.
+// run is a range of indices without a gap.
 type run struct{ start, end int }
 
+// runs returns the ranges of indices in which no slice has NaN.
 func runs(ys ...[]float64) []run {
 	var out []run
 	open := false
@@ -331,7 +333,7 @@ func barOutline(i int) draw.LineStyle { return draw.LineStyle{Color: colorOf(i),
 var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{},
 	draw.CrossGlyph{}, draw.RingGlyph{}}
 
-// shapes are the markers that are asked for by name.
+// shapes are the markers with names.
 var shapes = map[experiment.Marker]draw.GlyphDrawer{experiment.Dot: draw.CircleGlyph{}, experiment.Cross: cross{}}
 
 // marker draws a marker of the curve's colour and shape.
@@ -346,7 +348,7 @@ func marker(c *draw.Canvas, l experiment.Line, at vg.Point) {
 	c.DrawGlyphNoClip(sty, at)
 }
 
-// cross is a × heavier than gonum's, to be seen on a filled ground.
+// cross is a × with thicker lines than gonum's, visible on a filled ground.
 type cross struct{}
 
 func (cross) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
@@ -370,7 +372,7 @@ func fill(c draw.Canvas, col color.Color, outline []vg.Point) {
 	c.Fill(path)
 }
 
-// clean drops what XML cannot hold.
+// clean drops characters that XML excludes.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -383,7 +385,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// wrap breaks a text into lines that are not wider than width.
+// wrap breaks a text into lines of at most the given width.
 func wrap(s string, sty text.Style, width vg.Length) string {
 	var lines []string
 	line := ""

@@ -26,7 +26,7 @@ type pictureGrid struct {
 }
 
 const (
-	largestPicture = vg.Length(64) // side of a picture, where there is room
+	largestPicture = vg.Length(64) // maximum side of a picture
 	pictureLabel   = vg.Length(5)  // between labels and pictures
 )
 
@@ -50,7 +50,7 @@ func newPictureGrid(p *experiment.Pictures, xLabel string, width vg.Length) *pic
 		g.above = max(g.above, g.columnStyle.Height(s)+pictureLabel)
 	}
 	if len(g.rowLabels) > 0 {
-		// A label may be higher than a low picture.
+		// A label may be higher than a picture.
 		tallest := vg.Length(0)
 		for _, s := range g.rowLabels {
 			tallest = max(tallest, rowLabelStyle().Height(s))
@@ -65,13 +65,13 @@ func newPictureGrid(p *experiment.Pictures, xLabel string, width vg.Length) *pic
 	return g
 }
 
-// gap is the number of pixels between pictures.
+// gap returns the number of pixels between pictures.
 func (g *pictureGrid) gap() int { return max(1, min(g.pictures.Rows, g.pictures.Columns)/14) }
 
-// step is how many pixels lie between the beginnings of two pictures.
+// step returns the distance of adjacent pictures in pixels.
 func (g *pictureGrid) step(side int) vg.Length { return vg.Length(side + g.gap()) }
 
-// size is that of the grid in pixels.
+// size returns the size of the grid in pixels.
 func (g *pictureGrid) size() (columns, rows vg.Length) {
 	p, gap := g.pictures, vg.Length(g.gap())
 	return vg.Length(len(p.Grid[0]))*g.step(p.Columns) - gap, vg.Length(len(p.Grid))*g.step(p.Rows) - gap
@@ -88,7 +88,7 @@ func rowLabelStyle() text.Style {
 	return s
 }
 
-// columnLabelStyle is as large as the longest word allows, down to 6.5 points.
+// columnLabelStyle returns the largest style that fits the longest word, at least 6.5 points.
 func columnLabelStyle(labels []string, width vg.Length) text.Style {
 	size := vg.Length(9.5)
 	for _, s := range labels {
@@ -103,11 +103,10 @@ func columnLabelStyle(labels []string, width vg.Length) text.Style {
 	return s
 }
 
-// draw draws the grid under the top of the canvas and in its middle, and
-// returns where the pictures are.
+// draw draws the grid at the top of the canvas, centred, and returns the area of the pictures.
 func (g *pictureGrid) draw(c draw.Canvas) draw.Canvas {
 	columns, rows := g.size()
-	// Less room than the grid was laid out for makes it smaller.
+	// The grid shrinks where it has less room than it was laid out for.
 	pixel := min(g.pixel, (c.Max.Y-c.Min.Y-g.above-g.below)/rows)
 	x0 := c.Min.X + g.left + (c.Max.X-c.Min.X-g.left-columns*pixel)/2
 	y1 := c.Max.Y - g.above

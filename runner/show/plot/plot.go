@@ -5,7 +5,7 @@
 // are distinct with every common form of colour blindness.
 //
 // An experiment describes a figure in the terms of its data: lines, bands, discs,
-// bars, violins, heat maps (experiment.Panel). What stands here is how they look.
+// bars, violins, heat maps (experiment.Panel). This package determines their look.
 // Panels are checked first: an infinite number is an error that names panel and
 // curve, not a distorted drawing; NaN in y is a gap.
 package plot
@@ -28,15 +28,11 @@ type Options struct {
 	// Title and Description are the drawing's alternative text, for readers who
 	// do not see it. They are not drawn.
 	Title, Description string
-	// ID makes the identifiers inside the drawing unique in a page with several.
+	// ID makes the identifiers inside the drawing unique in a page with several drawings.
 	ID string
-	// Columns is how many panels stand side by side; 0 chooses by their number.
-	Columns int
-	// PanelWidth and PanelHeight are in points, without the legend; 0 chooses.
-	PanelWidth, PanelHeight float64
 }
 
-// ErrNoData says that a figure has nothing to draw.
+// ErrNoData is the error of a figure without data.
 var ErrNoData = errors.New("no data to draw")
 
 // SVG draws panels side by side as one SVG element, without an XML prolog, so
@@ -52,7 +48,7 @@ func SVG(w io.Writer, panels []experiment.Panel, o Options) error {
 			return fmt.Errorf("panel %d %q: %w", i+1, panels[i].Title, err)
 		}
 	}
-	l := newLayout(panels, o)
+	l := newLayout(panels)
 	canvas := vgsvg.New(l.width, l.height)
 	l.draw(draw.New(canvas))
 	var raw bytes.Buffer
@@ -78,7 +74,7 @@ type tile struct {
 	yLabel string // of the vertical axis, broken into lines
 	plot   *axes
 	legend *legend
-	// pictures takes the place of plot in a panel of pictures.
+	// pictures replaces plot in a panel of pictures.
 	pictures *pictureGrid
 }
 
@@ -93,30 +89,12 @@ const (
 	legendGap = vg.Length(8)  // above a legend
 )
 
-func newLayout(panels []experiment.Panel, o Options) *layout {
-	l := &layout{columns: o.Columns}
-	if l.columns <= 0 {
-		switch n := len(panels); {
-		case n <= 3:
-			l.columns = n
-		case n == 4:
-			l.columns = 2
-		default:
-			l.columns = 3
-		}
+func newLayout(panels []experiment.Panel) *layout {
+	l := &layout{columns: min(len(panels), 3)}
+	if len(panels) == 4 {
+		l.columns = 2
 	}
-	l.columns = min(l.columns, len(panels))
-	width := map[int]vg.Length{1: 460, 2: 330}[l.columns]
-	height := vg.Length(250)
-	switch {
-	case o.PanelWidth > 0:
-		width = vg.Length(o.PanelWidth)
-	case width == 0:
-		width = 270
-	}
-	if o.PanelHeight > 0 {
-		height = vg.Length(o.PanelHeight)
-	}
+	width, height := []vg.Length{460, 330, 270}[l.columns-1], vg.Length(250)
 	for i := range panels {
 		t := &tile{panel: &panels[i], title: wrap(panels[i].Title, titleStyle(), width*0.9),
 			yLabel: wrap(panels[i].YLabel, style(10.5, false), height*0.7), legend: legendOf(&panels[i])}
@@ -132,7 +110,7 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 	l.height = 2 * margin
 	for start := 0; start < len(l.tiles); start += l.columns {
 		tiles := l.tiles[start:min(start+l.columns, len(l.tiles))]
-		r := row{panels: rowHeight(tiles, width, height, o.PanelHeight > 0)}
+		r := row{panels: rowHeight(tiles, width, height)}
 		if l.shared == nil {
 			for _, t := range tiles {
 				r.legend = max(r.legend, t.legend.height(width))
@@ -153,13 +131,9 @@ func newLayout(panels []experiment.Panel, o Options) *layout {
 	return l
 }
 
-// rowHeight is the height of a row's panels: the usual one, unless pictures or
-// axes of equal aspect set their own. Such panels alone in a row take what they
-// need, others at least the usual height; a height asked for is kept.
-func rowHeight(tiles []*tile, width, height vg.Length, fixed bool) vg.Length {
-	if fixed {
-		return height
-	}
+// rowHeight returns the height of a row's panels: the usual one, unless pictures or axes of
+// equal aspect need another. A row of such panels only may be lower than usual.
+func rowHeight(tiles []*tile, width, height vg.Length) vg.Length {
 	needed := vg.Length(0)
 	for _, t := range tiles {
 		switch {
@@ -174,16 +148,15 @@ func rowHeight(tiles []*tile, width, height vg.Length, fixed bool) vg.Length {
 	return needed
 }
 
-// equalHeight is the height at which axes of equal aspect fill the width, but
-// neither much lower nor much higher than usual.
+// equalHeight returns the height at which axes of equal aspect fill the width, within 60 %
+// and 160 % of the usual height.
 func (t *tile) equalHeight(width, height vg.Length) vg.Length {
 	c := draw.NewCanvas(vgsvg.New(width, height), width, height)
 	data := t.plot.between(t.labelled(c)).Rectangle.Size()
 	return min(max(height-data.Y+data.X/t.aspect(), 0.6*height), 1.6*height)
 }
 
-// aspect is how many times as wide as high the axes are to be, in a panel of
-// equal aspect.
+// aspect returns the ratio of width to height of the axes in a panel of equal aspect.
 func (t *tile) aspect() vg.Length {
 	return vg.Length((t.plot.x.high - t.plot.x.low) / (t.plot.y.high - t.plot.y.low))
 }
@@ -194,8 +167,7 @@ func (l *layout) draw(c draw.Canvas) {
 	for i, r := range l.rows {
 		tiles := l.tiles[i*l.columns : min((i+1)*l.columns, len(l.tiles))]
 		areas := make([]draw.Canvas, len(tiles))
-		// Titles and tick labels differ in height; the axes of a row are to
-		// stand on one line all the same.
+		// The axes of a row are aligned although titles and tick labels differ in height.
 		var above, below vg.Length
 		for k := range tiles {
 			x := c.Min.X + margin + vg.Length(k)*(width+gutter)
@@ -207,7 +179,7 @@ func (l *layout) draw(c draw.Canvas) {
 		for k, t := range tiles {
 			a, b := t.margins(areas[k])
 			if t.pictures != nil {
-				b = below // pictures have no axis to align with, and use the room
+				b = below // pictures have no axis to align, and use the room
 			}
 			t.draw(draw.Crop(areas[k], 0, 0, below-b, a-above))
 			if l.shared == nil {
@@ -223,7 +195,7 @@ func (l *layout) draw(c draw.Canvas) {
 		Min: vg.Point{X: c.Min.X + margin, Y: c.Min.Y}, Max: vg.Point{X: c.Max.X - margin, Y: top - legendGap}}})
 }
 
-// margins returns the height of what stands above and below the axes.
+// margins returns the heights of the areas above and below the axes.
 func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
 	if t.pictures != nil {
 		return t.titleHeight() + t.pictures.above, 0
@@ -232,9 +204,8 @@ func (t *tile) margins(c draw.Canvas) (above, below vg.Length) {
 	return c.Max.Y - data.Max.Y, data.Min.Y - c.Min.Y
 }
 
-// inner is the area of the axes and their labels: without the title, and
-// without a heat map's colour scale. Where axes of equal aspect do not fill it,
-// it is the middle part that they do.
+// inner returns the area of the axes and their labels: without the title, and without a heat
+// map's colour scale. Axes of equal aspect get its middle part.
 func (t *tile) inner(c draw.Canvas) draw.Canvas {
 	c = t.labelled(c)
 	if t.pictures != nil || !t.panel.EqualAspect {
@@ -252,7 +223,7 @@ func (t *tile) inner(c draw.Canvas) draw.Canvas {
 	return c
 }
 
-// labelled is the same with the room that axes of equal aspect leave free.
+// labelled returns the area for axes and labels, without regard to an equal aspect.
 func (t *tile) labelled(c draw.Canvas) draw.Canvas {
 	if hasScale(t.panel.Heatmap) {
 		c = draw.Crop(c, 0, -scaleWidth, 0, 0)
@@ -262,7 +233,7 @@ func (t *tile) labelled(c draw.Canvas) draw.Canvas {
 
 const labelGap = vg.Length(4)
 
-// labelWidth is the room of the vertical axis's label.
+// labelWidth returns the width of the vertical axis's label.
 func (t *tile) labelWidth() vg.Length {
 	if t.yLabel == "" {
 		return 0

@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// fontStyle is what the canvas writes into every text; the drawing says it once,
-// with fallbacks for machines that lack the font whose widths were measured.
+// fontStyle is the style that the canvas writes into every text. The drawing has it once, with
+// fallbacks for machines without the font whose widths were measured.
 const fontStyle = `style="font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;`
 
-// filled is the style of an area that is filled with one colour.
+// filled matches the style of an area filled with one colour.
 var filled = regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`)
 
-// tones are the colours of heat maps. Areas of them have the class "tone": they stand for
-// values, and a page that turns the lightness of a drawing over leaves them as they are.
+// tones are the colours of heat maps. Their areas have the class "tone", because they stand for
+// values and a page that inverts the lightness of a drawing must keep them.
 var tones = func() map[string]bool {
 	out := map[string]bool{}
 	for i := range 256 {
@@ -27,18 +27,17 @@ var tones = func() map[string]bool {
 	return out
 }()
 
-// finish replaces the canvas's head, which asks for a fixed size in points, by
-// one that scales with the page, names the drawing for readers who do not see
-// it, and puts it on a white card.
+// finish replaces the canvas's head, which has a fixed size in points, by one that scales with
+// the page, has an alternative text and puts the drawing on a white card.
 func finish(raw []byte, width, height vg.Length, o Options) []byte {
 	body := raw[bytes.Index(raw, []byte("<g transform")):]
 	body = bytes.ReplaceAll(body, []byte("\n\t"+fontStyle), []byte(" style=\""))
 	body = bytes.ReplaceAll(body,
 		[]byte(`font-family:Liberation Sans;font-variant:none;font-weight:bold;font-style:normal;`),
 		[]byte("font-weight:bold;"))
-	// The canvas calls its PNG images JPEG, refers to them in a namespace that
-	// only its head declares, and lets them be smoothed. In text, quotes are
-	// escaped, so that nothing else matches.
+	// The canvas labels its PNG images as JPEG, refers to them in a namespace that only its
+	// head declares, and permits smoothing. Quotes in texts are escaped, so that nothing
+	// else matches.
 	body = bytes.ReplaceAll(body, []byte(` xlink:href="data:image/jpg;base64,`),
 		[]byte(` preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,`))
 	body = filled.ReplaceAllFunc(body, func(style []byte) []byte {

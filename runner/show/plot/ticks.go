@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// linearTicks stand at multiples of 1, 2 or 5 times a power of ten, about six
-// of them.
+// linearTicks are about six multiples of 1, 2 or 5 times a power of ten.
 type linearTicks struct{}
 
 func (linearTicks) ticks(low, high float64) []tick {
@@ -28,7 +27,7 @@ func (linearTicks) ticks(low, high float64) []tick {
 	}
 	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
 	if !(step > 0) || !(last-first < 3*about) {
-		// So narrow a range around so large a number has no ticks between.
+		// A range this narrow around a number this large has no ticks inside.
 		return []tick{{low, label(low, 0)}}
 	}
 	var out []tick
@@ -39,7 +38,7 @@ func (linearTicks) ticks(low, high float64) []tick {
 	return out
 }
 
-// power is factor·10^exponent, correctly rounded.
+// power returns factor·10^exponent, correctly rounded.
 func power(factor, exponent int) float64 {
 	v, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", factor, exponent), 64) // its error is a range error, with 0 or Inf
 	return v
@@ -57,15 +56,15 @@ func label(v float64, exponent int) string {
 	return minus(strconv.FormatFloat(v, 'f', max(-exponent, 0), 64))
 }
 
-// scientific writes 1.5e−7, with as many digits after the point as said; −1
-// for as many as it takes.
+// scientific formats a number like 1.5e−7 with a number of digits after the point; −1 selects
+// the shortest exact form.
 func scientific(v float64, digits int) string {
 	mantissa, e, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits, 64), "e")
 	n, _ := strconv.Atoi(e) // as FormatFloat wrote it
 	return minus(fmt.Sprintf("%se%d", mantissa, n))
 }
 
-// minus puts the sign of print for the hyphen.
+// minus replaces hyphens by minus signs.
 func minus(s string) string { return strings.ReplaceAll(s, "-", "−") }
 
 // logTicks label decades; also 2 and 5 where there are few decades, and fall

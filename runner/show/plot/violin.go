@@ -11,10 +11,10 @@ import (
 	"privkern/runner/experiment"
 )
 
-// violinSteps is how many heights the density is drawn at.
+// violinSteps is the number of points of a density.
 const violinSteps = 128
 
-// plotViolins draws violins, each as wide at its widest as the others.
+// plotViolins draws violins of equal maximum width.
 func plotViolins(c draw.Canvas, violins []experiment.Violin, tx, ty func(float64) vg.Length) {
 	half := halfWidth(violins)
 	for _, v := range violins {
@@ -36,8 +36,8 @@ func plotViolins(c draw.Canvas, violins []experiment.Violin, tx, ty func(float64
 	}
 }
 
-// halfWidth is half the width of a panel's violins, in units of the x axis: a
-// little less than half of the smallest distance between two.
+// halfWidth returns half the width of a panel's violins in units of the x axis: a little less
+// than half of the smallest distance between two.
 func halfWidth(violins []experiment.Violin) float64 {
 	at := make([]float64, len(violins))
 	for i, v := range violins {
@@ -71,7 +71,7 @@ func densityOf(v *experiment.Violin) (ys, density []float64) {
 		ys[i] = y
 		for _, x := range v.Values {
 			density[i] += kernel(y - x)
-			if bounded { // the images of x in the mirrors at both ends
+			if bounded { // the reflections of x at both ends
 				density[i] += kernel(y-2*v.Range[0]+x) + kernel(y-2*v.Range[1]+x)
 			}
 		}
@@ -79,8 +79,8 @@ func densityOf(v *experiment.Violin) (ys, density []float64) {
 	return ys, density
 }
 
-// reach returns where a violin ends, and the bandwidth of its density. The ends
-// are equal where the sample has no spread.
+// reach returns the ends of a violin and the bandwidth of its density. The ends are equal
+// where the sample has no spread.
 func reach(v *experiment.Violin) (low, high, bandwidth float64) {
 	low, high = slices.Min(v.Values), slices.Max(v.Values)
 	if high-low <= 1e-12*max(math.Abs(low), math.Abs(high)) {
@@ -93,7 +93,7 @@ func reach(v *experiment.Violin) (low, high, bandwidth float64) {
 	return low, high, bandwidth
 }
 
-// silverman is the bandwidth 0.9·min(s, IQR/1.34)·n^(−1/5) of B. W. Silverman,
+// silverman returns the bandwidth 0.9·min(s, IQR/1.34)·n^(−1/5) of B. W. Silverman,
 // Density Estimation for Statistics and Data Analysis (1986), Eq. (3.31), with
 // s alone where half of the sample has one value.
 func silverman(values []float64) float64 {

@@ -29,8 +29,8 @@ func TestSilverman(t *testing.T) {
 	}
 }
 
-// With a range the density's integral is the size of the sample, which folding
-// back keeps; without, it ends with the sample.
+// With a range the density integrates to the size of the sample, because the density beyond is
+// folded back; without, it ends with the sample.
 func TestDensity(t *testing.T) {
 	var values []float64
 	for i := range 50 {
@@ -71,7 +71,7 @@ func TestDensity(t *testing.T) {
 	}
 }
 
-// Neighbouring violins keep clear of one another, wherever they stand.
+// Neighbouring violins do not overlap.
 func TestHalfWidth(t *testing.T) {
 	for _, c := range []struct {
 		at   []float64
