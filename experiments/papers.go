@@ -1,6 +1,11 @@
-// Package experiments collects what is reproduced: one package per paper, and
+// Package experiments collects the papers: one package per paper, and
 // the packages that they share (dataset, mechanism, learn).
 package experiments
+
+// The schema of sweep files, sweep files of tables, scoreboards, keys and golden results
+// follow from the papers; go generate adds those of a new experiment.
+//
+//go:generate go test privkern/tests privkern/tests/golden -run ^Test(SchemaIsCurrent|SweepFilesCover|PagesOfResults|Keys|Golden) -update
 
 import (
 	"privkern/experiments/cloaking"
@@ -14,7 +19,13 @@ import (
 
 // Papers returns the papers in the order in which they are shown.
 func Papers() []experiment.Paper {
-	papers := []experiment.Paper{privacygp.Paper(), cloaking.Paper(), dpgp.Paper(), kahm.Paper(), multikernel.Paper()}
+	papers := []experiment.Paper{
+		privacygp.Paper(),
+		cloaking.Paper(),
+		dpgp.Paper(),
+		kahm.Paper(),
+		multikernel.Paper(),
+	}
 	for _, p := range papers {
 		for _, e := range p.Experiments {
 			knowStandIns(e)
@@ -23,8 +34,8 @@ func Papers() []experiment.Paper {
 	return papers
 }
 
-// knowStandIns makes an experiment say which of the data sets of a trial are not the
-// paper's, beside what it says itself: the register of data sets knows.
+// knowStandIns makes an experiment name the data sets of a trial that the register of data
+// sets has as stand-ins, in addition to those that it names itself.
 func knowStandIns(e *experiment.Experiment) {
 	own := e.StandIn
 	e.StandIn = func(p experiment.Params) string {

@@ -1,8 +1,12 @@
 package experiments
 
-import "privkern/runner/experiment"
+import (
+	"slices"
 
-// What several experiments have outside of programs.
+	"privkern/runner/experiment"
+)
+
+// Work of several experiments outside of programs.
 const (
 	smallMatrices = "matrices of the order of ten, for which a run costs more than its operations; building the " +
 		"programs, once a trial"
@@ -20,9 +24,25 @@ const (
 	readingDigits = "reading and checking the images, whose compressed files are decoded by one thread"
 )
 
-// Shares are the experiments in the order in which they are listed, with what stays outside of
-// programs.
+// Shares returns the experiments in the order in which they are listed. Those whose work
+// outside of programs is not described are measured at their defaults.
 func Shares() []experiment.Share {
+	described := shares()
+	var out []experiment.Share
+	for _, p := range Papers() {
+		for _, e := range p.Experiments {
+			share := experiment.Share{Experiment: e.Name}
+			if i := slices.IndexFunc(described, func(s experiment.Share) bool { return s.Experiment == e.Name }); i >= 0 {
+				share = described[i]
+			}
+			out = append(out, share)
+		}
+	}
+	return out
+}
+
+// shares describes the work of experiments outside of programs.
+func shares() []experiment.Share {
 	return []experiment.Share{
 		{Experiment: "privacygp/example1", Outside: diagonalSteps + "; " + smallMatrices},
 		{Experiment: "privacygp/example2", Outside: weakSteps + "; " + smallMatrices},

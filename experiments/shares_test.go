@@ -3,46 +3,39 @@ package experiments
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"privkern/runner/experiment"
 )
 
-// Every experiment has a share, with what stays outside, at settings that it has, and a row of
+// Descriptions are of experiments, at settings that they have, and stand on
 // the page that `run bench shares` writes.
 func TestShares(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "shares.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Shares()
-	var named []string
-	for _, s := range all {
-		named = append(named, s.Experiment)
-	}
-	var listed []string
-	for _, p := range Papers() {
-		for _, e := range p.Experiments {
-			listed = append(listed, e.Name)
-			i := slices.Index(named, e.Name)
-			if i < 0 {
-				continue
-			}
-			given := map[string]any{}
-			for _, assignment := range all[i].Settings {
-				name, value, _ := strings.Cut(assignment, "=")
-				given[name] = value
-			}
-			if _, err := e.Resolve(given); err != nil {
-				t.Errorf("%s: %v", e.Name, err)
-			}
-			if !strings.Contains(string(page), "| "+e.Name+" |") || !strings.Contains(string(page), all[i].Outside) {
-				t.Errorf("docs/shares.md does not say of %s: %q; run bench shares --output markdown writes it", e.Name,
-					all[i].Outside)
-			}
+	registry := experiment.RegistryOf(Papers())
+	for _, share := range shares() {
+		e, err := registry.Lookup(share.Experiment)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		given := map[string]any{}
+		for _, assignment := range share.Settings {
+			name, value, _ := strings.Cut(assignment, "=")
+			given[name] = value
+		}
+		if _, err := e.Resolve(given); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+		if !strings.Contains(string(page), "| "+e.Name+" |") || !strings.Contains(string(page), share.Outside) {
+			t.Errorf("docs/shares.md does not have %s: %q; run bench shares --output markdown writes it", e.Name, share.Outside)
 		}
 	}
-	if !slices.Equal(named, listed) {
-		t.Errorf("shares of\n%q, the experiments are\n%q", named, listed)
+	if got, want := len(Shares()), len(registry.Names()); got != want {
+		t.Errorf("%d shares of %d experiments", got, want)
 	}
 }

@@ -2,9 +2,12 @@ package tests
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/experiments"
@@ -15,6 +18,11 @@ import (
 	"privkern/runner/text"
 	"privkern/tests/program"
 )
+
+var update = flag.Bool("update", false, "write the files that follow from the experiments")
+
+// updates is the command that writes them.
+const updates = "go generate ./experiments"
 
 // identity names a setting without its seed.
 func identity(t *testing.T, s sweep.Assignment) string {
@@ -100,24 +108,58 @@ func TestSweepFilesCoverTheirTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		if !tables[name] {
-			t.Errorf("no sweep file names the table %s", name)
+		switch {
+		case tables[name]:
+		case *update:
+			writeSweep(t, c, name)
+		default:
+			t.Errorf("no sweep file names the table %s; run: %s", name, updates)
 		}
 	}
 }
 
-// configs/sweep.schema.json is what `run schema` prints.
+// writeSweep writes the sweep file of a table.
+func writeSweep(t *testing.T, c *runner.Catalogue, table string) {
+	t.Helper()
+	entry, err := c.Table(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`# yaml-language-server: $schema=./sweep.schema.json
+# A file that names tables only runs the trials that the tables are made of.
+title: %q
+tables: [%s]
+`, entry.Title, table)
+	file := filepath.Join(program.Root(t), "configs", strings.ReplaceAll(table, "/", "-")+".yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // part of the sources
+		t.Fatal(err)
+	}
+}
+
+// configs/sweep.schema.json is the output of `run schema`.
 func TestSchemaIsCurrent(t *testing.T) {
 	c := runner.NewCatalogue(experiments.Papers())
 	want, err := sweep.Schema(plan.Names(c.Book))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(program.Root(t), "configs", "sweep.schema.json"))
-	if err != nil {
+	current(t, filepath.Join(program.Root(t), "configs", "sweep.schema.json"), want)
+}
+
+// current fails where a file does not have the text that follows from the experiments; with
+// -update it writes the file.
+func current(t *testing.T, file string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	switch {
+	case err != nil:
 		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Error("configs/sweep.schema.json is out of date; run: go run ./cmd/run schema > configs/sweep.schema.json")
+	case bytes.Equal(got, want):
+	case !*update:
+		t.Errorf("%s is out of date; run: %s", file, updates)
+	default:
+		if err := os.WriteFile(file, want, 0o644); err != nil { //nolint:gosec // part of the sources
+			t.Fatal(err)
+		}
 	}
 }

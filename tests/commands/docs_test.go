@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -49,7 +48,7 @@ func pages(t *testing.T) []string {
 //	<!-- run: minutes -->        commands that run by night
 //	<!-- parse: needs Slurm -->  commands that no test can run: they are parsed
 //	<!-- file: mine.yaml -->     a file that later commands of the page read
-//	<!-- package: a/b -->        Go, a package of this module in that folder
+//	<!-- change: a/b.go -->      lines that a file of the repository gets
 //	<!-- prints -->              lines that the commands above print; "..." leaves some out
 type codeBlock struct {
 	line           int // of the page, from 1
@@ -110,12 +109,12 @@ func TestBlocksOfDocumentation(t *testing.T) {
 					_, err := strconv.Atoi(strings.TrimPrefix(argument, "status "))
 					known = b.note == "" || kind == "parse" && argument != "" ||
 						kind == "run" && (argument == "with data" || argument == "minutes" || err == nil)
-				case "yaml", "csv":
+				case "yaml", "csv", "go":
 					known = kind == "file" && filepath.IsLocal(argument)
 				case "text":
 					known = b.note == "" || b.note == "prints" && previous == "sh"
-				case "go":
-					known = kind == "package" && filepath.IsLocal(argument)
+				case "diff":
+					known = kind == "change" && filepath.IsLocal(argument)
 				case "json":
 					known = b.note == ""
 				}
@@ -176,45 +175,6 @@ func TestCommandsOfDocumentationOnData(t *testing.T) {
 	}
 }
 
-// The Go of a page is a package of the module that builds.
-func TestGoOfDocumentation(t *testing.T) {
-	seen := false
-	for _, page := range pages(t) {
-		for _, b := range readBlocks(t, page) {
-			folder, ok := strings.CutPrefix(b.note, "package: ")
-			if !ok {
-				continue
-			}
-			seen = true
-			t.Run(folder, func(t *testing.T) {
-				dir := t.TempDir()
-				source, overlay := filepath.Join(dir, "source.go"), filepath.Join(dir, "overlay.json")
-				name := filepath.Join(program.Root(t), folder, filepath.Base(folder)+".go")
-				if _, err := os.Stat(filepath.Dir(name)); err == nil {
-					t.Fatalf("%s is a folder of the module", folder)
-				}
-				replace, err := json.Marshal(map[string]map[string]string{"Replace": {name: source}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for file, text := range map[string]string{source: b.text, overlay: string(replace)} {
-					if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				build := exec.Command("go", "build", "-overlay", overlay, "./"+folder)
-				build.Dir = program.Root(t)
-				if out, err := build.CombinedOutput(); err != nil {
-					t.Errorf("%s:%d: %s", filepath.Base(page), b.line, out)
-				}
-			})
-		}
-	}
-	if !seen {
-		t.Error("no page has a package")
-	}
-}
-
 // follow goes through a page as a reader does, and runs the commands whose note
 // runs accepts.
 func follow(t *testing.T, page string, runs func(note string) bool) {
@@ -225,11 +185,8 @@ func follow(t *testing.T, page string, runs func(note string) bool) {
 	for _, b := range readBlocks(t, page) {
 		place := fmt.Sprintf("%s:%d", filepath.Base(page), b.line)
 		switch b.language {
-		case "yaml", "csv":
-			name := filepath.Join(dir, strings.TrimPrefix(b.note, "file: "))
-			if err := os.WriteFile(name, []byte(b.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		case "yaml", "csv", "go":
+			writeFile(t, filepath.Join(dir, strings.TrimPrefix(b.note, "file: ")), b.text)
 		case "sh":
 			ran = runs(b.note)
 			script := b.text

@@ -145,7 +145,7 @@ func TestMessages(t *testing.T) {
 			"If it is, raise Version, and give the reason in CHANGELOG.md."},
 		{"of a raised version", func(f *file) { f.ResultVersion = 3; change(f) },
 			"the file of demo/a is of result version 2, the code of version 3:\n" + changes +
-				"Give the reason in CHANGELOG.md, then write the file anew: `go test ./tests/golden -update`."},
+				"Give the reason in CHANGELOG.md, then write the file anew: `go generate ./experiments`."},
 		{"in the last bits", metrics(1e6, 1e-14*(1+2e-15)),
 			`the result of demo/a changed without raising its version, 2:
 1 of the quantities differ in the last bits only, the largest first:

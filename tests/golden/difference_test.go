@@ -128,8 +128,8 @@ func keyDifference(was, now goldenTrial) (d difference, differ bool) {
 	return difference{"key", text, math.Inf(1)}, was.Key != now.Key
 }
 
-// updates is the command that writes files anew.
-const updates = "go test ./tests/golden -update"
+// updates is the command that adds files, and writes those of raised versions anew.
+const updates = "go generate ./experiments"
 
 // changedError is a result that changed, or a version that was raised.
 type changedError struct {

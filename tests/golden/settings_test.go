@@ -22,9 +22,17 @@ const (
 	ownClasses    = "dataset=csv:own.csv inputs=x output=class low=0 high=1 delta=1e-4 "
 )
 
+// settingsOf returns the settings of an experiment: its defaults where none are listed.
+func settingsOf(name string) []string {
+	if listed := settings[name]; listed != nil {
+		return listed
+	}
+	return []string{""}
+}
+
 // settings are name=value lists, several where an experiment's methods take
-// different paths through the code. All of them together take seconds: what is
-// compared are bits, not whether results are any good. Experiments that read real
+// different paths through the code. All of them together take seconds, because
+// bits are compared, not the quality of results. Experiments that read real
 // data only are run where there are some.
 var settings = map[string][]string{
 	"cloaking/classification": {
@@ -71,7 +79,6 @@ var settings = map[string][]string{
 		"dataset=csv:own.csv inputs=x,z output=class delta=1e-4 epsilon=20 inducing=3 input_low=0 input_high=6,8 " +
 			"lengthscale=3,2 repeats=2",
 	},
-	"dpgp/gaussian-mechanism": {""},
 	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
 		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published",
 		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 coinpress=as-published",
@@ -134,9 +141,7 @@ var settings = map[string][]string{
 		"rows=24 kernels=linear+rbf:0.01+laplacian:0.1+sigmoid:0.01:1 components=1",
 	},
 	"privacygp/example1":         {"", "points=5"},
-	"privacygp/example2":         {""},
 	"privacygp/kernel-condition": {"", "d=2 variant=as-published"},
-	"privacygp/nested":           {""},
 	"privacygp/regression": {
 		"",
 		"sensitive=rows:20..22 noise=weak kernel=matern52 hyperparameters=given xi=0.3 xi_unit=output",
@@ -151,7 +156,6 @@ var settings = map[string][]string{
 	"privacygp/satellite": {"points=13", "points=13 quantity=angle orbit=two-body variant=as-published"},
 	"privacygp/scaling":   {"points=16 method=general", "method=draw"},
 	"privacygp/strong":    {"", "requirement=weak"},
-	"privacygp/uniform":   {""},
 	"privacygp/weak":      {"", "points=12 sensitive_count=5"},
 }
 
