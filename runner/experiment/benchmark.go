@@ -5,7 +5,7 @@ import "context"
 // Benchmark measures the speed of something that the project exists for. It is
 // run by `run bench`, never by a test.
 type Benchmark struct {
-	Name string // "package/what"
+	Name string // "package/benchmark"
 	Doc  string
 	Long bool // too long to be measured unless it is named
 	Run  func(ctx context.Context, m Meter) error
@@ -16,11 +16,11 @@ type Meter interface {
 	// Time calls f several times and reports the median processor time and
 	// wall time of a call. It returns the processor time in seconds.
 	Time(name string, f func() error) (cpuSeconds float64, err error)
-	// Beside times f as Time does, and a peer's version of the same work, in turns,
+	// Beside times f as Time does, alternating with a peer's version of the same work
 	// where there are peers. It returns the processor time of f in seconds.
 	Beside(name string, peer Peer, f func() error) (cpuSeconds float64, err error)
-	// Memory calls f once, which may time what it does, and reports the most
-	// memory that the process held meanwhile, in MiB.
+	// Memory calls f once, which may time its own work, and reports the peak
+	// memory of the process meanwhile, in MiB.
 	Memory(name string, target Target, f func() error) error
 	// Value reports a number that the benchmark found out by itself, and the
 	// bound that it is meant to keep, which may be empty.
@@ -39,9 +39,8 @@ type Peer struct {
 	DType string // "float64" or "float32"
 	Sizes []int  // of the input; their meaning is the work's
 
-	// Result returns a number of what f has computed last, which the peer's result
-	// must have to Tolerance, relative to it: what is not the same work is not
-	// compared. It is not timed.
+	// Result returns a number of f's last computation. The peer's result must agree with
+	// it to the relative Tolerance, because only equal work is compared. It is not timed.
 	Result    func() (float64, error)
 	Tolerance float64
 
@@ -53,9 +52,9 @@ type Peer struct {
 // inside runs of programs.
 type Share struct {
 	Experiment string
-	// Settings are assignments, name=value, for those that are not defaults: those of a table
-	// for one experiment, smaller ones for another.
+	// Settings are the name=value assignments that differ from the defaults, as a table has
+	// them or smaller.
 	Settings []string
-	// Outside says what is computed outside of programs, and why.
+	// Outside describes the work outside of programs, with the reason.
 	Outside string
 }

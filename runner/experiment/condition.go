@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Condition says for which values of other parameters a parameter does anything:
-// the inducing inputs of a sparse method do nothing for another one.
+// Condition holds for the values of other parameters with which a parameter has an
+// effect: the inducing inputs of a sparse method have none for another method.
 type Condition struct {
 	// Params are the parameters that decide.
 	Params []string
 	// Words complete "it applies where", such as "method is sparse".
 	Words string
-	// Holds decides. Where it is nil the parameter does nothing at all, and Words
-	// say why.
+	// Holds decides. Where it is nil the parameter never has an effect, and Words
+	// give the reason.
 	Holds func(Params) bool
 
 	// values are those of is and isNot. The conditions of their parameter are taken
@@ -39,8 +39,8 @@ func isNot(param string, values ...string) Condition {
 	}
 }
 
-// never is the condition of a parameter that does nothing. The words say why it
-// cannot; it is there because the keys of trials have it.
+// never is the condition of a parameter without effect, with the reason. Such a
+// parameter stays because the keys of trials have it.
 func never(words string) Condition { return Condition{Words: words} }
 
 func matches(value any, patterns []string) bool {
@@ -51,13 +51,13 @@ func matches(value any, patterns []string) bool {
 	})
 }
 
-// Inert says why a parameter does nothing in a trial.
+// Inert is the reason why a parameter has no effect in a trial.
 type Inert struct {
 	Param string
 	// Where has the settings that decide, such as "method is standard"; empty for a
 	// parameter that never does anything.
 	Where string
-	// Applies says what they would have to be, as [Experiment.Applies] does.
+	// Applies describes the settings with which it has one, as [Experiment.Applies] does.
 	Applies string
 }
 
@@ -79,7 +79,7 @@ func (e *Experiment) Inert(name string, p Params) *Inert {
 	return &Inert{Param: name, Where: where, Applies: e.Applies(name)}
 }
 
-// undone says whether a parameter does nothing, and the settings that decide so.
+// undone reports whether a parameter has no effect, and the settings that decide so.
 func (e *Experiment) undone(name string, p Params) (where string, inert bool) {
 	q, err := e.Param(name)
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *Experiment) undone(name string, p Params) (where string, inert bool) {
 	return "", false
 }
 
-// Applies says where a parameter does anything: "where method is sparse", or
+// Applies describes where a parameter has an effect: "where method is sparse", or
 // "nowhere" with the reason; empty for everywhere.
 func (e *Experiment) Applies(name string) string {
 	var all []string
@@ -117,8 +117,8 @@ func (e *Experiment) Applies(name string) string {
 	return "where " + strings.Join(all, " and ")
 }
 
-// gatherWords adds the words of a parameter's conditions, and of those that these
-// rest on, each once. It returns the reason of one that is never met.
+// gatherWords adds the words of a parameter's conditions, and of the conditions of the
+// parameters that decide, each once. It returns the reason of a condition that never holds.
 func (e *Experiment) gatherWords(name string, all *[]string) (nowhere string) {
 	q, err := e.Param(name)
 	if err != nil {
@@ -184,7 +184,7 @@ func (e *Experiment) validateConditions(p *Param, above []string) error {
 	return nil
 }
 
-// isCount is what a condition says of a parameter that is a count or numbers.
+// isCount is the value in a condition on a parameter that is a count or numbers.
 const isCount = "a count"
 
 // conditionsIn reads the text of a tag: conditions joined by " and ", each of them

@@ -60,7 +60,7 @@ func TestInert(t *testing.T) {
 			"steps does nothing where epsilon is inf; it applies where solver is descent and epsilon is not inf"},
 		{"a condition of its own", "share", map[string]any{"steps": 1}, "share does nothing where steps is 1 and method is " +
 			"standard; it applies where steps is above 1, or method is sparse"},
-		// What a hand-written condition looks at may do nothing itself.
+		// A parameter that decides a hand-written condition may be without effect itself.
 		{"a condition of its own decides alone", "share", map[string]any{"epsilon": "inf"}, ""},
 		{"never", "unused", nil, "unused does nothing; it applies nowhere: nothing reads it"},
 		{"unknown", "other", nil, ""},

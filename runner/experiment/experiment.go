@@ -1,8 +1,8 @@
-// Package experiment is the interface between the runner and what it runs.
+// Package experiment is the interface between the runner and the experiments.
 //
 // A paper's package describes each of its experiments as an [Experiment]: a
-// name, typed parameters with defaults and units, the metrics that come out,
-// the data sets that go in, and a function that computes one trial. The runner
+// name, typed parameters with defaults and units, the metrics that it reports,
+// the data sets that it reads, and a function that computes one trial. The runner
 // knows nothing else about an experiment, and an experiment knows nothing of
 // sweeps, stores, tables or processes.
 package experiment
@@ -10,9 +10,7 @@ package experiment
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -24,7 +22,7 @@ type Declaration[S, M any] struct {
 	// Name is "paper/experiment", for instance "cloaking/regression".
 	Name string
 	// Version is the version of the result: raise it when a change of the code
-	// changes what a trial computes. It is part of every trial's key, so that
+	// changes the results of a trial. It is part of every trial's key, so that
 	// stored results of an older version are not taken for new ones.
 	Version int
 	// Summary is one line for `run list`.
@@ -55,24 +53,24 @@ type Declaration[S, M any] struct {
 	// on its own. It runs before any trial of a sweep does, and must be cheap.
 	// It may be nil.
 	Check func(S) error
-	// Memory estimates the most that a trial with these settings takes, in
-	// bytes, with what its process takes anyway; 0 where it is not known. It must
+	// Memory estimates the peak memory of a trial with these settings, in
+	// bytes, that of its idle process included; 0 where it is not known. It must
 	// be cheap. nil means that a trial takes at most SmallMemory.
 	Memory func(S) int64
 	// Rules are the conditions that no tag can state. An Experiment has them as
 	// conditions of its Params.
 	Rules []Rule[S]
-	// PrivateTiming leaves the timing out of a record with secure noise: the time that
-	// a trial takes would disclose what its guarantee needs to be secret.
+	// PrivateTiming leaves the timing out of a record with secure noise, because the time of
+	// a trial would disclose a secret that its guarantee rests on.
 	PrivateTiming bool
-	// CountsShared means that metrics of time count shared work as long as it took
-	// when it was done ([Shared.Took]), whichever trial did it. Without, a trial with
+	// CountsShared means that metrics of time include the original time of shared work
+	// ([Shared.Took]), also where another trial did it. Without it, a trial with
 	// such metrics does all of its work itself.
 	CountsShared bool
 	// Run computes one trial. The same Trial gives the same Outcome, bit for
-	// bit, whatever Workers is.
+	// bit, for any number of Workers.
 	Run func(context.Context, *Trial, S) (*Outcome[M], error)
-	// Release computes what is to be published, in place of Run: one run of the
+	// Release computes the published values instead of Run: one run of the
 	// mechanism, which spends one budget. It is nil where there is nothing to
 	// publish.
 	Release func(context.Context, *Trial, S) (*Release, error)
@@ -82,16 +80,16 @@ type Declaration[S, M any] struct {
 	// Chooses names the experiment whose settings this one's release chooses, a release of
 	// which names it as where they came from; empty where it chooses none.
 	Chooses string
-	// Forms are those in which a release with these settings can be written, of which
-	// the name of its file chooses one. It is nil where there is one form, Written.
+	// Forms returns the forms in which a release with these settings can be written; the
+	// name of its file chooses one. It is nil where there is one form, Written.
 	Forms func(S) []Form
 	// Instead is the advice where neither a release nor an export is there and other
 	// experiments have them; it may be empty.
 	Instead string
-	// Written is the form of an export, and of a release without Forms, whatever its file is
-	// named; another ending gets a warning. It may be empty.
+	// Written is the form of an export, and of a release without Forms, for any name of its
+	// file; another ending gets a warning. It may be empty.
 	Written Form
-	// Export computes what may be handed over although no (ε, δ) holds for it, such as
+	// Export computes results that are handed over although no (ε, δ) holds for them, such as
 	// compressed features. Its Privacy has an empty guarantee and the reason for that
 	// ([Privacy.Withdraw]). It books no budget. It is nil where there is nothing to hand over.
 	Export func(context.Context, *Trial, S) (*Release, error)
@@ -113,7 +111,7 @@ type Experiment struct {
 	Metrics []Metric
 }
 
-// InputTable is what a trial reads of a file of the user's.
+// InputTable names the columns that a trial reads of a file of the user's.
 type InputTable struct {
 	Dataset string // a name that Datasets has
 	Columns []string
@@ -136,8 +134,8 @@ type Metric struct {
 // SmallMemory is the most that a trial of an experiment without Memory takes.
 const SmallMemory = 128 << 20
 
-// Peak returns the bytes that are set aside for a trial: what Memory estimates,
-// SmallMemory where it estimates nothing.
+// Peak returns the bytes that are set aside for a trial: the estimate of Memory, or
+// SmallMemory where there is none.
 func (e *Experiment) Peak(p Params) int64 {
 	if e.Memory != nil {
 		if bytes := e.Memory(p); bytes > 0 {
@@ -147,154 +145,17 @@ func (e *Experiment) Peak(p Params) int64 {
 	return SmallMemory
 }
 
-// Timed says whether a trial reports how fast the machine was. Such a trial runs
-// alone.
+// Timed reports whether the experiment has a metric of the machine's speed. Its trials
+// run alone.
 func (e *Experiment) Timed() bool {
 	return slices.ContainsFunc(e.Metrics, func(m Metric) bool { return m.Timing })
 }
 
-// Covers says whether m documents the metric of that name: its own, or one of
+// Covers reports whether m documents the metric of that name: its own, or one of
 // the family that a trailing "*" stands for.
 func (m Metric) Covers(name string) bool {
 	prefix, family := strings.CutSuffix(m.Name, "*")
 	return m.Name == name || family && strings.HasPrefix(name, prefix)
-}
-
-// Trial is what one run of an experiment gets to see.
-type Trial struct {
-	Identity
-
-	// Engine computes, on the trial's backend and in its element type. The runner
-	// opens it and closes it: it is what the program that runs the plan gave it an
-	// opener for, and nil where that gave none.
-	Engine io.Closer
-	// Workers bounds the trial's own parallelism (goroutines that compute at
-	// the same time). It never changes a result.
-	Workers int
-	// Dataset returns the folder of a data set that Datasets names, or the path
-	// of the file for "csv:PATH". It never fails for those: the runner skips a
-	// trial whose data are not there.
-	Dataset func(name string) string
-	// Progress reports how much of a long trial is done. It may be called
-	// often, from one goroutine at a time; it is never nil.
-	Progress func(done, total int, what string)
-	// Stream returns the random stream of one purpose, such as "noise" or
-	// "k-means". Streams of different purposes, seeds or experiments are
-	// independent of each other and of scheduling. It is never nil.
-	Stream func(purpose string) *rand.Rand
-	// Keeper keeps shared work between the trials of a sweep, by way of [Trial.Memo]; it
-	// is nil where nothing is kept.
-	Keeper Keeper
-	// Secure is true when the streams come from the operating system's
-	// entropy source instead of the seed.
-	Secure bool
-	// Book takes what a release spends from the budgets of its data, durably,
-	// or says why it may not. A release calls it once, when all that can fail
-	// for reasons other than noise is done and before any noise is drawn. It is
-	// nil outside of a release.
-	Book func(Spending) error
-	// Entropy is where the noise of a release comes from, the operating system's
-	// source but in audits and tests; nil outside of a release.
-	Entropy io.Reader
-}
-
-// ForOthers says whether what the trial makes is for others, a release or an export: what it
-// says then, where it fails included, names no private value.
-func (t *Trial) ForOthers() bool { return t.Book != nil || t.Entropy != nil }
-
-// Outcome is the result of a trial, with metrics of type M.
-type Outcome[M any] struct {
-	// Metrics must be finite: the runner turns a NaN or an infinity into a
-	// failed trial.
-	Metrics M
-	// Series holds named groups of columns of equal length, by convention one
-	// column "x" and the curves over it. NaN marks a gap.
-	Series map[string]Series
-	// Privacy states what the mechanism protects, with an empty guarantee where none
-	// holds; nil where the experiment has no privacy mechanism.
-	Privacy *Privacy
-	// Warnings name results that are computed but suspect.
-	Warnings []string
-}
-
-// Result is an outcome with its metrics by name.
-type Result = Outcome[map[string]float64]
-
-// Series is a group of columns of equal length.
-type Series map[string][]float64
-
-// Registry holds the experiments that a program offers, by name.
-type Registry struct {
-	byName map[string]*Experiment
-}
-
-// NewRegistry returns a registry of the given experiments. It panics on an
-// invalid or doubled definition, which is a mistake in the program.
-func NewRegistry(experiments ...*Experiment) *Registry {
-	r := &Registry{byName: make(map[string]*Experiment, len(experiments))}
-	for _, e := range experiments {
-		if err := e.validate(); err != nil {
-			panic("experiment: " + err.Error())
-		}
-		if r.byName[e.Name] != nil {
-			panic("experiment: two definitions of " + e.Name)
-		}
-		r.byName[e.Name] = e
-	}
-	return r
-}
-
-// RegistryOf returns a registry of the papers' experiments. It panics as
-// [NewRegistry] does.
-func RegistryOf(papers []Paper) *Registry {
-	var all []*Experiment
-	for _, p := range papers {
-		all = append(all, p.Experiments...)
-	}
-	return NewRegistry(all...)
-}
-
-// Lookup returns the experiment of that name, or an *UnknownError with the
-// nearest valid name.
-func (r *Registry) Lookup(name string) (*Experiment, error) {
-	if e := r.byName[name]; e != nil {
-		return e, nil
-	}
-	return nil, Unknown("experiment", name, r.Names())
-}
-
-// Names returns all names in order.
-func (r *Registry) Names() []string {
-	names := make([]string, 0, len(r.byName))
-	for n := range r.byName {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// WithExport returns the names of the experiments that have an export, in
-// alphabetical order.
-func (r *Registry) WithExport() []string {
-	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Export == nil })
-}
-
-// WithRelease returns the names of the experiments that have a release, in
-// order.
-func (r *Registry) WithRelease() []string {
-	return slices.DeleteFunc(r.Names(), func(name string) bool { return r.byName[name].Release == nil })
-}
-
-// Choices returns the experiments whose releases are choices of settings, each with the one
-// that they are for.
-func (r *Registry) Choices() map[string]string {
-	out := map[string]string{}
-	for name, e := range r.byName {
-		if e.Chooses != "" {
-			out[name] = e.Chooses
-		}
-	}
-	return out
 }
 
 // Param returns the parameter of that name, or an *UnknownError with the
@@ -318,8 +179,7 @@ func (e *Experiment) ParamNames() []string {
 }
 
 // Resolve checks given values, fills in the defaults, and applies Check.
-// Values may be strings (from a command line) or what a YAML or JSON decoder
-// returns.
+// Values may be strings, from a command line, or the values of a YAML or JSON decoder.
 func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	out := make(Params, len(e.Params))
 	for _, name := range slices.Sorted(maps.Keys(given)) { // of several wrong ones the first, always the same
@@ -379,30 +239,20 @@ func (e *Experiment) Whole(p Params) Params {
 	return out
 }
 
-func (e *Experiment) validate() error {
-	switch {
-	case e.Name == "":
-		return fmt.Errorf("an experiment without a name")
-	case e.Run == nil:
-		return fmt.Errorf("%s: no Run function", e.Name)
-	case e.Version < 1:
-		return fmt.Errorf("%s: Version must be at least 1", e.Name)
-	}
-	seen := map[string]bool{}
+// Describe lists the parameters that differ from their defaults as name=value,
+// as one would write them on a command line.
+func (e *Experiment) Describe(p Params) string {
+	p = e.Whole(p)
+	var parts []string
 	for i := range e.Params {
-		p := &e.Params[i]
-		if seen[p.Name] {
-			return fmt.Errorf("%s: parameter %q is defined twice", e.Name, p.Name)
-		}
-		seen[p.Name] = true
-		if p.Default != nil {
-			if _, err := p.Convert(p.Default); err != nil {
-				return fmt.Errorf("%s: the default of %w", e.Name, err)
+		q := &e.Params[i]
+		text := FormatValue(p[q.Name])
+		if q.Default != nil {
+			if d, err := q.Convert(q.Default); err == nil && FormatValue(d) == text {
+				continue
 			}
 		}
-		if err := e.validateConditions(p, nil); err != nil {
-			return err
-		}
+		parts = append(parts, q.Name+"="+text)
 	}
-	return nil
+	return strings.Join(parts, " ")
 }

@@ -63,7 +63,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A description leaves out what is a default, however that is written.
+// A description leaves out defaults, however they are written.
 func TestDescribe(t *testing.T) {
 	for _, c := range []struct {
 		given map[string]any

@@ -5,7 +5,7 @@ type Figure struct {
 	// Name is "paper/figure", such as "privacygp/figure1".
 	Name    string
 	Title   string
-	Caption string // what is shown, with units and how it was made
+	Caption string // describes the plot, with units and its making
 	// Match selects the trials that belong to the figure.
 	Match func(experiment string, p Params) bool
 	// Draw returns the panels for the matching trials, in the order of their
@@ -21,7 +21,7 @@ type Observation struct {
 	Series  map[string]Series
 }
 
-// Panel is one set of axes. What is empty is not drawn. A heat map without
+// Panel is one set of axes. Empty members are not drawn. A heat map without
 // ranges and a grid of pictures stand alone in their panel.
 type Panel struct {
 	Title          string
@@ -87,7 +87,7 @@ type Violin struct {
 	At     float64
 	Values []float64
 	// Range, from low to high, is where values can lie, such as 0 to 1 for
-	// probabilities: the density ends there, and what smoothing would carry
+	// probabilities: the density ends there, and the mass that smoothing would carry
 	// beyond is folded back. Without it the density ends with the sample.
 	Range [2]float64
 	Color int
@@ -122,7 +122,7 @@ type Heatmap struct {
 	Values [][]float64
 	XTicks []string // labels of the columns
 	YTicks []string // labels of the rows
-	Label  string   // what the colour means
+	Label  string   // of the scale of colours
 	// XRange and YRange, from low to high, are where the first column begins
 	// and the last ends, and where the last row begins and the first ends. With
 	// both, the axes are numeric, have no labels of rows and columns, and
@@ -130,20 +130,61 @@ type Heatmap struct {
 	XRange, YRange [2]float64
 	// Categories makes the values indices into it, such as the classes of
 	// decision regions: each is drawn in the light tint of its colour in the
-	// palette, and the names stand in the legend in place of a scale.
+	// palette, and the legend has the names instead of a scale.
 	Categories []string
 }
 
-// Ranged says whether the heat map has numeric axes.
+// Ranged reports whether the heat map has numeric axes.
 func (h *Heatmap) Ranged() bool { return h.XRange != [2]float64{} || h.YRange != [2]float64{} }
 
 // Pictures is a grid of small grey-scale images of one size.
 type Pictures struct {
 	Rows, Columns int // pixels of a picture
 	// Grid holds the pixels of the picture at [row][column], row by row: 0 is
-	// black, 1 is white, what lies beyond is clipped, and NaN is black. nil
+	// black, 1 is white, other values are clipped, and NaN is black. nil
 	// leaves a gap.
 	Grid         [][][]float64
 	RowLabels    []string // of the rows of the grid; nil for none
 	ColumnLabels []string // of its columns; nil for none
+}
+
+// GroupBy returns the trials in groups of equal keys, in the order of their first
+// trials. A key is the settings with those that differ within a
+// group at their zero values, or a struct of a few of them where settings hold lists
+// and so are not comparable.
+func GroupBy[S, M any, K comparable](trials []ObservationOf[S, M], key func(S) K) [][]ObservationOf[S, M] {
+	var groups [][]ObservationOf[S, M]
+	place := map[K]int{}
+	for _, t := range trials {
+		k := key(*t.Settings)
+		i, known := place[k]
+		if !known {
+			i = len(groups)
+			place[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
+// FirstOfEach returns the first trial of each setting: those with other seeds are
+// left out.
+func FirstOfEach[S comparable, M any](trials []ObservationOf[S, M]) []ObservationOf[S, M] {
+	var first []ObservationOf[S, M]
+	for _, g := range GroupBy(trials, func(s S) S { return s }) {
+		first = append(first, g[0])
+	}
+	return first
+}
+
+// WithSeries returns the trials whose series of that name has points.
+func WithSeries[S, M any](trials []ObservationOf[S, M], name string) []ObservationOf[S, M] {
+	var out []ObservationOf[S, M]
+	for _, t := range trials {
+		if len(t.Series[name]["x"]) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
 }

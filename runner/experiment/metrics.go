@@ -14,7 +14,7 @@ type metrics struct {
 
 // metricsOf reads a struct of metrics. It panics on a declaration that is none.
 //
-// A field's type says when it is reported:
+// A field's type determines when it is reported:
 //
 //	float64             always
 //	*float64            where it is not nil
@@ -61,7 +61,7 @@ func (m *metrics) values(v reflect.Value) map[string]float64 {
 }
 
 // read sets the fields of a struct of metrics, to which v is a pointer, from those
-// of a record. What is reported belongs to the metric of that name, or else to the
+// of a record. A value belongs to the metric of its name, or else to the
 // family with the longest name.
 func (m *metrics) read(values map[string]float64, v reflect.Value) {
 	for name, value := range values {
@@ -98,7 +98,7 @@ func MetricsIn[M any](values map[string]float64) *M {
 	return m
 }
 
-// MetricValues returns what a struct of metrics reports, by name: for a release,
+// MetricValues returns the metrics of a struct by name: for a release,
 // which reports others than a trial.
 func MetricValues(metrics any) map[string]float64 {
 	v := reflect.ValueOf(metrics)

@@ -12,7 +12,7 @@ import (
 type UnknownError struct {
 	What string // "experiment", "parameter", ...
 	Name string
-	// Likely are the names of which Name is likely a misspelling or the last part
+	// Likely are the names that Name may misspell, or whose last part it is
 	// ("table1" of "cloaking/table1"); nil where there is none.
 	Likely []string
 	Valid  []string
@@ -59,14 +59,14 @@ func alternatives(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// likely returns the valid names of which name is the last part or a misspelling,
-// or whose last part it misspells, whichever takes fewest mistakes.
+// likely returns the valid names that end in name, that it misspells, or whose last part
+// it misspells, by the fewest mistakes.
 func likely(name string, valid []string) []string {
 	if out := endingIn(name, valid); out != nil {
 		return out
 	}
 	whole := Nearest(name, valid)
-	mistakes := len(name) / 3 // a part says less than the whole: two mistakes in three letters are too many
+	mistakes := len(name) / 3 // a part identifies less than the whole: two mistakes in three letters are too many
 	if whole != "" {
 		mistakes = min(mistakes, distance(name, whole)-1)
 	}
@@ -85,7 +85,7 @@ func likely(name string, valid []string) []string {
 	return nil
 }
 
-// distance is the edit distance of two names, whatever their case.
+// distance is the edit distance of two names, without regard to case.
 func distance(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
 
 // endingIn returns the valid names with that last part.

@@ -132,8 +132,8 @@ func (x *Definition[S, M]) MetricName(field func(*M) any) string {
 	return nameOf(x.metrics.leaves, reflect.ValueOf(m), field(m))
 }
 
-// Defaults returns the settings of a trial to which none is given. What must be given
-// is the zero value.
+// Defaults returns the settings of a trial to which none is given. Settings without a
+// default are zero.
 func (x *Definition[S, M]) Defaults() *S {
 	p := make(Params, len(x.Params))
 	s := new(S)
@@ -164,7 +164,7 @@ func (x *Definition[S, M]) SettingAt(s *S, field any) string {
 }
 
 // Resolved returns the parameters of a trial with these settings, all of them given,
-// or why there is no such trial. s gets what Complete changes.
+// or the reason why there is no such trial. s gets the changes of Complete.
 func (x *Definition[S, M]) Resolved(s *S) (Params, error) {
 	p, err := x.Resolve(x.settings.encode(reflect.ValueOf(s).Elem()))
 	if err != nil {
@@ -224,8 +224,8 @@ func (x *Definition[S, M]) Among(trials []Observation) []ObservationOf[S, M] {
 	return out
 }
 
-// Matches returns a [Figure.Match] for the experiment's trials with settings of which
-// want says so; all of them where it is nil.
+// Matches returns a [Figure.Match] of the experiment's trials whose settings want
+// accepts; all of them where it is nil.
 func (x *Definition[S, M]) Matches(want func(*S) bool) func(string, Params) bool {
 	return func(name string, p Params) bool {
 		return name == x.Name && (want == nil || want(x.Settings(p)))

@@ -194,7 +194,7 @@ func TestMetricsOfAStruct(t *testing.T) {
 	}
 }
 
-// A part of an experiment's settings has their names, without what is beside it.
+// A part of an experiment's settings has their names alone.
 func TestSettingValues(t *testing.T) {
 	values := SettingValues(budget{Epsilon: 3, Delta: 1e-5})
 	if want := (Params{"epsilon": 3.0, "delta": 1e-5}); !maps.Equal(values, want) {

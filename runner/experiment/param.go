@@ -43,10 +43,10 @@ type Param struct {
 	// Values are the values that a Text parameter may take; nil for any.
 	Values []string
 	// Words are the words that a Number, Integer or NumberOrNumbers parameter accepts
-	// beside numbers, such as "full" for a rank: the converted value is then a string.
+	// in addition to numbers, such as "full" for a rank: the converted value is then a string.
 	Words []string
-	// Min and Max bound numbers and the elements of Numbers (inclusive unless
-	// Open says otherwise); nil for no bound.
+	// Min and Max bound numbers and the elements of Numbers, inclusively unless
+	// OpenMin or OpenMax is set; nil for no bound.
 	Min, Max *float64
 	// OpenMin and OpenMax exclude the bound itself.
 	OpenMin, OpenMax bool
@@ -55,12 +55,12 @@ type Param struct {
 	// When are the conditions on which the parameter does anything, all of them;
 	// nil for always. Settings and keys have it in any case.
 	When []Condition
-	// Later says that the parameter came after trials without it were stored: where it
-	// has its default, the parameters of a trial leave it out, so that their key stays.
+	// Later marks a parameter that was added after trials without it were stored: the
+	// parameters of a trial leave out its default, so that their key stays.
 	Later bool
 }
 
-// TakesList says whether one value of the parameter may be a list.
+// TakesList reports whether one value of the parameter may be a list.
 func (p *Param) TakesList() bool {
 	return p.Kind == Numbers || p.Kind == CountOrNumbers || p.Kind == NumberOrNumbers
 }
@@ -72,8 +72,8 @@ func Bound(v float64) *float64 { return &v }
 // of the Go type of its kind.
 type Params map[string]any
 
-// Convert turns what a user wrote (a string, or a decoded YAML or JSON value)
-// into the Go type of the parameter's kind, and checks it.
+// Convert converts a user's value, a string or a decoded YAML or JSON value,
+// to the Go type of the parameter's kind, and checks it.
 func (p *Param) Convert(v any) (any, error) {
 	c, err := p.convert(v)
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *Param) toNumbers(v any) ([]float64, error) {
 	return out, nil
 }
 
-// maxList bounds what a range such as "0..1e12 step 1" may expand to.
+// maxList bounds the elements of a range such as "0..1e12 step 1".
 const maxList = 1_000_000
 
 // parseNumbers reads "a,b,c", "[a, b, c]" and "low..high step s".

@@ -100,7 +100,7 @@ func TestConvert(t *testing.T) {
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%v became %#v, not %#v", c.given, got, c.want)
 			}
-			// What was converted converts to itself, and so does its text.
+			// A converted value converts to itself, and so does its text.
 			for _, again := range []any{got, experiment.FormatValue(got)} {
 				if got, err := c.param.Convert(again); err != nil || !reflect.DeepEqual(got, c.want) {
 					t.Errorf("%#v became %#v, %v", again, got, err)

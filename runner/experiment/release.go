@@ -1,9 +1,12 @@
 package experiment
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Release is what may be published. Nothing in it is computed from private data
-// but by the mechanism that Privacy names.
+// Release has the published values. They depend on private data only by the mechanism
+// that Privacy names.
 type Release struct {
 	Columns []string    // names of the columns, different from each other
 	Rows    [][]float64 // as long as Columns, finite
@@ -14,8 +17,8 @@ type Release struct {
 	// Picture is the size of the pictures that the rows are, row of pixels after row of
 	// pixels with grey values from 0, black, to 1; nil where they are none.
 	Picture *Picture
-	// Model takes the place of Columns and Rows where what is released is no table:
-	// it is written as one JSON object. Where both are there, they are two forms of one
+	// Model is released instead of Columns and Rows where they are nil, as one JSON object.
+	// Where both are there, they are two forms of one
 	// release, and the name of the file chooses, see [Form].
 	Model any
 	// Chosen are the settings that a choice publishes; nil for other releases. The
@@ -23,7 +26,7 @@ type Release struct {
 	Chosen   map[string]float64
 	Metrics  map[string]float64
 	Privacy  *Privacy
-	Noise    []Noise // what was drawn, in the order in which it was
+	Noise    []Noise // in the order in which it was drawn
 	Warnings []string
 }
 
@@ -36,7 +39,7 @@ type Form string
 // The forms, each with the ending of the name of a file that asks for it.
 const (
 	FormTable    Form = ".csv"  // columns and rows, with the class of each row
-	FormArrays   Form = ".npy"  // rows as a NumPy array, and their classes in another beside it
+	FormArrays   Form = ".npy"  // rows as a NumPy array, and their classes in another
 	FormModel    Form = ".json" // the model
 	FormPictures Form = "/"     // a folder of pictures for each class
 )
@@ -51,7 +54,7 @@ func FormOf(path string) Form {
 	return ""
 }
 
-// String says what the form is, and how it is asked for.
+// String names the form, with the file name that asks for it.
 func (f Form) String() string {
 	switch f {
 	case FormTable:
@@ -71,7 +74,7 @@ func (f Form) String() string {
 type Noise struct {
 	// Law is "gaussian" or "laplace", rounded to Grid, or "exponential mechanism".
 	Law string `json:"law"`
-	// What the noise is added to, such as "sum A of the sparse GP".
+	// Query is the noisy quantity, such as "sum A of the sparse GP".
 	Query string `json:"query"`
 	// Coordinates is how many independent numbers were drawn.
 	Coordinates int `json:"coordinates"`
@@ -97,16 +100,16 @@ const (
 // Units are the units of protection.
 func Units() []string { return []string{UnitRow, UnitOutput, UnitInputs} }
 
-// UnitsOfARow are those that a release spends which protects whole rows: whoever may replace
-// a row may replace its output or its inputs alone.
+// UnitsOfARow returns the units that a release of whole rows spends: all of them, because
+// replacing a row may replace its output or its inputs alone.
 func UnitsOfARow() []string { return Units() }
 
-// Spending is what a release takes from the budgets of its data.
+// Spending is the cost of a release to the budgets of its data.
 type Spending struct {
 	Experiment string
 	// Data is the SHA-256, in hexadecimal digits, of the canonical form of the
-	// columns that the release uses: equal for equal rows, whatever their order
-	// and the layout of the file. It is private, and leaves the ledger nowhere.
+	// columns that the release uses: equal for equal rows in any order and any layout of
+	// the file. It is private, and never leaves the ledger.
 	Data string
 	// Row is the same of whole rows, in which it does not matter which column is
 	// the output: the account of [UnitRow]. It is empty for a release that does not
@@ -136,7 +139,7 @@ type Size struct {
 	Names int
 }
 
-// Tuning says where the hyper-parameters of a release came from.
+// Tuning is the origin of the hyper-parameters of a release.
 type Tuning string
 
 // The origins of hyper-parameters.
@@ -145,3 +148,53 @@ const (
 	TuningBooked      Tuning = "booked"      // chosen by a mechanism whose budget is booked
 	TuningUnaccounted Tuning = "unaccounted" // anything else: the guarantee does not cover the choice
 )
+
+// Privacy states the protected unit, the mechanism, and the limits of the argument.
+//
+// A guarantee holds for the computed values, on the conditions of the notes
+// (such as public hyperparameters), or it is empty: the notes never restrict it further.
+// Where it is empty, a note gives the reason (see [Privacy.Withdraw]).
+type Privacy struct {
+	Guarantee string   `json:"guarantee"` // such as "(1, 0.01)-DP"; empty where none holds
+	Unit      string   `json:"unit"`      // the part that may differ between neighbouring data
+	Mechanism string   `json:"mechanism"` // with its source
+	RNG       string   `json:"rng"`       // set by the runner: "seeded" or "secure"
+	Notes     []string `json:"notes"`
+}
+
+// noGuarantee begins the note with the reason of an empty guarantee.
+const noGuarantee = "no guarantee"
+
+// Withdraw empties the guarantee and notes the reason: first of all notes, or, where
+// other reasons are there, after them. It changes no slice that others hold.
+func (p *Privacy) Withdraw(reason string) {
+	p.Guarantee = ""
+	at := 0
+	for at < len(p.Notes) && strings.HasPrefix(p.Notes[at], noGuarantee) {
+		at++
+	}
+	p.Notes = slices.Concat(p.Notes[:at], []string{noGuarantee + ": " + reason}, p.Notes[at:])
+}
+
+// Refute withdraws a guarantee that the paper claims, and notes the claim.
+func (p *Privacy) Refute(reason string) {
+	if p.Guarantee != "" {
+		p.Notes = slices.Concat(p.Notes, []string{"claimed by the paper: " + p.Guarantee + "; it does not hold " +
+			"because " + reason})
+	}
+	p.Withdraw(reason)
+}
+
+// Statement returns the guarantee or, where it is empty, the first reason for that:
+// "no guarantee: ...".
+func (p *Privacy) Statement() string {
+	if p.Guarantee != "" {
+		return p.Guarantee
+	}
+	for _, note := range p.Notes {
+		if strings.HasPrefix(note, noGuarantee) {
+			return note
+		}
+	}
+	return noGuarantee
+}

@@ -30,7 +30,7 @@ type settings struct {
 //
 // and its tags are
 //
-//	name      what a user calls it
+//	name      the name for users
 //	default   as a user writes it; without it the setting must be given
 //	unit      of a number
 //	min, max  the least and the largest value of a number
@@ -43,7 +43,7 @@ type settings struct {
 //	later     "yes" where trials were stored before there was this setting: with its
 //	          default, keys are as if there was none
 //	several   "no" where a Several is one number, and declared as such, unless a struct that
-//	          embeds it says "yes": experiments share what some of them have several of
+//	          embeds it has "yes": experiments share settings that are several for some of them
 //	doc       the documentation, where it is no comment: short ones, as tests have
 func settingsOf(t reflect.Type) *settings {
 	s := &settings{leaves: leavesOf(t)}
@@ -62,7 +62,7 @@ var (
 	numbersType     = reflect.TypeFor[[]float64]()
 )
 
-// param is what the tags, the type and the comment of a field declare.
+// param returns the parameter that the tags, the type and the comment of a field declare.
 func (l *leaf) param() Param {
 	p := Param{Name: l.name, Doc: l.documentation()}
 	p.Unit, _ = l.tag("unit")
@@ -118,7 +118,7 @@ func (l *leaf) param() Param {
 	return p
 }
 
-// isSingle says whether a setting of several numbers is one number in this experiment.
+// isSingle reports whether a setting of several numbers is one number in this experiment.
 func (l *leaf) isSingle() bool {
 	text, ok := l.tag("several")
 	if ok && text != "no" && text != "yes" {
@@ -141,7 +141,7 @@ func (l *leaf) bound(inclusive, exclusive string) (bound *float64, open bool) {
 	return nil, false
 }
 
-// choices are those of the tag, each of which must be one of all.
+// choices returns the choices of the tag, which must be among all.
 func (l *leaf) choices(all []string) []string {
 	text, ok := l.tag("choices")
 	if !ok {

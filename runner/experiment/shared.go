@@ -13,28 +13,28 @@ import (
 // Shared is the result of work that several trials of a sweep have in common, such as
 // the clusters of a seed. It is kept to the last bit, and nobody changes it.
 type Shared struct {
-	// Numbers are columns of numbers by name, of any length. What they mean, and how
-	// many belong to a row, is the experiment's business.
+	// Numbers are columns of numbers by name, of any length. The experiment decides on
+	// their meaning and their rows.
 	Numbers map[string][]float64
 	// Texts are kept in their order: the warnings that the work gave, as a rule.
 	Texts []string
-	// Took is the wall time of the work, by whichever trial did it; [Trial.Memo] sets it.
+	// Took is the wall time of the work in the trial that did it; [Trial.Memo] sets it.
 	Took time.Duration
 }
 
 // Keeper keeps the results of shared work between trials.
 type Keeper interface {
-	// Keep returns what is kept for the work of that name and key, or what compute
-	// returns, which it keeps. It calls compute once at most.
+	// Keep returns the stored result of the work of that name and key, or stores the result
+	// of compute. It calls compute once at most.
 	Keep(ctx context.Context, name, key string, compute func() (*Shared, error)) (*Shared, error)
 }
 
-// Memo returns the result of work that other trials of the sweep may have done: what
-// compute returned to the first of them, to the last bit. The others wait while one
+// Memo returns the result of work that other trials of the sweep may have done: the
+// result of the first compute, to the last bit. The others wait while one
 // computes, and compute themselves where it fails or is killed; an error is not kept.
 // compute must not call Memo.
 //
-// The name says what the work is, such as "kernel matrix", and key gets everything that
+// The name describes the work, such as "kernel matrix", and key gets everything that
 // its result depends on besides the name and the trial's experiment, result version,
 // backend, element type and class of kernels: settings, the seed where random streams
 // are drawn from, and the data themselves.
@@ -51,7 +51,7 @@ func (t *Trial) Memo(ctx context.Context, name string, key func(*Inputs), comput
 	return t.Keeper.Keep(ctx, name, Digest(key), compute)
 }
 
-// private says whether nothing of the trial may be kept.
+// private reports whether nothing of the trial may be kept.
 func (t *Trial) private() bool { return t.Secure || t.Book != nil || t.Entropy != nil }
 
 // Work calls compute and notes how long it takes.
@@ -65,11 +65,11 @@ func Work(compute func() (*Shared, error)) (*Shared, error) {
 	return out, nil
 }
 
-// Inputs is the digest of what a result depends on. Values are framed: no two different
-// sequences of calls give the same one.
+// Inputs is the digest of the inputs of a result. Values are framed, so that different
+// sequences of calls have different digests.
 type Inputs struct{ hash hash.Hash }
 
-// Digest returns the digest of what add adds, as hexadecimal digits.
+// Digest returns the digest of the inputs that add adds, as hexadecimal digits.
 func Digest(add func(*Inputs)) string {
 	in := &Inputs{sha256.New()}
 	add(in)
@@ -107,7 +107,7 @@ func (in *Inputs) Numbers(values ...float64) {
 	}
 }
 
-// begin frames what follows.
+// begin frames the values that follow.
 func (in *Inputs) begin(kind byte, length int) {
 	in.hash.Write([]byte{kind})
 	in.word(uint64(length))

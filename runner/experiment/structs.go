@@ -3,8 +3,12 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // separator stands between the entries of a tag on an embedded struct.
@@ -22,8 +26,8 @@ type leaf struct {
 	changes []change
 }
 
-// change is an entry of a tag on an embedded struct: what another value of a key
-// would be on the field itself.
+// change is an entry of a tag on an embedded struct, which replaces the value of a key on
+// the field itself.
 type change struct{ key, value string }
 
 // embeddedKeys are the tags that an embedded struct may have, each with entries
@@ -129,8 +133,8 @@ func (l *leaf) tags(key string) []string {
 	return out
 }
 
-// documentation is the comment on the field, or what an embedding struct has in its
-// place, with what embedding structs add to it.
+// documentation returns the comment on the field, or its replacement by an embedding
+// struct, with the additions of embedding structs.
 func (l *leaf) documentation() string {
 	doc := l.doc
 	for _, c := range l.changes {
@@ -142,4 +146,57 @@ func (l *leaf) documentation() string {
 		}
 	}
 	return doc
+}
+
+// comments are the first paragraphs of the comments on the fields of structs, by
+// "package path.Struct.Field".
+var comments sync.Map
+
+// Document makes the comments on the fields of a package's structs the
+// documentation of the settings and metrics that they declare, so that a reader of the
+// code and `run list` have the same text. T is any type of the
+// package, source is the text of the file that has the structs, which the package
+// embeds:
+//
+//	//go:embed settings.go
+//	var source string
+//
+//	func init() { experiment.Document[Settings](source) }
+//
+// The first paragraph of a field's comment is its documentation, begins with a small
+// letter, and has no full stop. The paragraphs after it are for readers of
+// the code. Document panics on a text that is no Go source.
+func Document[T any](source string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		panic(fmt.Sprintf("experiment: the source of %s: %v", reflect.TypeFor[T]().PkgPath(), err))
+	}
+	path := reflect.TypeFor[T]().PkgPath()
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if s, ok := spec.Type.(*ast.StructType); ok {
+			for _, f := range s.Fields.List {
+				for _, name := range f.Names {
+					comments.Store(path+"."+spec.Name.Name+"."+name.Name, firstParagraph(f.Doc.Text()))
+				}
+			}
+		}
+		return false
+	})
+}
+
+func firstParagraph(comment string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(comment), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}
+
+// commentOn returns the documentation of a struct's field; empty where there is none.
+func commentOn(structure reflect.Type, field string) string {
+	name, _, _ := strings.Cut(structure.Name(), "[") // of a generic type
+	text, _ := comments.Load(structure.PkgPath() + "." + name + "." + field)
+	s, _ := text.(string)
+	return s
 }

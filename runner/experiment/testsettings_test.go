@@ -31,7 +31,8 @@ type budget struct {
 	Epsilon float64 `name:"epsilon" default:"1" above:"0" infinite:"yes"`
 	// privacy parameter
 	//
-	// What is below an empty line is for readers of the code.
+	// The text below an empty line is for readers of the code.
+
 	Delta float64 `name:"delta" default:"0.01" above:"0" below:"1" when:"epsilon is not inf"`
 }
 

@@ -16,16 +16,12 @@ import (
 	"privkern/runner/record"
 )
 
-// Draft is a plan before its data are looked at: what sweep files, or names of
-// tables, ask for.
+// Draft is the request of sweep files, or of names of tables: a plan before its data are
+// looked at.
 type Draft struct {
-	Name      string             // short, for the output folder
-	Title     string             // of the sweeps, joined by semicolons
-	Settings  []sweep.Assignment // in the order of the sweeps
-	Sources   []SweepFile        // what was read
-	Overrides []string           // name=value from the command line
-	Tables    []string           // to be printed at the end
-	DType     string             // element type of the trials
+	Options                     // without a backend
+	Name     string             // short, for the output folder
+	Settings []sweep.Assignment // in the order of the sweeps
 	// FilesDType is the element type that the files ask for: that of the trials, unless
 	// the command line names one. It is empty where the files disagree.
 	FilesDType string
@@ -63,7 +59,7 @@ func Names(book *ledger.Book) sweep.Names {
 // [*DTypeError] where they disagree), and expands them. A file that names tables only
 // stands for the trials that the tables are made of.
 func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dtype string) (*Draft, error) {
-	d := &Draft{Overrides: overrides}
+	d := &Draft{Options: Options{Overrides: overrides}}
 	var sweeps []*sweep.Sweep
 	var titles, names []string
 	for _, path := range files {
@@ -184,9 +180,9 @@ func ReadTables(book *ledger.Book, tables []string, seeds []int64, dtype string)
 		return nil, err
 	}
 	return &Draft{
-		Name: "table-" + strings.ReplaceAll(strings.Join(tables, "+"), "/", "-"), Title: strings.Join(tables, ", "),
-		Settings: settings, Tables: tables,
-		DType: cmp.Or(dtype, experiment.Float64), FilesDType: experiment.Float64,
+		Options: Options{Title: strings.Join(tables, ", "), Tables: tables, DType: cmp.Or(dtype, experiment.Float64)},
+		Name:    "table-" + strings.ReplaceAll(strings.Join(tables, "+"), "/", "-"), Settings: settings,
+		FilesDType: experiment.Float64,
 	}, nil
 }
 
@@ -241,10 +237,9 @@ func withoutSeeds(all []experiment.Identity) ([]experiment.Identity, error) {
 // Plan freezes the draft for a backend, on a machine whose kernels have this class. See
 // [New].
 func (d *Draft) Plan(data *Datasets, backend, blasClass string) (*Plan, error) {
-	return New(d.Settings, data, Options{
-		Title: d.Title, Sources: d.Sources, Overrides: d.Overrides, Tables: d.Tables,
-		Backend: backend, DType: d.DType, BLASClass: blasClass,
-	})
+	opts := d.Options
+	opts.Backend, opts.BLASClass = backend, blasClass
+	return New(d.Settings, data, opts)
 }
 
 // Folder returns a name for the output folder. Where other settings than the

@@ -32,7 +32,8 @@ func TestFolder(t *testing.T) {
 		{"float32 instead of types that disagree", nil, "", "cpu", "", "float32", "mine-64cca1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &plan.Draft{Name: "mine", Overrides: c.overrides, DType: c.dtype, FilesDType: c.files}
+			d := &plan.Draft{Name: "mine", FilesDType: c.files}
+			d.Overrides, d.DType = c.overrides, c.dtype
 			if got := d.Folder(c.seeds, c.backend); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

@@ -38,19 +38,10 @@ const DigestMember = "file_digest"
 
 // Plan is a frozen list of trials.
 type Plan struct {
-	Schema    int         `json:"schema"`
-	Title     string      `json:"title"`
-	Sources   []SweepFile `json:"sources"`   // the sweep files
-	Overrides []string    `json:"overrides"` // name=value from the command line
-	Tables    []string    `json:"tables"`
-	Backend   string      `json:"backend"`
-	DType     string      `json:"dtype"`
-	// BLASClass is the class of kernels (see record.Provenance.Class) of the machine
-	// that made the plan. What computed a trial is in its record: other machines
-	// may run parts of the plan. Plans of early versions lack it.
-	BLASClass string `json:"blas_class,omitempty"`
-	// Datasets maps the data sets that the trials read to the SHA-256 of what
-	// they must hold, whether they are there or not: a plan, and with it every
+	Schema int `json:"schema"`
+	Options
+	// Datasets maps the data sets that the trials read to the SHA-256 of their
+	// content, whether they are there or not: a plan, and with it every
 	// key, is the same on a machine that has the data and on one that has not.
 	Datasets map[string]string `json:"datasets"`
 	// Versions are the result versions of the experiments.
@@ -60,6 +51,21 @@ type Plan struct {
 	Trials []Trial `json:"trials"`
 	// Sealed says that the plan was read from a file with a digest.
 	Sealed bool `json:"-"`
+}
+
+// Options apply to all trials of a plan.
+type Options struct {
+	Title     string      `json:"title"`     // of the sweeps, joined by semicolons
+	Sources   []SweepFile `json:"sources"`   // the sweep files
+	Overrides []string    `json:"overrides"` // name=value from the command line
+	Tables    []string    `json:"tables"`    // to be printed at the end
+	Backend   string      `json:"backend"`
+	DType     string      `json:"dtype"` // element type of the trials
+	// BLASClass is the class of kernels (see record.Provenance.Class) of the machine
+	// that makes the plan. A trial's record has the class that computed it: other machines
+	// may run parts of the plan. Plans of early versions lack it.
+	BLASClass string `json:"blas_class,omitempty"`
+	RNG       string `json:"-"` // see experiment.Identity
 }
 
 // SweepFile is a sweep file that went into the plan.
@@ -142,27 +148,11 @@ type Dataset struct {
 	Err    error // why it cannot be used; nil where it can
 }
 
-// Options are what applies to all trials of a plan.
-type Options struct {
-	Title     string
-	Sources   []SweepFile
-	Overrides []string
-	Tables    []string
-	Backend   string
-	DType     string
-	BLASClass string // of this machine
-	RNG       string // see experiment.Identity
-}
-
 // New freezes the settings, without repetitions, in their order. It returns an
 // error where a file of the user's is not there or lacks a column that a trial
 // reads: without its content there is no key.
 func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, error) {
-	p := &Plan{
-		Schema: Schema, Title: opts.Title, Sources: opts.Sources, Overrides: opts.Overrides, Tables: opts.Tables,
-		Backend: opts.Backend, DType: opts.DType, BLASClass: opts.BLASClass, Datasets: map[string]string{},
-		Versions: map[string]int{},
-	}
+	p := &Plan{Schema: Schema, Options: opts, Datasets: map[string]string{}, Versions: map[string]int{}}
 	trials := make([]Trial, len(settings))
 	ids := identities{plan: p, digests: map[string]map[string]string{}}
 	checked := map[string]bool{}

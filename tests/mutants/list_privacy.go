@@ -162,7 +162,7 @@ var privacyMutants = []Mutant{
 	{Name: "guarantee: private radius", File: "experiments/kahm/wide/privacy.go", Package: nearest,
 		Tests: "GuaranteeOfClassifiers", Old: `if b.Data == Fabricated && b.private {`,
 		New: `if b.Data != Fabricated && b.private {`},
-	{Name: "guarantee: taken back", File: "runner/experiment/privacy.go", Package: "./runner/experiment",
+	{Name: "guarantee: taken back", File: "runner/experiment/release.go", Package: "./runner/experiment",
 		Tests: "RefutedClaim", Old: `p.Guarantee = ""`, New: `_ = p.Guarantee`},
 	{Name: "guarantee: square of a norm", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
 		Tests: "Scaling", Old: `case s.Scaling == Squared:`, New: `case s.Scaling != Norm && s.Scaling != Squared:`},

@@ -89,7 +89,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// What came later has no part in the parameters of a trial, and so in its key, unless it
+// A later setting has no part in the parameters of a trial, and so in its key, unless it
 // is changed; conditions and settings read the default.
 func TestLaterSettings(t *testing.T) {
 	x := severalExperiment()
@@ -159,4 +159,21 @@ func TestSeveralThatIsOne(t *testing.T) {
 		}
 	}()
 	l.isSingle()
+}
+
+// A setting that came later, and that a trial leaves out, is not described: it has its default.
+func TestDescribeLaterSettings(t *testing.T) {
+	x := severalExperiment()
+	for given, want := range map[string]string{"": "", "z": "column=z"} {
+		p, err := x.Resolve(map[string]any{"column": given})
+		if given == "" {
+			p, err = x.Resolve(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Describe(p); got != want {
+			t.Errorf("%v: %q, want %q", p, got, want)
+		}
+	}
 }
