@@ -6,37 +6,54 @@ import (
 	"slices"
 	"strconv"
 
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/release"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
-var classification = experiment.Of(experiment.Declaration[*ClassificationSettings, classificationMetrics]{
-	Name:     "dpgp/classification",
-	Version:  4,
-	Summary:  "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
-	Source:   "Honkela 2021, Section 5, Appendix D",
-	Datasets: func(s *ClassificationSettings) []string { return s.ownColumns.datasets() },
-	Tables:   func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
-	Rules: []experiment.Rule[*ClassificationSettings]{{
-		To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
-		DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
-		Words:     "inducing_file is none",
-		Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
-	}},
-	Complete: completeClassification,
-	Check:    checkClassification,
-	Memory: func(s *ClassificationSettings) int64 {
-		if s.isOwn() {
-			return s.ownColumns.memory(s.Inducing, 7.5)
-		}
-		return s.inducingInputs.memory(s.N, 10)
+var classification = classifiers.Experiment
+
+var classifiers = method.Of(method.Method[ClassificationSettings, classificationMetrics, *ownClassifier]{
+	Declaration: experiment.Declaration[*ClassificationSettings, classificationMetrics]{
+		Name:    "dpgp/classification",
+		Version: 4,
+		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
+		Source:  "Honkela 2021, Section 5, Appendix D",
+		Tables:  func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },
+		Rules: []experiment.Rule[*ClassificationSettings]{{
+			To:        func(s *ClassificationSettings) []any { return []any{&s.Inducing} },
+			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
+			Words:     "inducing_file is none",
+			Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
+		}},
+		Complete: completeClassification,
+		Check:    checkClassification,
+		Memory: func(s *ClassificationSettings) int64 {
+			if c := s.method(); c.IsOwn() {
+				return s.inducing(s.Inducing).Memory(c.Spec(), 7.5)
+			}
+			return s.inducingInputs.memory(s.N, 10)
+		},
+		Run:          runClassification,
+		CheckRelease: checkClassRelease,
+		Written:      experiment.FormModel,
 	},
-	Run:          runClassification,
-	CheckRelease: checkClassRelease,
-	Written:      experiment.FormModel,
-	Release:      release.Planned(planClasses),
+	Task:     method.Classification,
+	Settings: (*ClassificationSettings).method,
+	Prepare:  prepareClassifier,
+	Metrics:  (*ownClassifier).metrics,
+	Advice: method.Advice{
+		Noise:    "use a larger epsilon, fewer inducing inputs, or more rows",
+		Settings: "choose lengthscale and inducing inputs anew, without looking at the data",
+	},
+	Taken: classmodel.Taken,
 })
+
+// method returns the settings that every method has.
+func (s *ClassificationSettings) method() method.Settings {
+	return s.ownColumns.method(&s.Budget.Budget, s.Repeats)
+}
 
 func checkClassification(s *ClassificationSettings) error {
 	if total := s.Delta * float64(s.Classes); s.Composition == wholeBudgets && total >= 1 {
@@ -44,7 +61,7 @@ func checkClassification(s *ClassificationSettings) error {
 			experiment.FormatNumber(s.Delta), s.Classes, experiment.FormatNumber(total))
 	}
 	if s.isOwn() {
-		return s.checkOwn()
+		return s.checkInducing(s.Inducing)
 	}
 	if err := s.ownColumns.checkSimulated(); err != nil {
 		return err
@@ -67,9 +84,6 @@ func (s *ClassificationSettings) model() *sparse.Model {
 func runClassification(
 	ctx context.Context, t *experiment.Trial, s *ClassificationSettings,
 ) (*experiment.Outcome[classificationMetrics], error) {
-	if s.isOwn() {
-		return runOwnClassification(ctx, t, s)
-	}
 	c, err := newClassifier(t, s)
 	if err != nil {
 		return nil, err

@@ -6,10 +6,10 @@ import (
 	"math"
 	"strings"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -22,12 +22,12 @@ var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hype
 	Version:  4,
 	Summary:  "noise level and lengthscale chosen by private validation likelihoods",
 	Source:   "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
-	Datasets: func(s *searchSettings) []string { return s.ownColumns.datasets() },
+	Datasets: func(s *searchSettings) []string { return s.method().Datasets() },
 	Tables:   func(s *searchSettings) []experiment.InputTable { return s.ownColumns.tables() },
 	Check:    checkSearch,
 	Memory: func(s *searchSettings) int64 {
 		if s.isOwn() {
-			return s.ownColumns.memory(s.Inducing, 6)
+			return s.inducing(s.Inducing).Memory(s.method().Spec(), 6)
 		}
 		return s.inducingInputs.memory(s.N, 10)
 	},
@@ -42,7 +42,7 @@ var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hype
 				&s.Ratio, &s.Bound, &s.Spacing, &s.Covariance, &s.Regularisation, &s.Rho}
 		},
 		DecidedBy: func(s *searchSettings) []any { return []any{&s.Dataset} },
-		Words:     "dataset is " + own.Simulated,
+		Words:     "dataset is " + method.Simulated,
 		Holds:     func(s *searchSettings) bool { return !s.isOwn() },
 	}},
 	Run: func(ctx context.Context, t *experiment.Trial, s *searchSettings,

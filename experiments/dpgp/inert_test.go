@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -36,8 +36,8 @@ func (s *severalKernel) others() []inert.Setting {
 func (o *ownColumns) others() []inert.Setting {
 	return []inert.Setting{
 		inert.Held(&o.Dataset, "the bases vary it"), inert.Values(&o.Inputs, "z"), inert.Values(&o.Output, "v"),
-		inert.Values(&o.InputLow, experiment.SeveralOf[own.None](-2)),
-		inert.Values(&o.InputHigh, experiment.SeveralOf[own.None](7)),
+		inert.Values(&o.InputLow, experiment.SeveralOf[method.None](-2)),
+		inert.Values(&o.InputHigh, experiment.SeveralOf[method.None](7)),
 		inert.Values(&o.InducingFile, "csv:rows.csv", withoutFile), inert.Values(&o.Holdout, 0.4),
 	}
 }
@@ -206,7 +206,7 @@ func regularisationConditions() inert.Conditions[regularisationSettings, regular
 // ownClasses are the settings of a trial on [ownFile].
 func ownClasses(s *ClassificationSettings) {
 	s.Dataset, s.Delta, s.Epsilon, s.Repeats, s.Jitter = "csv:rows.csv", 0.01, 4, 30, 1e-4
-	s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](5)
+	s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](5)
 	s.Regularisation = sparse.RegularisationCorrected
 }
 
@@ -241,7 +241,7 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 func ownChoices(s *searchSettings) {
 	end := endAt
 	s.Dataset, s.Output, s.Epsilon, s.Repeats, s.Inducing.Count = "csv:rows.csv", "y", 5, 6, 3
-	s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](5)
+	s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](5)
 	s.OutputLow, s.OutputHigh, s.Blocks, s.Jitter = end(0), end(1), 4, 1e-4
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -13,9 +13,8 @@ import (
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
-	"privkern/experiments/release"
+	"privkern/experiments/method"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
 )
@@ -26,9 +25,6 @@ const maxClasses = 20
 // completeClassification gives own data the defaults that they need: the bound of any number
 // of inputs, and an update that stays positive definite.
 func completeClassification(s *ClassificationSettings, given func(field any) bool) error {
-	if !s.isOwn() {
-		return nil
-	}
 	if !given(&s.Bound) {
 		s.Bound = sparse.Exact
 	}
@@ -38,206 +34,128 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	if !given(&s.Jitter) {
 		s.Jitter = 1e-8
 	}
-	return release.RequireDelta(&s.Budget.Budget, given)
+	return nil
 }
 
-func (s *ClassificationSettings) checkOwn() error { return s.ownColumns.check(s.Inducing) }
-
-// ownClassifier is a trial of dpgp/classification on a user's own data.
+// ownClassifier is the learner of dpgp/classification.
 type ownClassifier struct {
 	*classifier
-	rows    *ownRows
-	labels  []int // N, places in classes
-	classes []string
-	public  bool // the classes are named in the settings
-	scaling sparse.Scaling
+	rows    *method.Rows
+	z       *mat.Dense     // M×d, the inducing inputs, in the units of the inputs
+	scaling sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
 }
 
-// newOwnClassifier reads the data and calibrates the noise.
-func newOwnClassifier(t *experiment.Trial, s *ClassificationSettings) (*ownClassifier, error) {
-	rows, err := s.load(t, s.Inducing, s.Lengthscale)
-	if err != nil {
+func prepareClassifier(
+	_ context.Context, t *experiment.Trial, s *ClassificationSettings, rows *method.Rows,
+) (c *ownClassifier, err error) {
+	if _, err := method.ForInputs("lengthscale", s.Lengthscale, len(rows.Inputs)); err != nil {
 		return nil, err
 	}
-	out := &ownClassifier{rows: rows, public: rows.Public(s.Output)}
-	if out.labels, out.classes, err = rows.Labels(s.Output); err != nil {
+	c = &ownClassifier{rows: rows}
+	if c.z, err = s.inducing(s.Inducing).Place(t, rows); err != nil {
 		return nil, err
 	}
-	switch n := len(out.classes); {
+	switch n := len(rows.Classes); {
 	case n < 2:
 		return nil, fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart", s.Output)
 	case n > maxClasses:
 		return nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible", s.Output, n,
 			maxClasses)
 	}
-	m, scaling := own.Model(rows.z, s.Lengthscale, s.KernelVariance, 1, s.Jitter) // the weights carry the noise
-	out.scaling = scaling
+	m, scaling := own.Model(c.z, s.Lengthscale, s.KernelVariance, 1, s.Jitter) // the weights carry the noise
+	c.scaling = scaling
 	kk, err := m.Bounded(s.Bound, s.spacing.value())
 	if err != nil {
 		return nil, err
 	}
 	of := *s
-	of.Classes = len(out.classes)
-	if out.classifier, err = calibrateClassifier(t, &of, m, kk.NormSquared); err != nil {
+	of.Classes = len(rows.Classes)
+	if c.classifier, err = calibrateClassifier(t, &of, m, kk.NormSquared); err != nil {
 		return nil, err
 	}
-	out.Noise.Limited = !kk.Complete
+	c.Noise.Limited = !kk.Complete
+	return c, nil
+}
+
+// classFit has a posterior mean at the inducing inputs for each of the sources of noise and each
+// class.
+type classFit struct {
+	*ownClassifier
+	posteriors [][]*sparse.Posterior
+}
+
+// Fit is Algorithm 1 for each class.
+func (c *ownClassifier) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Rand) (method.Fit, error) {
+	out := &classFit{c, make([][]*sparse.Posterior, len(noise))}
+	x := c.scaling.Apply(rows.X)
+	for class, name := range c.rows.Classes {
+		s, err := c.classSums(ctx, x, rows.Labels, class)
+		if err != nil {
+			return nil, err
+		}
+		for i, rng := range noise {
+			of, without := c.Noise, ""
+			if rng == nil {
+				of, without = sparse.Noise{}, ", without noise"
+			}
+			p, err := c.Model.Infer(ctx, c.Engine, of.NoisyCopy(s, rng), of, c.Update)
+			if err != nil {
+				return nil, fmt.Errorf("class %s%s: %w", name, without, err)
+			}
+			out.posteriors[i] = append(out.posteriors[i], p)
+		}
+	}
 	return out, nil
 }
 
-// ownAccuracy is what one split gives.
-type ownAccuracy struct{ noisy, exact, chance, largest float64 }
-
-// judgeOnce trains on some rows and tests on the others.
-func (c *ownClassifier) judgeOnce(ctx context.Context, repeat int) (out ownAccuracy, err error) {
-	train, test, err := c.settings.split(len(c.labels), c.Stream("split", repeat))
+// Predict returns the posterior means of the classes.
+func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
+	at, err := sparsegp.Project(ctx, f.Engine, f.Model.Inducing, f.scaling.Apply(x))
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	labels, want := make([]int, len(train)), make([]int, len(test))
-	counts, tested := make([]int, len(c.classes)), make([]int, len(c.classes))
-	for i, row := range train {
-		labels[i] = c.labels[row]
-		counts[labels[i]]++
-	}
-	for i, row := range test {
-		want[i] = c.labels[row]
-		tested[want[i]]++
-	}
-	n := float64(len(test))
-	out.chance = float64(slices.Max(tested)) / n
-	for class, p := range largestClass(counts, c.settings.Epsilon) {
-		out.largest += p * float64(tested[class]) / n
-	}
-	x := c.scaling.Apply(learn.SelectRows(c.rows.X, train))
-	at, err := sparsegp.Project(ctx, c.Engine, c.Model.Inducing, c.scaling.Apply(learn.SelectRows(c.rows.X, test)))
-	if err != nil {
-		return out, err
-	}
-	noise := c.Stream("mechanism", repeat)
-	var noisy, exact [][]float64
-	for class, name := range c.classes {
-		s, err := c.classSums(ctx, x, labels, class)
-		if err != nil {
-			return out, err
+	out := make([]method.Prediction, len(f.posteriors))
+	for i, classes := range f.posteriors {
+		for class, p := range classes {
+			mean, _, err := at.Predict(ctx, f.Engine, p.Mean, p.Cov)
+			if err != nil {
+				return nil, fmt.Errorf("class %s: %w", f.rows.Classes[class], err)
+			}
+			out[i].Scores = append(out[i].Scores, mean)
 		}
-		_, mean, err := c.fitClass(ctx, at, c.Noise.NoisyCopy(s, noise), c.Noise)
-		if err != nil {
-			return out, fmt.Errorf("class %s: %w", name, err)
-		}
-		noisy = append(noisy, mean)
-		if _, mean, err = c.fitClass(ctx, at, s, sparse.Noise{}); err != nil {
-			return out, fmt.Errorf("class %s, without noise: %w", name, err)
-		}
-		exact = append(exact, mean)
 	}
-	out.noisy, out.exact = rightShare(largest(noisy), want), rightShare(largest(exact), want)
 	return out, nil
 }
 
-// largestClass are the probabilities with which the exponential mechanism says that a class
-// is the largest: a substituted row moves a count by 1.
-func largestClass(counts []int, epsilon float64) []float64 {
-	most, sum := slices.Max(counts), 0.0
-	out := make([]float64, len(counts))
-	for i, n := range counts {
-		switch {
-		case n == most:
-			out[i] = 1
-		case !math.IsInf(epsilon, 1):
-			out[i] = math.Exp(epsilon * float64(n-most) / 2)
-		}
-		sum += out[i]
-	}
-	for i := range out {
-		out[i] /= sum
-	}
-	return out
-}
-
+// publicMetrics follow from public settings alone.
 func (c *ownClassifier) publicMetrics() publicClassMetrics {
-	number, _ := c.Model.Inducing.Z.Dims()
-	return publicClassMetrics{ClassCount: new(float64(len(c.classes))), InducingInputs: new(float64(number)),
+	number, _ := c.z.Dims()
+	return publicClassMetrics{ClassCount: new(float64(len(c.rows.Classes))), InducingInputs: new(float64(number)),
 		NormSquared: new(c.Noise.NormSquared)}
 }
 
-func runOwnClassification(
-	ctx context.Context, t *experiment.Trial, s *ClassificationSettings,
-) (*experiment.Outcome[classificationMetrics], error) {
-	c, err := newOwnClassifier(t, s)
-	if err != nil {
-		return nil, err
+func (c *ownClassifier) metrics(scores *method.Scores) classificationMetrics {
+	s := &scores.Classification
+	m := classificationMetrics{
+		Accuracy: s.Accuracy, AccuracyWithoutNoise: &s.AccuracyWithoutNoise, AccuracyChance: s.AccuracyChance,
+		Sensitivity: c.Noise.Sensitivity,
 	}
-	splits, err := sparse.Repeat(ctx, c.Problem, s.Repeats, c.judgeOnce)
-	if err != nil {
-		return nil, err
-	}
-	m := classificationMetrics{Sensitivity: c.Noise.Sensitivity}
-	m.SigmaA = c.Noise.SigmaA
-	exact, largest := 0.0, 0.0
-	for _, o := range splits {
-		k := 1 / float64(len(splits))
-		m.Accuracy += k * o.noisy
-		m.AccuracyChance += k * o.chance
-		exact += k * o.exact
-		largest += k * o.largest
-	}
-	m.AccuracyWithoutNoise, m.AccuracyLargest = &exact, &largest
-	m.UsedRows, m.DroppedRows = new(float64(len(c.labels))), new(float64(c.rows.Dropped))
-	m.publicClassMetrics = c.publicMetrics()
-	privacy := c.guarantee()
-	if privacy != nil {
-		privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what " +
-			"may be published is what --release writes"},
-			append(privacy.Notes, "every split (repeats) spends a budget of its own")...)
-	}
-	warnings := slices.Concat(c.Engine.Warnings(), c.rows.warnings(), c.suspicions(&m))
-	return &experiment.Outcome[classificationMetrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
+	m.SigmaA, m.AccuracyLargest, m.publicClassMetrics = c.Noise.SigmaA, &s.AccuracyLargest, c.publicMetrics()
+	m.UsedRows, m.DroppedRows = &s.UsedRows, &s.DroppedRows
+	return m
 }
 
-// suspicions say what is suspect about the accuracy. They depend on the data: they are for
-// judging, and no part of a release.
-func (c *ownClassifier) suspicions(m *classificationMetrics) []string {
-	var out []string
-	counts := make([]int, len(c.classes))
-	for _, l := range c.labels {
-		counts[l]++
-	}
-	var few []string
-	for i, n := range counts {
-		if n < 5 {
-			few = append(few, fmt.Sprintf("%s (%d)", c.classes[i], n))
-		}
-	}
-	if few != nil {
-		out = append(out, "computed but suspect: there are classes with fewer than five rows, which are hardly learnt: "+
-			strings.Join(few, ", "))
-	}
-	if m.Accuracy <= *m.AccuracyLargest {
-		out = append(out, fmt.Sprintf("computed but suspect: %.3g of the test rows are right, and always to say the largest "+
-			"class, chosen with the same epsilon, has %.3g; without noise it is %.3g: if that is far more, use a larger "+
-			"epsilon, fewer inducing inputs, or more rows; otherwise choose lengthscale and inducing inputs anew, without "+
-			"looking at the data", m.Accuracy, *m.AccuracyLargest, *m.AccuracyWithoutNoise))
-	}
-	if c.Noise.SigmaA > 0 {
-		if s := mechanism.SuspectDelta(c.settings.Delta, len(c.labels)); s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// guarantee says what the released sums protect; nil without noise.
-func (c *ownClassifier) guarantee() *experiment.Privacy {
+// Guarantee states the protection by the released sums; nil without noise.
+func (c *ownClassifier) Guarantee() *experiment.Privacy {
 	privacy := c.privacy()
 	if privacy == nil {
 		return nil
 	}
 	privacy.Unit = fmt.Sprintf("one row, inputs (%s) and class (%s), substituted by any other",
-		strings.Join(c.rows.Names, ", "), c.rows.Column(c.settings.Output))
+		strings.Join(c.rows.Inputs, ", "), c.rows.Output)
 	which := "the classes are those of the data, which a release does not take: it needs them named, output=" +
-		c.rows.Column(c.settings.Output) + "[a|b|c]"
-	if c.public {
+		c.rows.Output + "[a|b|c]"
+	if c.rows.Named {
 		which = "the classes are named in the settings; that every row is of one of them is taken as public"
 	}
 	notes := []string{which,
@@ -255,37 +173,17 @@ func (c *ownClassifier) guarantee() *experiment.Privacy {
 	return privacy
 }
 
-// checkClassRelease refuses what has no release.
+// checkClassRelease refuses a release without a guarantee.
 func checkClassRelease(s *ClassificationSettings) error {
 	switch {
-	case s.Noiseless():
-		return release.ErrNoNoise
-	case !s.isOwn():
-		return errors.New("simulated data need no release; name your own with dataset=csv:PATH")
 	case s.Dataset == s.InducingFile:
 		return errors.New("inducing_file names the file of the data: inducing inputs are released as they are")
 	case s.Composition != jointly:
 		return errors.New("the sums of all classes are released as one query: use composition=joint")
-	}
-	if table.LevelsOf(s.Output) == nil {
+	case table.LevelsOf(s.Output) == nil:
 		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
 			s.Output)
 	}
-	if err := s.spec().CheckNamed(); err != nil {
-		return err
-	}
-	if _, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta); err != nil {
-		return err
-	}
-	return nil
-}
-
-// privateRows are the rows with their labels in the last column.
-func (c *ownClassifier) privateRows() *mat.Dense {
-	n, d := c.rows.X.Dims()
-	out := mat.NewDense(n, d+1, nil)
-	for i := range n {
-		out.SetRow(i, append(slices.Clone(c.rows.X.RawRowView(i)), float64(c.labels[i])))
-	}
-	return out
+	_, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta)
+	return err
 }

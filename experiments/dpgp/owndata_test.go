@@ -18,10 +18,10 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	models "privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -57,7 +57,7 @@ func writeRows(t *testing.T, n int, other map[int]string) string {
 func ownKinds(path string) func(*ClassificationSettings) {
 	return func(s *ClassificationSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Delta, s.Epsilon = "csv:"+path, "a,b", "kind", 1e-5, 20
-		s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10, 100)
+		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10, 100)
 		s.Lengthscale, s.Inducing, s.Repeats = experiment.Several{3, 30}, experiment.Points{Count: 4}, 2
 		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
 	}
@@ -69,7 +69,7 @@ func namedKinds(s *ClassificationSettings) { s.Output = "kind[low|middle|high]" 
 func ownOutputs(path string) func(*searchSettings) {
 	return func(s *searchSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Repeats = "csv:"+path, "a", "y", 20, 4
-		s.InputLow, s.InputHigh = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
 		s.OutputLow, s.OutputHigh = endAt(-1), endAt(2)
 		s.Lengthscales, s.Sigmas = []float64{0.05, 1.5, 100}, []float64{0.3}
 	}
@@ -102,7 +102,7 @@ func TestOwnClassification(t *testing.T) {
 func TestRowsBeyondThePublicRange(t *testing.T) {
 	path := writeRows(t, 300, nil)
 	const want = `rows the input "a" is outside of the public range, 2 to 10: what is predicted there is extrapolated`
-	narrow := func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](2, 0) }
+	narrow := func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[method.None](2, 0) }
 	judged := trialtest.Compute(t, seed(1), classification(), ownKinds(path), narrow)
 	if text := fmt.Sprint(judged.Warnings); !strings.Contains(text, want) {
 		t.Errorf("%s", text)
@@ -115,7 +115,7 @@ func TestRowsBeyondThePublicRange(t *testing.T) {
 		t.Errorf("a release says %s", text)
 	}
 	search := trialtest.Compute(t, seed(1), hyperparameters(), ownOutputs(path), func(s *searchSettings) {
-		s.InputLow = experiment.SeveralOf[own.None](2)
+		s.InputLow = experiment.SeveralOf[method.None](2)
 	})
 	if text := fmt.Sprint(search.Warnings); !strings.Contains(text, want) {
 		t.Errorf("%s", text)
@@ -125,10 +125,10 @@ func TestRowsBeyondThePublicRange(t *testing.T) {
 // The exponential mechanism on counts: equal ones are as likely, and e^(ε/2) stands between
 // counts that differ by one.
 func TestLargestClass(t *testing.T) {
-	p := largestClass([]int{4, 5, 5}, 2)
+	p := method.LargestClass([]int{4, 5, 5}, 2)
 	trialtest.Near(t, "the ratio", p[1]/p[0], math.E, 1e-12)
 	trialtest.Near(t, "the sum", p[0]+p[1]+p[2], 1, 1e-12)
-	if q := largestClass([]int{4, 5, 1}, math.Inf(1)); !slices.Equal(q, []float64{0, 1, 0}) {
+	if q := method.LargestClass([]int{4, 5, 1}, math.Inf(1)); !slices.Equal(q, []float64{0, 1, 0}) {
 		t.Errorf("%v", q)
 	}
 }
@@ -154,7 +154,7 @@ func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64
 	return r, err
 }
 
-// A released classifier predicts from what is in its file alone.
+// A released classifier predicts from its file alone.
 func TestReleasedClasses(t *testing.T) {
 	r, err := releaseWith(t, classification(), 3, ownKinds(writeRows(t, 3000, nil)),
 		namedKinds)
@@ -211,7 +211,7 @@ func TestReleasedClassesOfNeighbours(t *testing.T) {
 	}
 }
 
-// The joint sensitivity of all classes bounds what a row can move, and is nearly used up.
+// The joint sensitivity of all classes bounds the change by a row, and is nearly attained.
 func TestJointSumsOfSubstitutedRows(t *testing.T) {
 	trial := trialtest.New(t, seed(1))
 	s := classification().With(ownKinds(writeRows(t, 100, nil)))
@@ -219,7 +219,7 @@ func TestJointSumsOfSubstitutedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	trial.Params, _ = classification().Resolved(s)
-	c, err := newOwnClassifier(trial, s)
+	c, rows, err := classifiers.Learner(t.Context(), trial, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestJointSumsOfSubstitutedRows(t *testing.T) {
 	sums := func(x []float64, label int) (out []float64) {
 		k := c.Model.Vector(x)
 		d := c.classifier.labels
-		for class := range c.classes {
+		for class := range rows.Classes {
 			is := 0
 			if class == label {
 				is = 1
@@ -280,7 +280,7 @@ func TestOwnSearch(t *testing.T) {
 	schematest.Check(t, filepath.Join("..", "..", "docs", "formats", "choice.schema.json"), text)
 }
 
-// Whatever a row is, it moves each utility by 1 at most.
+// Any row moves each utility by 1 at most.
 func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 	of := func(other map[int]string) []float64 {
 		trial := trialtest.New(t, seed(1))
@@ -290,7 +290,7 @@ func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		trial.Params = p
-		search, err := newOwnSearch(trial, s)
+		search, err := newOwnSearch(trial, s, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,22 +325,24 @@ func TestOwnDataRefused(t *testing.T) {
 		{"too many classes", func(s *ClassificationSettings) { s.Output = "y" }, "at most 20 classes"},
 		{"no such column", func(s *ClassificationSettings) { s.Output = "kinds" }, `did you mean "kind"?`},
 		{"a column twice", func(s *ClassificationSettings) { s.Inputs = "a,a" }, `"a" is named twice`},
-		{"no range", func(s *ClassificationSettings) { s.InputLow = own.Ends{IsWord: true} }, "are not given"},
-		{"a reversed range", func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](0, 200) },
+		{"no range", func(s *ClassificationSettings) { s.InputLow = method.Ends{IsWord: true} }, "are not given"},
+		{"a reversed range", func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[method.None](0, 200) },
 			"input_low must be below input_high"},
-		{"ranges of other inputs", func(s *ClassificationSettings) { s.InputLow = experiment.SeveralOf[own.None](0, 1, 2) },
+		{"ranges of other inputs", func(s *ClassificationSettings) {
+			s.InputLow = experiment.SeveralOf[method.None](0, 1, 2)
+		},
 			"these are 3 numbers for 2 inputs"},
 		{"lengthscales of other inputs", func(s *ClassificationSettings) { s.Lengthscale = experiment.Several{1, 2, 3} },
 			"these are 3 numbers for 2 inputs"},
 		{"a large grid", func(s *ClassificationSettings) { s.Inducing.Count = 1000 }, "a grid in 2 inputs has 1e+06 points"},
 		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = seven() }, "which is for one input"},
 		{"equal inducing inputs", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[own.None](10)
+			s.Inputs, s.Lengthscale, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[method.None](10)
 			s.Inducing = experiment.Points{Values: []float64{1, 1}}
 		}, "two inducing inputs are equal"},
 		{"no own data", func(s *ClassificationSettings) { s.Dataset = "my.csv" }, "such as csv:PATH"},
 		{"all rows for testing", func(s *ClassificationSettings) { s.Holdout = 0.999 }, "leaves 60 of 60 rows"},
-		{"lengthscales of simulated data", func(s *ClassificationSettings) { s.Dataset = own.Simulated },
+		{"lengthscales of simulated data", func(s *ClassificationSettings) { s.Dataset = method.Simulated },
 			"simulated data have one input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -401,7 +403,7 @@ func TestOwnReleasesRefused(t *testing.T) {
 			"the inducing inputs are rows of the private data"},
 		{"half of the rows as a list", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 30)
-			s.InputHigh = experiment.SeveralOf[own.None](10)
+			s.InputHigh = experiment.SeveralOf[method.None](10)
 		}, "inducing: the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column named like classes", func(s *ClassificationSettings) {
@@ -412,11 +414,11 @@ func TestOwnReleasesRefused(t *testing.T) {
 			"its classes would be those of the private rows; name them: output="},
 		{"levels of the data", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale = "one", experiment.Several{1}
-			s.InputHigh = experiment.SeveralOf[own.None](1)
+			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 		{"how many levels the data have", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale = "one", experiment.Several{1, 2, 3}
-			s.InputHigh = experiment.SeveralOf[own.None](1)
+			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -511,7 +513,7 @@ func TestFewRowsAsInducingInputs(t *testing.T) {
 	// A list is treated as a file.
 	list := func(s *ClassificationSettings) {
 		s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 20)
-		s.InputHigh = experiment.SeveralOf[own.None](10)
+		s.InputHigh = experiment.SeveralOf[method.None](10)
 	}
 	if _, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, list); err != nil {
 		t.Errorf("the release with a list is refused: %v", err)
@@ -571,4 +573,4 @@ func writeText(t *testing.T, text string) string {
 }
 
 // endAt is an end of a range that is given.
-func endAt(v float64) ownEnd { return experiment.NumberOr[own.None](v) }
+func endAt(v float64) ownEnd { return experiment.NumberOr[method.None](v) }

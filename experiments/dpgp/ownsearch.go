@@ -10,11 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/graphs/sparsegp"
@@ -25,22 +24,33 @@ import (
 // this: whole numbers have no rounding for the sensitivity to take in.
 const scoreSteps = 1 << 20
 
+// method returns the settings that every method has.
+func (s *searchSettings) method() method.Settings {
+	c := s.ownColumns.method(&s.Budget.Budget, s.Repeats)
+	c.Range = &method.OutputRange{Low: s.OutputLow, High: s.OutputHigh}
+	return c
+}
+
 func (s *searchSettings) checkOwn() error {
-	for _, check := range []func() error{s.checkDataset, s.checkGrid, s.checkSquares} {
+	c := s.method()
+	for _, check := range []func() error{c.CheckDataset, s.checkGrid, s.checkSquares} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	low, high := s.OutputLow, s.OutputHigh
 	switch {
-	case low.Is(own.Absent) || high.Is(own.Absent):
+	case low.Is(method.Absent) || high.Is(method.Absent):
 		return errors.New("output_low and output_high are not given: they are the public range of the output, to which it " +
 			"is clipped; it must not be read off the data")
 	case !(low.Number < high.Number && !math.IsInf(high.Number-low.Number, 0)):
 		return fmt.Errorf("output_low = %g and output_high = %g: output_low must be below output_high", low.Number,
 			high.Number)
 	}
-	return s.ownColumns.check(s.Inducing)
+	if err := c.Spec().Check(); err != nil {
+		return err
+	}
+	return s.checkInducing(s.Inducing)
 }
 
 // fewRows refuses blocks of fewer than four rows; how many rows there are is public.
@@ -80,47 +90,46 @@ type ownCandidate struct {
 // quarters of its rows for every candidate, and scored by the mean log-likelihood of the
 // rest: 1 for the block's best candidate, 0 for one that is score_range or more below it,
 // in whole steps. A candidate's utility is the sum over the blocks. A substituted row is in
-// one block, whatever it does there: each utility moves by at most 1, and whole numbers add
+// one block: each utility moves by at most 1, and whole numbers add
 // up exactly. Which block a row is in is drawn without looking at it.
 type ownSearch struct {
 	*sparse.Problem
 	settings   *searchSettings
-	rows       *ownRows
-	raw        []float64 // the outputs as they were read
-	y          []float64 // scaled to [−1, 1] by the public range, not clipped
+	rows       *method.Rows
+	z          *mat.Dense // M×d, the inducing inputs
+	y          []float64  // scaled to [−1, 1] by the public range, not clipped
 	candidates []ownCandidate
 }
 
-func newOwnSearch(t *experiment.Trial, s *searchSettings) (*ownSearch, error) {
-	rows, err := s.load(t, s.Inducing, experiment.Several{1})
+func newOwnSearch(t *experiment.Trial, s *searchSettings, released bool) (*ownSearch, error) {
+	c := s.method()
+	rows, err := c.Load(t, method.Regression, released)
 	if err != nil {
 		return nil, err
 	}
-	y, err := rows.Numbers(s.Output)
-	if err != nil {
+	out := &ownSearch{settings: s, rows: rows}
+	if out.z, err = s.inducing(s.Inducing).Place(t, rows); err != nil {
 		return nil, err
 	}
-	out := &ownSearch{settings: s, rows: rows, raw: y}
-	out.y = out.scaled(y)
-	if n, least := len(y), 4*s.Blocks; n < least {
+	out.y = scaled(rows, rows.Values)
+	if n, least := rows.Len(), 4*s.Blocks; n < least {
 		return nil, fewRows(s.Blocks, n, "rows")
 	}
 	for _, sigma := range s.Sigmas {
 		for _, l := range s.Lengthscales {
 			out.candidates = append(out.candidates, ownCandidate{sigma, l,
-				sparse.NewModel(rows.z, l, s.KernelVariance, sigma*sigma, s.Jitter)})
+				sparse.NewModel(out.z, l, s.KernelVariance, sigma*sigma, s.Jitter)})
 		}
 	}
 	out.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: out.candidates[0].model}
 	return out, nil
 }
 
-// scaled are outputs in units of half the public range, from its middle.
-func (s *ownSearch) scaled(y []float64) []float64 {
-	low, high := s.settings.OutputLow.Number, s.settings.OutputHigh.Number
+// scaled returns outputs in units of half the public range, from its middle.
+func scaled(rows *method.Rows, y []float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
-		out[i] = (v - (low + (high-low)/2)) / ((high - low) / 2)
+		out[i] = rows.Scaled(v)
 	}
 	return out
 }
@@ -145,7 +154,7 @@ func (s *ownSearch) predict(
 			return mean, variances[0], true, nil
 		}
 	}
-	return nil, nil, false, ctx.Err() // whatever else it is has no part in what is released
+	return nil, nil, false, ctx.Err() // other errors have no part in the release
 }
 
 // score returns the steps of every candidate in a block: of its rows the last quarter are
@@ -207,7 +216,7 @@ func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64) ([
 	return out, nil
 }
 
-// ownChoice is what one split gives.
+// ownChoice is the result of one split.
 type ownChoice struct {
 	candidate                   int
 	chosen, best, drawn, centre float64
@@ -215,7 +224,7 @@ type ownChoice struct {
 
 // chooseOnce chooses by some of the rows and tests on the others.
 func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, err error) {
-	train, test, err := s.settings.split(len(s.y), s.Stream("split", repeat))
+	train, test, err := s.settings.method().Split(s.Trial, repeat, len(s.y))
 	if err != nil {
 		return out, err
 	}
@@ -242,7 +251,6 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 			return out, err
 		}
 	}
-	scale := (s.settings.OutputHigh.Number - s.settings.OutputLow.Number) / 2
 	rmse := func(mean []float64) float64 {
 		sum := 0.0
 		for i, v := range want {
@@ -252,7 +260,7 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 			}
 			sum += miss * miss
 		}
-		return scale * math.Sqrt(sum/float64(len(want)))
+		return s.rows.Scale * math.Sqrt(sum/float64(len(want)))
 	}
 	out.best, out.centre = math.Inf(1), rmse(nil)
 	for i, c := range s.candidates {
@@ -275,7 +283,7 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 func runOwnSearch(
 	ctx context.Context, t *experiment.Trial, s *searchSettings,
 ) (*experiment.Outcome[hyperparameterMetrics], error) {
-	search, err := newOwnSearch(t, s)
+	search, err := newOwnSearch(t, s, false)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +305,7 @@ func runOwnSearch(
 	}
 	m.RMSEChosen, m.RMSEBest, m.RMSEDrawn, m.RMSECentre = &chosen, &best, &drawn, &centre
 	m.SearchRows, m.SearchDropped = new(float64(len(search.y))), new(float64(search.rows.Dropped))
-	warnings := append(search.Engine.Warnings(), search.rows.warnings()...)
+	warnings := append(search.Engine.Warnings(), search.rows.Warnings("a column that is used")...)
 	if chosen >= drawn && best < drawn {
 		warnings = append(warnings, fmt.Sprintf("computed but suspect: the chosen candidates have an error of %.3g, one "+
 			"drawn evenly, which costs no privacy, has %.3g, and the best %.3g; use a larger epsilon, more blocks, or a "+
@@ -312,7 +320,7 @@ func runOwnSearch(
 	return &experiment.Outcome[hyperparameterMetrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
 }
 
-// guarantee says what a released choice protects; nil without noise.
+// guarantee states the protection by a released choice; nil without noise.
 func (s *ownSearch) guarantee() *experiment.Privacy {
 	if s.settings.Noiseless() {
 		return nil
@@ -321,7 +329,7 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	return &experiment.Privacy{
 		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(s.settings.Epsilon)),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other",
-			strings.Join(s.rows.Names, ", "), s.rows.Column(s.settings.Output)),
+			strings.Join(s.rows.Inputs, ", "), s.rows.Output),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of rows, each of " +
 			"which a substituted row moves in one block alone, by at most 1",
 		Notes: []string{
@@ -337,7 +345,7 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	}
 }
 
-// leastEpsilon is well above what the rounding of exponents takes off ε, some 2⁻²⁸
+// leastEpsilon is well above the part of ε that the rounding of exponents costs, some 2⁻²⁸
 // ([release.Source.Choose]).
 const leastEpsilon = 1e-7
 
@@ -354,7 +362,8 @@ func checkSearchRelease(s *searchSettings) error {
 		return fmt.Errorf("epsilon = %g: a release takes %g and more, for which the rounding of its draw is known", s.Epsilon,
 			leastEpsilon)
 	}
-	return s.spec().CheckNamed()
+	c := s.method()
+	return c.Spec().CheckNamed()
 }
 
 // PlanSearch plans a release of a trial of dpgp/hyperparameters, for audits.
@@ -367,28 +376,17 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err := checkSearchRelease(s); err != nil {
 		return nil, err
 	}
-	o, err := newOwnSearch(t, s)
+	o, err := newOwnSearch(t, s, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkApart(t, o.rows); err != nil {
+	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows.X); err != nil {
 		return nil, err
-	}
-	if err := own.CheckLevels(s.Inputs, o.rows.Private); err != nil {
-		return nil, err
-	}
-	n, d := o.rows.X.Dims()
-	private := mat.NewDense(n, d+1, nil)
-	for i := range n {
-		private.SetRow(i, append(slices.Clone(o.rows.X.RawRowView(i)), o.raw[i]))
 	}
 	return &release.Plan{
-		Private: private,
-		Spending: experiment.Spending{
-			Data: dataset.Canonical(o.rows.X, o.raw), Row: dataset.CanonicalRows(o.rows.X, o.raw), Rows: n,
-			Units: experiment.UnitsOfARow(), Epsilon: s.Epsilon,
-		},
-		Publish: o.publish,
+		Private:  o.rows.Private(),
+		Spending: o.rows.Spending(experiment.Spending{Epsilon: s.Epsilon}),
+		Publish:  o.publish,
 	}, nil
 }
 
@@ -404,7 +402,8 @@ func (s *ownSearch) publish(
 		order[i], order[j] = order[j], i
 	}
 	rows := learn.SelectRows(private, order)
-	u, err := s.utilities(ctx, mat.DenseCopyOf(rows.Slice(0, n, 0, columns-1)), s.scaled(mat.Col(nil, columns-1, rows)))
+	u, err := s.utilities(ctx, mat.DenseCopyOf(rows.Slice(0, n, 0, columns-1)),
+		scaled(s.rows, mat.Col(nil, columns-1, rows)))
 	if err != nil {
 		return nil, err
 	}

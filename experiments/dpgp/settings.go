@@ -3,9 +3,9 @@ package dpgp
 import (
 	_ "embed"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -60,9 +60,9 @@ type ownColumns struct {
 	Output string `name:"output" default:"y" later:"yes" when:"dataset is not simulated"`
 	// lower end of the grid of inducing inputs, one for all inputs or one for each; it must not be read off
 	// the data
-	InputLow own.Ends `name:"input_low" default:"none" later:"yes" when:"inducing_file is none"`
+	InputLow method.Ends `name:"input_low" default:"none" later:"yes" when:"inducing_file is none"`
 	// upper end of that grid, one for all inputs or one for each
-	InputHigh own.Ends `name:"input_high" default:"none" later:"yes" when:"inducing_file is none"`
+	InputHigh method.Ends `name:"input_high" default:"none" later:"yes" when:"inducing_file is none"`
 	// inducing inputs in place of a grid: csv:PATH, a file with the columns of the inputs, which are public
 	InducingFile string `name:"inducing_file" default:"none" later:"yes" when:"dataset is not simulated"`
 	// share of the rows that is drawn for testing; a release is made from all rows
@@ -290,7 +290,7 @@ type searchSettings struct {
 }
 
 // ownEnd is an end of a public range, where one is given.
-type ownEnd = experiment.Or[own.None, float64]
+type ownEnd = experiment.Or[method.None, float64]
 
 // ClassificationSettings are those of dpgp/classification.
 type ClassificationSettings struct {

@@ -13,20 +13,23 @@ import (
 	"privkern/runner/experiment"
 )
 
-// CheckApart refuses inducing inputs z (M×d) of a file, or of a list where file is "", which a
-// release publishes as they are, that are the private rows x (N×d): the file of these by another
-// name, or a copy of it in any order, layout and writing of the numbers, of all rows or of half
-// of them and more. How many rows there are is public, and with fewer inducing inputs than half
-// of it the rows are not looked at: on a lattice some are there by chance.
+// CheckApart refuses a release of inducing inputs z (M×d), a file or a list, that are the private
+// rows x (N×d) of data: the file of these by another name, or a copy of it in any order, layout
+// and writing of the numbers, of all rows or of half of them and more. How many rows there are is
+// public, and with fewer inducing inputs than half of it the rows are not looked at: on a lattice
+// some are there by chance.
 //
 // The refusal depends on the rows, and is no part of a release: whoever runs it has the rows. It
 // is there because a release of rows by mistake cannot be taken back.
-func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
+func (i Inducing) CheckApart(t *experiment.Trial, data string, z, x *mat.Dense) error {
+	if i.Grid() {
+		return nil
+	}
 	written, same := "inducing", false
-	if file != "" {
-		written, _ = dataset.FilePath(file)
+	if i.File != "" {
+		written, _ = dataset.FilePath(i.File)
 		var err error
-		if same, err = sameContent(t.Dataset(data), t.Dataset(file)); err != nil {
+		if same, err = sameContent(t.Dataset(data), t.Dataset(i.File)); err != nil {
 			return fmt.Errorf("%s: %w", written, err)
 		}
 	}
@@ -38,28 +41,24 @@ func CheckApart(t *experiment.Trial, data, file string, z, x *mat.Dense) error {
 	return nil
 }
 
-// AmongWarning says that all inducing inputs z (M×d) of a file or a list are rows of x (N×d), "" where
-// one is not. It depends on the data: it is for judging, and no part of a release.
-func AmongWarning(z, x *mat.Dense) string {
-	if !allAmong(z, x) {
-		return ""
-	}
-	points, _ := z.Dims()
+// amongWarning is for judging, and no part of a release: that the points are rows depends on the
+// data.
+func amongWarning(points int) string {
 	return fmt.Sprintf("all %d inducing inputs are rows of the data, and a release hands them over as they are: where "+
 		"they were taken from the rows, and are not there by chance, give public ones, such as a grid", points)
 }
 
-// fewestAmong is how many inducing inputs are looked for among the rows: fewer are often there
-// by chance.
+// fewestAmong is the least number of inducing inputs that are looked for among the rows: fewer
+// are often there by chance.
 const fewestAmong = 3
 
-// allAmong says whether all points are rows of x, where they are not too few to tell.
+// allAmong reports whether all points are rows of x, where they are not too few to tell.
 func allAmong(points, x *mat.Dense) bool {
 	n, _ := points.Dims()
 	return n >= fewestAmong && dataset.CountAmong(points, x) == n
 }
 
-// sameContent says whether two paths are of one file, or of files with the same bytes.
+// sameContent reports whether two paths are of one file, or of files with the same bytes.
 func sameContent(a, b string) (bool, error) {
 	first, err := os.Stat(a)
 	if err != nil {
@@ -86,7 +85,7 @@ func sameContent(a, b string) (bool, error) {
 	return bytes.Equal(x, y), nil
 }
 
-// pathless leaves out the path of an error: the user's is written before it.
+// pathless removes the path from an error: the user's is written before it.
 func pathless(err error) error {
 	var in *fs.PathError
 	if errors.As(err, &in) {

@@ -7,17 +7,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
-	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
+	"privkern/graphs/engine"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
 )
@@ -26,144 +28,109 @@ import (
 const Name = "dpgp/regression"
 
 // Experiment is dpgp/regression.
-var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
-	Name:     Name,
-	Version:  5, // 5: the exact maximum is the bound for several inputs, too
-	Summary:  "your own data predicted with protection of inputs and outputs; a model that can be released",
-	Source:   "Honkela 2021, Section 3, Algorithm 1",
-	Datasets: (*Settings).files,
-	Tables: func(s *Settings) []experiment.InputTable {
-		tables := s.table().Tables()
-		if s.Inducing != s.Dataset { // which has the inputs, too
-			tables = append(tables, table.Spec{Dataset: s.Inducing, Inputs: s.Inputs}.Tables()...)
-		}
-		return tables
+var Experiment = definition.Experiment
+
+var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
+	Declaration: experiment.Declaration[*Settings, Metrics]{
+		Name:         Name,
+		Version:      5, // 5: the exact maximum is the bound for several inputs, too
+		Summary:      "your own data predicted with protection of inputs and outputs; a model that can be released",
+		Source:       "Honkela 2021, Section 3, Algorithm 1",
+		Check:        check,
+		Memory:       memory,
+		Written:      experiment.FormModel,
+		CheckRelease: checkRelease,
 	},
-	Complete: func(s *Settings, given func(field any) bool) error {
-		if !own.IsFile(s.Dataset) {
-			return nil
-		}
-		return release.RequireDelta(&s.Budget.Budget, given)
+	Task:     method.Regression,
+	Settings: (*Settings).method,
+	Simulate: simulate,
+	Prepare:  prepare,
+	Metrics:  (*Learner).metrics,
+	Advice: method.Advice{
+		Noise:    "use a larger epsilon, fewer inducing inputs, or more rows",
+		Settings: "choose lengthscale, kernel_variance, sigma and inducing inputs anew, without looking at the data",
+		Narrow:   "use a larger sigma, a shorter lengthscale with more inducing inputs, or a larger kernel_variance",
+		Wide: "use a smaller sigma or kernel_variance, or, where the noise is most of them, a larger " +
+			"epsilon",
 	},
-	Check:        checkRegression,
-	Memory:       memory,
-	Run:          runRegression,
-	CheckRelease: checkRegressionRelease,
-	Written:      experiment.FormModel,
-	Release:      release.Planned(planOf),
+	Taken: func(name string, _ []string) bool { return slices.Contains(modelfile.Reserved, name) },
 })
 
-// memory estimates what a trial takes, in bytes; see [own.Memory]. Of the simulated data 52
-// to 60 MiB were measured.
+// Plan plans a release of a trial, for audits.
+func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
+	return definition.Plan(ctx, t)
+}
+
+// simulatedRows is the number of rows of the simulated data.
+const simulatedRows = 1024
+
+// simulate observes sin(2x)/(2x) with noise of standard deviation 0.1.
+func simulate(t *experiment.Trial) (x *mat.Dense, y []float64) {
+	x = sparse.UniformInputs(simulatedRows, t.Stream("inputs"))
+	return x, sparse.Observe(sparse.Values(sparse.Sinc, x), 0.1, t.Stream("observation noise"))
+}
+
+// memory estimates what a trial takes, in bytes. Of the simulated data 52 to 60 MiB were
+// measured.
 func memory(s *Settings) int64 {
-	if !own.IsFile(s.Dataset) {
+	if !s.IsOwn() {
 		return 84 << 20
 	}
-	file, count := own.IsFile(s.Inducing), 0
-	if !file {
-		var err error
-		if count, err = s.gridCount(); err != nil {
-			return 0 // which a check refuses
-		}
+	inducing, err := s.inducing()
+	if err != nil {
+		return 0 // which a check refuses
 	}
-	return own.Memory(s.table(), own.Points(count, file, s.Inducing, s.Inputs), 5)
+	return inducing.Memory(s.Spec(), 5)
 }
 
-// files are the user's files that a trial reads.
-func (s *Settings) files() []string {
-	var names []string
-	for _, name := range []string{s.Dataset, s.Inducing} {
-		if own.IsFile(name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+// method returns the settings that every method has.
+func (s *Settings) method() method.Settings {
+	out := method.Settings{Columns: s.Columns, Budget: &s.Budget.Budget, Range: &s.OutputRange, Splits: s.Splits}
+	if table.Is(s.Inducing) {
+		out.Points = s.Inducing
 	}
-	return names
+	return out
 }
 
-// table is what is read of the user's data.
-func (s *Settings) table() table.Spec {
-	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: []string{s.Output}}
-}
-
-// interval is a public range with the names of its ends.
-type interval struct {
-	low, high         end
-	lowName, highName string
-}
-
-func (s *Settings) outputRange() interval { return interval{s.Low, s.High, "low", "high"} }
-
-func (s *Settings) inputRange() own.Range { return own.Range{Low: s.InputLow, High: s.InputHigh} }
-
-// or returns the ends, or those of simulated data where none are given.
-func (i interval) or(simulated float64) (low, high float64) {
-	if i.low.Is(own.Absent) && i.high.Is(own.Absent) {
-		return -simulated, simulated
+// inducing returns the inducing inputs that the settings name: those of a file, or a grid.
+func (s *Settings) inducing() (own.Inducing, error) {
+	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}}
+	if table.Is(s.Inducing) {
+		out.File = s.Inducing
+		return out, nil
 	}
-	return i.low.Number, i.high.Number
-}
-
-// check refuses a range that is none, or that is needed and not given; what says which
-// it is.
-func (i interval) check(what string, needed bool) error {
-	given, other := !i.low.Is(own.Absent), !i.high.Is(own.Absent)
-	low, high := i.low.Number, i.high.Number
-	switch {
-	case given != other, needed && !given:
-		return fmt.Errorf("%s and %s are not given: they are %s", i.lowName, i.highName, what)
-	case given && !(low < high && !math.IsInf(high-low, 0)):
-		return fmt.Errorf("%s = %g and %s = %g: %s must be below %s", i.lowName, low, i.highName, high, i.lowName, i.highName)
-	}
-	return nil
-}
-
-// gridCount is the number of inducing inputs of a grid in every input.
-func (s *Settings) gridCount() (int, error) {
-	param := experiment.Param{Name: "inducing", Kind: experiment.Integer,
+	count := experiment.Param{Name: "inducing", Kind: experiment.Integer,
 		Min: experiment.Bound(1), Max: experiment.Bound(sparse.MaxInducing)}
-	v, err := param.Convert(s.Inducing)
+	v, err := count.Convert(s.Inducing)
 	if err != nil {
-		return 0, fmt.Errorf("%w; give a number of them, or csv:PATH, a file of them%s", err, own.Like(s.Inducing))
+		return out, fmt.Errorf("%w; give a number of them, or csv:PATH, a file of them%s", err, method.Like(s.Inducing))
 	}
-	return v.(int), nil
+	out.Count = v.(int)
+	return out, nil
 }
 
-func checkRegression(s *Settings) error {
-	fromFile := own.IsFile(s.Dataset)
-	if !fromFile && s.Dataset != own.Simulated {
-		return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH%s", s.Dataset, own.Simulated,
-			own.Like(s.Dataset))
-	}
-	if err := s.checkColumns(fromFile); err != nil {
-		return err
-	}
-	if err := s.outputRange().check("the public range of the output, such as low=0 high=100; its length decides the "+
-		"noise, and it must not be read off the data", fromFile); err != nil {
-		return err
-	}
-	inputs := s.table().Width()
+func check(s *Settings) error {
+	inputs := s.Spec().Width()
 	if inputs == 0 { // how many columns * is, the data say
-		return s.inputRange().CheckGiven(!own.IsFile(s.Inducing))
+		return method.InputRange{Low: s.InputLow, High: s.InputHigh}.CheckGiven(!table.Is(s.Inducing))
 	}
-	if err := s.checkInputs(fromFile, inputs); err != nil {
+	if err := s.checkInputs(inputs); err != nil {
 		return err
 	}
-	if own.IsFile(s.Inducing) {
-		return nil
-	}
-	n, err := s.gridCount()
+	inducing, err := s.inducing()
 	if err != nil {
 		return err
 	}
-	return own.CheckGrid(n, inputs)
+	return inducing.Check(inputs)
 }
 
 // checkInputs refuses ranges, lengthscales and a bound that do not fit the inputs.
-func (s *Settings) checkInputs(fromFile bool, inputs int) error {
-	if err := s.inputRange().Check(inputs, fromFile && !own.IsFile(s.Inducing)); err != nil {
+func (s *Settings) checkInputs(inputs int) error {
+	public := method.InputRange{Low: s.InputLow, High: s.InputHigh}
+	if err := public.Check(inputs, s.IsOwn() && !table.Is(s.Inducing)); err != nil {
 		return err
 	}
-	if _, err := own.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
+	if _, err := method.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
 		return err
 	}
 	if b := sparse.Bound(s.Bound - 1); s.Bound != autoBound && inputs > 1 && b.OneDimension() {
@@ -172,122 +139,105 @@ func (s *Settings) checkInputs(fromFile bool, inputs int) error {
 	return nil
 }
 
-func (s *Settings) checkColumns(fromFile bool) error {
-	if !fromFile && s.table().Width() != 1 {
-		return fmt.Errorf("inputs = %s: simulated data have one input", s.Inputs)
+// checkRelease refuses a release without a guarantee.
+func checkRelease(s *Settings) error {
+	if s.Dataset == s.Inducing {
+		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
 	}
-	if !fromFile {
-		return nil
-	}
-	if s.Output == "" {
-		return errors.New("output is not given: name the column that is predicted")
-	}
-	return s.table().Check()
+	_, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta)
+	return err
 }
 
-// fit is Algorithm 1 on some rows.
-func (r *regressor) fit(
-	ctx context.Context, x *mat.Dense, y []float64, noise sparse.Noise, rng *rand.Rand,
-) (*sparse.Posterior, error) {
-	s, err := sparsegp.Sum(ctx, r.Engine, r.Model.Inducing, r.scaling.Apply(x), y, nil)
+// Learner is a sparse GP whose noise is calibrated (Honkela 2021, Algorithm 1).
+type Learner struct {
+	*sparse.Problem
+	settings *Settings
+	rows     *method.Rows
+	inducing own.Inducing
+	bound    sparse.Bound
+	scaling  sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
+	z        *mat.Dense     // M×d, the inducing inputs, in the units of the inputs
+}
+
+func prepare(_ context.Context, t *experiment.Trial, s *Settings, rows *method.Rows) (l *Learner, err error) {
+	if err := s.checkInputs(len(rows.Inputs)); err != nil { // categories are several
+		return nil, err
+	}
+	l = &Learner{settings: s, rows: rows}
+	if l.inducing, err = s.inducing(); err != nil {
+		return nil, err
+	}
+	if l.z, err = l.inducing.Place(t, rows); err != nil {
+		return nil, err
+	}
+	l.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine),
+		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}}
+	l.Model, l.scaling = own.Model(l.z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
+	l.Noise, l.bound, err = s.Bound.calibrate(l.Model, sparse.Calibration{
+		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
+	})
+	return l, err
+}
+
+// fit is a posterior for each of the sources of noise.
+type fit struct {
+	*Learner
+	posteriors []*sparse.Posterior
+}
+
+// Fit is Algorithm 1 on some rows.
+func (l *Learner) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Rand) (method.Fit, error) {
+	sums, err := sparsegp.Sum(ctx, l.Engine, l.Model.Inducing, l.scaling.Apply(rows.X), rows.Y, nil)
 	if err != nil {
 		return nil, err
 	}
-	return r.Model.Infer(ctx, r.Engine, noise.NoisyCopy(s, rng), noise, r.Update)
-}
-
-// split is what one split into rows for training and testing gives, in the unit of the
-// output.
-type split struct{ rmse, exact, centre, coverage, sd float64 }
-
-// tests is the number of rows of a split that are for testing.
-func (r *regressor) tests() int { return int(math.Round(r.settings.Holdout * float64(len(r.y)))) }
-
-func (r *regressor) splitOnce(ctx context.Context, repeat int) (out split, err error) {
-	n := len(r.y)
-	order := r.Stream("split", repeat).Perm(n)
-	tests := r.tests()
-	if tests < 1 || tests >= n {
-		return out, fmt.Errorf("holdout = %g leaves %d of %d rows for testing: at least one is needed for testing, and one "+
-			"for training", r.settings.Holdout, tests, n)
-	}
-	var y []float64
-	for _, row := range order[tests:] {
-		y = append(y, r.y[row])
-	}
-	x, at := learn.SelectRows(r.x, order[tests:]), learn.SelectRows(r.x, order[:tests])
-	noise := r.Stream("mechanism", repeat)
-	noisy, err := r.fit(ctx, x, y, r.Noise, noise)
-	if err != nil {
-		return out, err
-	}
-	exact, err := r.fit(ctx, x, y, sparse.Noise{}, nil)
-	if err != nil {
-		return out, err
-	}
-	at = r.scaling.Apply(at)
-	mean, variances, err := noisy.Predict(ctx, r.Engine, at)
-	if err != nil {
-		return out, err
-	}
-	without, _, err := exact.Predict(ctx, r.Engine, at)
-	if err != nil {
-		return out, err
-	}
-	scale, k := r.output.Scale, float64(tests)
-	for i, row := range order[:tests] {
-		truth := r.raw[row]
-		miss := truth - mean[i]
-		out.rmse += miss * miss / k
-		out.exact += (truth - without[i]) * (truth - without[i]) / k
-		out.centre += truth * truth / k
-		out.sd += scale * math.Sqrt(variances[0][i]) / k
-		if math.Abs(miss) <= table.Central95*math.Sqrt(variances[0][i]+r.Model.Noise) {
-			out.coverage += 1 / k
+	out := &fit{Learner: l}
+	for _, rng := range noise {
+		of := l.Noise
+		if rng == nil {
+			of = sparse.Noise{}
 		}
+		p, err := l.Model.Infer(ctx, l.Engine, of.NoisyCopy(sums, rng), of, l.Update)
+		if err != nil {
+			return nil, err
+		}
+		out.posteriors = append(out.posteriors, p)
 	}
-	out.rmse, out.exact, out.centre = scale*math.Sqrt(out.rmse), scale*math.Sqrt(out.exact), scale*math.Sqrt(out.centre)
 	return out, nil
 }
 
-// publicMetrics are those of public settings alone.
-func (r *regressor) publicMetrics() publicMetrics {
-	number, _ := r.Model.Inducing.Z.Dims()
-	return publicMetrics{InducingInputs: float64(number), NormSquared: r.Noise.NormSquared, FitMetrics: r.FitMetrics()}
+// Predict returns mean and variance of the function.
+func (f *fit) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
+	at := f.scaling.Apply(x)
+	var out []method.Prediction
+	for _, p := range f.posteriors {
+		mean, variances, err := p.Predict(ctx, f.Engine, at)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, method.Prediction{Mean: mean, Variance: variances[0], Noise: f.Model.Noise})
+	}
+	return out, nil
 }
 
-func runRegression(
-	ctx context.Context, t *experiment.Trial, s *Settings,
-) (*experiment.Outcome[Metrics], error) {
-	r, err := newRegressor(t, s)
-	if err != nil {
-		return nil, err
+func (l *Learner) metrics(s *method.Scores) Metrics {
+	return Metrics{s.Regression, l.publicMetrics(), s.Clipping}
+}
+
+// publicMetrics follow from public settings alone.
+func (l *Learner) publicMetrics() publicMetrics {
+	number, _ := l.z.Dims()
+	return publicMetrics{InducingInputs: float64(number), NormSquared: l.Noise.NormSquared, FitMetrics: l.FitMetrics()}
+}
+
+// Suspicions compare the noise in an element of A with its public range over rows: a sum of
+// kernel values, at most σ_f², times outputs from −1 to 1.
+func (l *Learner) Suspicions(rows int) []string {
+	most := 2 * float64(rows) * l.Model.Variance
+	if l.Noise.SigmaA <= most {
+		return nil
 	}
-	splits, err := sparse.Repeat(ctx, r.Problem, s.Repeats, r.splitOnce)
-	if err != nil {
-		return nil, err
-	}
-	n, k := len(r.y), float64(len(splits))
-	m := Metrics{publicMetrics: r.publicMetrics(), UsedRows: float64(n), DroppedRows: float64(r.dropped),
-		ClippedFraction: float64(r.clipped) / float64(n)}
-	for _, o := range splits {
-		m.RMSE += o.rmse / k
-		m.RMSEWithoutNoise += o.exact / k
-		m.RMSECentre += o.centre / k
-		m.Coverage95 += o.coverage / k
-		m.MeanSD += o.sd / k
-	}
-	warnings := r.Engine.Warnings()
-	if r.dropped > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out",
-			r.dropped, r.dropped+n))
-	}
-	warnings = append(warnings, r.suspicions(&m, splits)...)
-	privacy := r.guarantee()
-	if privacy != nil {
-		privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what " +
-			"may be published is what --release writes"},
-			append(privacy.Notes, "every split (repeats) spends a budget of its own")...)
-	}
-	return &experiment.Outcome[Metrics]{Metrics: m, Privacy: privacy, Warnings: warnings}, nil
+	return []string{fmt.Sprintf("computed but suspect: the noise in an element of A has a standard deviation of %.3g, "+
+		"and the public range of that sum over %d rows is %.3g wide; use a larger epsilon, fewer inducing inputs, or more rows",
+		l.Noise.SigmaA, rows, most)}
 }

@@ -17,10 +17,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dpgp/modelfile"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
 )
@@ -47,10 +47,10 @@ func writeOwn(t *testing.T, n int, other map[int]string) string {
 }
 
 // given is an end of a range.
-func given(v float64) end { return experiment.NumberOr[own.None](v) }
+func given(v float64) method.End { return experiment.NumberOr[method.None](v) }
 
 // givenAll are the ends of a range in each input.
-func givenAll(v ...float64) own.Ends { return experiment.SeveralOf[own.None](v...) }
+func givenAll(v ...float64) method.Ends { return experiment.SeveralOf[method.None](v...) }
 
 // ownSettings are the public settings for [writeOwn].
 func ownSettings(path string) func(*Settings) {
@@ -209,14 +209,21 @@ func TestReleaseOfNeighbours(t *testing.T) {
 }
 
 // sumsOf are the sums over all rows of a file of 200, without noise.
-func sumsOf(t *testing.T, other map[int]string) (sparsegp.Sums, *regressor) {
+func sumsOf(t *testing.T, other map[int]string) (sparsegp.Sums, *Learner) {
 	t.Helper()
-	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 200, other)))
-	r, err := newRegressor(trial, s)
+	return sumsOfTrial(t, ownSettings(writeOwn(t, 200, other)))
+}
+
+// sumsOfTrial are those over all rows of a trial's data, without noise.
+func sumsOfTrial(t *testing.T, changes ...func(*Settings)) (sparsegp.Sums, *Learner) {
+	t.Helper()
+	trial, s := ownTrial(t, 0, changes...)
+	r, rows, err := definition.Learner(t.Context(), trial, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums, err := sparsegp.Sum(t.Context(), r.Engine, r.Model.Inducing, r.x, r.y, nil)
+	all := rows.All()
+	sums, err := sparsegp.Sum(t.Context(), r.Engine, r.Model.Inducing, all.X, all.Y, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,15 +255,7 @@ func fewInducing(s *Settings) { s.Inducing, s.Epsilon = "3", 2 }
 
 // The sums get the noise that the model says.
 func TestNoiseOfTheSums(t *testing.T) {
-	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 50, nil)), fewInducing)
-	r, err := newRegressor(trial, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := sparsegp.Sum(t.Context(), r.Engine, r.Model.Inducing, r.x, r.y, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums, r := sumsOfTrial(t, ownSettings(writeOwn(t, 50, nil)), fewInducing)
 	rng := rand.New(rand.NewPCG(5, 6))
 	var a, diagonal, beside []float64
 	const draws = 4000
@@ -357,7 +356,7 @@ func TestLengthscaleOfEachInput(t *testing.T) {
 		}
 		return path
 	}
-	of := func(path string, lengthscale experiment.Several, high own.Ends) func(*Settings) {
+	of := func(path string, lengthscale experiment.Several, high method.Ends) func(*Settings) {
 		return func(s *Settings) {
 			s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(9)
 			s.Lengthscale, s.Inducing, s.InputLow, s.InputHigh = lengthscale, "3", givenAll(0), high
@@ -402,7 +401,7 @@ func TestRegressionWorkers(t *testing.T) {
 }
 
 func TestRegressionSettingsRefused(t *testing.T) {
-	none := trialtest.WordOr[float64](own.Absent)
+	none := trialtest.WordOr[float64](method.Absent)
 	path := writeOwn(t, 20, nil)
 	for _, c := range []struct {
 		name   string
@@ -412,7 +411,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 		{"no low", func(s *Settings) { s.Low = none },
 			"low and high are not given: they are the public range of the output"},
 		{"no range of the inputs", func(s *Settings) {
-			s.InputLow, s.InputHigh = own.Ends{IsWord: true}, own.Ends{IsWord: true}
+			s.InputLow, s.InputHigh = method.Ends{IsWord: true}, method.Ends{IsWord: true}
 		},
 			"input_low and input_high are not given"},
 		{"an empty range", func(s *Settings) { s.Low, s.High = given(5), given(5) }, "low must be below high"},
@@ -427,7 +426,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 			"a grid in 2 inputs has 900 points"},
 		{"a bound for one input", func(s *Settings) { s.Inputs, s.Bound = "x+name", givenBound(sparse.Eq7) },
 			"bound = eq7 is for one input"},
-		{"one end of the inputs", func(s *Settings) { s.InputHigh = own.Ends{IsWord: true} },
+		{"one end of the inputs", func(s *Settings) { s.InputHigh = method.Ends{IsWord: true} },
 			"input_low and input_high are not given"},
 		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
 			"input_low = [0,0]: these are 2 numbers for 1 input;"},

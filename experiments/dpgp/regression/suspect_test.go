@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"privkern/runner/experiment"
 	"slices"
 	"strings"
 	"testing"
+
+	"privkern/runner/experiment"
 )
 
 // suspects are the warnings of a kind, of all that a trial gives.

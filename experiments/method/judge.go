@@ -1,0 +1,250 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Scores are means over the splits of predictions at rows that were held out.
+type Scores struct {
+	Regression     RegressionScores
+	Classification ClassificationScores
+	Clipping
+}
+
+// Advice completes warnings: each text tells the reader which settings to change.
+type Advice struct {
+	Noise    string // against noise, such as "use a larger epsilon or more rows"
+	Settings string // against a poor fit without noise
+	// Narrow and Wide are against regions of 95 % that hold too few or too many outputs.
+	Narrow, Wide string
+}
+
+// judging is a trial that judges a learner by rows that it holds out.
+type judging struct {
+	Splits
+	t       *experiment.Trial
+	learner Learner
+	rows    *Rows
+	budget  *mechanism.Budget
+	advice  Advice
+}
+
+// regressionSplit is the result of a split, in the unit of the output.
+type regressionSplit struct{ rmse, exact, centre, coverage, sd float64 }
+
+// regressionOnce fits some rows, and compares its predictions of the others with those without
+// noise and with the middle of the public range.
+func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressionSplit, err error) {
+	noisy, exact, test, err := j.predict(ctx, repeat)
+	if err != nil {
+		return out, err
+	}
+	scale, k := j.rows.Scale, float64(len(test))
+	for i, row := range test {
+		truth := j.rows.Scaled(j.rows.Values[row])
+		miss := truth - noisy.Mean[i]
+		out.rmse += miss * miss / k
+		out.exact += (truth - exact.Mean[i]) * (truth - exact.Mean[i]) / k
+		out.centre += truth * truth / k
+		out.sd += scale * math.Sqrt(noisy.Variance[i]) / k
+		if math.Abs(miss) <= table.Central95*math.Sqrt(noisy.Variance[i]+noisy.Noise) {
+			out.coverage += 1 / k
+		}
+	}
+	out.rmse, out.exact, out.centre = scale*math.Sqrt(out.rmse), scale*math.Sqrt(out.exact), scale*math.Sqrt(out.centre)
+	return out, nil
+}
+
+// predict fits the training rows of a split with noise and without, and predicts the others.
+func (j *judging) predict(ctx context.Context, repeat int) (noisy, exact *Prediction, test []int, err error) {
+	train, test, err := j.Split(j.t, repeat, j.rows.Len())
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	fit, err := j.learner.Fit(ctx, j.rows.of(train), Stream(j.t, "mechanism", repeat), nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p, err := fit.Predict(ctx, learn.SelectRows(j.rows.X, test))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return &p[0], &p[1], test, nil
+}
+
+// regression returns the scores of all splits, with warnings.
+func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
+	splits, err := Repeat(ctx, j.t, j.Repeats, j.regressionOnce)
+	if err != nil {
+		return nil, nil, err
+	}
+	k := float64(len(splits))
+	out := &Scores{Clipping: Clipping{j.rows.clipped()}}
+	m := &out.Regression
+	m.RowCounts = j.rows.counts()
+	for _, o := range splits {
+		m.RMSE += o.rmse / k
+		m.RMSEWithoutNoise += o.exact / k
+		m.RMSECentre += o.centre / k
+		m.Coverage95 += o.coverage / k
+		m.MeanSD += o.sd / k
+	}
+	if j.rows.simulated {
+		return out, nil, nil
+	}
+	advice := j.advice.Settings
+	if !j.budget.Noiseless() {
+		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, %s; otherwise ", m.RMSEWithoutNoise,
+			j.advice.Noise) + advice
+	}
+	tests := j.tests(j.rows.Len())
+	return out, []string{
+		table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice),
+		table.CoverageWarning(m.Coverage95, coverageError(splits, tests), tests, j.advice.Narrow, j.advice.Wide),
+	}, nil
+}
+
+// coverageError is the standard error of the mean coverage of splits with the given
+// number of test rows each: the binomial one of a single split, since the rows of several are
+// the same, or that of the splits where it is larger, since one draw of the noise
+// moves all predictions of a split.
+func coverageError(splits []regressionSplit, tests int) float64 {
+	binomial := table.CoverageError(tests)
+	if len(splits) < 2 {
+		return binomial
+	}
+	coverage := make([]float64, len(splits))
+	for i, s := range splits {
+		coverage[i] = s.coverage
+	}
+	return max(binomial, stat.StdErr(stat.StdDev(coverage, nil), float64(len(splits))))
+}
+
+// classificationSplit is the result of a split, in shares of the test rows.
+type classificationSplit struct{ noisy, exact, chance, largest float64 }
+
+// classificationOnce fits some rows, and compares its predictions of the others with those
+// without noise and with the largest class.
+func (j *judging) classificationOnce(ctx context.Context, repeat int) (out classificationSplit, err error) {
+	noisy, exact, test, err := j.predict(ctx, repeat)
+	if err != nil {
+		return out, err
+	}
+	counts, tested := j.rows.classCounts(), make([]int, len(j.rows.Classes))
+	want := make([]int, len(test))
+	for i, row := range test {
+		want[i] = j.rows.Labels[row]
+		tested[want[i]]++
+		counts[want[i]]--
+	}
+	n := float64(len(test))
+	out.chance = float64(slices.Max(tested)) / n
+	for class, p := range LargestClass(counts, j.budget.Epsilon) {
+		out.largest += p * float64(tested[class]) / n
+	}
+	out.noisy, out.exact = learn.Accuracy(noisy.Class(), want), learn.Accuracy(exact.Class(), want)
+	return out, nil
+}
+
+// LargestClass returns the probabilities with which the exponential mechanism answers that a
+// class is the largest: a substituted row moves a count by 1.
+func LargestClass(counts []int, epsilon float64) []float64 {
+	most, sum := slices.Max(counts), 0.0
+	out := make([]float64, len(counts))
+	for i, n := range counts {
+		switch {
+		case n == most:
+			out[i] = 1
+		case !math.IsInf(epsilon, 1):
+			out[i] = math.Exp(epsilon * float64(n-most) / 2)
+		}
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// classification returns the scores of all splits, with warnings.
+func (j *judging) classification(ctx context.Context) (*Scores, []string, error) {
+	splits, err := Repeat(ctx, j.t, j.Repeats, j.classificationOnce)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Scores{}
+	m := &out.Classification
+	m.RowCounts = j.rows.counts()
+	for _, o := range splits {
+		k := 1 / float64(len(splits))
+		m.Accuracy += k * o.noisy
+		m.AccuracyChance += k * o.chance
+		m.AccuracyWithoutNoise += k * o.exact
+		m.AccuracyLargest += k * o.largest
+	}
+	warnings := []string{j.rows.smallClasses()}
+	if m.Accuracy <= m.AccuracyLargest {
+		warnings = append(warnings, fmt.Sprintf("computed but suspect: %.3g of the test rows are right, and always to say "+
+			"the largest class, chosen with the same epsilon, has %.3g; without noise it is %.3g: if that is far more, %s; "+
+			"otherwise %s", m.Accuracy, m.AccuracyLargest, m.AccuracyWithoutNoise, j.advice.Noise, j.advice.Settings))
+	}
+	return out, warnings, nil
+}
+
+// classCounts returns the number of rows of each class.
+func (r *Rows) classCounts() []int {
+	counts := make([]int, len(r.Classes))
+	for _, l := range r.Labels {
+		counts[l]++
+	}
+	return counts
+}
+
+// smallClasses warns of classes with fewer than five rows; empty for none.
+func (r *Rows) smallClasses() string {
+	var few []string
+	for i, n := range r.classCounts() {
+		if n < 5 {
+			few = append(few, fmt.Sprintf("%s (%d)", r.Classes[i], n))
+		}
+	}
+	if few == nil {
+		return ""
+	}
+	return "computed but suspect: there are classes with fewer than five rows, which are hardly learnt: " +
+		strings.Join(few, ", ")
+}
+
+func (r *Rows) counts() RowCounts {
+	return RowCounts{UsedRows: float64(r.Len()), DroppedRows: float64(r.Dropped)}
+}
+
+// warnings returns those of a trial; fit and scores are about these. They depend on the data:
+// they are for judging, and no part of a release.
+func (j *judging) warnings(task Task, fit, scores []string) []string {
+	out := engine.Of(j.t.Engine).Warnings()
+	if j.rows.simulated {
+		return out
+	}
+	columns := "an input or the output"
+	if task == Classification {
+		columns = "a column that is used"
+	}
+	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores)
+	if !j.budget.Noiseless() {
+		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Len()))
+	}
+	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+}

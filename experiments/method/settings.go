@@ -1,0 +1,115 @@
+package method
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"os"
+
+	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+func init() { experiment.Document[Columns](settingsSource) }
+
+// Simulated is the dataset that needs no file.
+const Simulated = "simulated"
+
+// None is the word of a number that is not given.
+type None int
+
+// Absent is its only value.
+const Absent None = 0
+
+// Choices are the word.
+func (None) Choices() []string { return []string{"none"} }
+
+// End is one end of a public range.
+type End = experiment.Or[None, float64]
+
+// Ends is one end for all inputs, or one for each.
+type Ends = experiment.SeveralOr[None]
+
+// Columns name a user's own data, and the columns that a method uses.
+type Columns struct {
+	// simulated, 1024 observations of sin(2x)/(2x), or your own data: csv:PATH, comma-separated values
+	// with a header, parquet:PATH, npy:PATH or images:FOLDER
+	Dataset string `name:"dataset" default:"simulated"`
+	// names of the columns that are predicted from, joined by + or commas, or * for every numeric one;
+	// they are protected. A category has its levels beside it, colour[red|green]
+	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
+	// the column that is predicted; it is protected
+	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+}
+
+// OutputRange is the public range of an output.
+type OutputRange struct {
+	// lower end of the public range of the output, to which it is clipped (of your own data, where it
+	// must be given); it must not be read off the data
+	Low End `name:"low" default:"none"`
+	// upper end of the public range of the output (of your own data, where it must be given)
+	High End `name:"high" default:"none"`
+}
+
+// Splits divide the rows into those for training and for testing.
+type Splits struct {
+	// share of the rows that is drawn for testing; a release is made from all rows
+	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1"`
+	// splits into rows for training and testing, each with noise of its own; metrics are means over them
+	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
+}
+
+// IsOwn reports whether the data are the user's.
+func (c Columns) IsOwn() bool { return table.Is(c.Dataset) }
+
+// Spec returns the columns that are read.
+func (c Columns) Spec() table.Spec {
+	return table.Spec{Dataset: c.Dataset, Inputs: c.Inputs, Others: []string{c.Output}}
+}
+
+// CheckDataset refuses data that are neither simulated nor the user's.
+func (c Columns) CheckDataset() error {
+	if c.IsOwn() || c.Dataset == Simulated {
+		return nil
+	}
+	return fmt.Errorf("dataset = %q: it is %s or data of your own, such as csv:PATH%s", c.Dataset, Simulated,
+		Like(c.Dataset))
+}
+
+// Like completes a refusal by the name that the user's file has as a dataset; it is empty
+// where there is no such file.
+func Like(name string) string {
+	if info, err := os.Stat(name); err != nil || info.IsDir() {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", table.Named(name))
+}
+
+// given reports whether the range has both ends.
+func (r *OutputRange) given() bool { return !r.Low.Is(Absent) && !r.High.Is(Absent) }
+
+// Check refuses an empty range, and one that is needed and not given.
+func (r *OutputRange) Check(needed bool) error {
+	low, high := r.Low.Number, r.High.Number
+	switch {
+	case r.Low.Is(Absent) != r.High.Is(Absent), needed && !r.given():
+		return fmt.Errorf("low and high are not given: they are the public range of the output, such as low=0 high=100; " +
+			"its length decides the noise, and it must not be read off the data")
+	case r.given() && !(low < high && !math.IsInf(high-low, 0)):
+		return fmt.Errorf("low = %g and high = %g: low must be below high", low, high)
+	}
+	return nil
+}
+
+// Unit returns the middle and half the length of the range; 0 and 1 where it is not given.
+// Outputs less centre, over scale, are in [-1, 1].
+func (r *OutputRange) Unit() (centre, scale float64) {
+	if !r.given() {
+		return 0, 1
+	}
+	low, high := r.Low.Number, r.High.Number
+	return low + (high-low)/2, (high - low) / 2
+}
