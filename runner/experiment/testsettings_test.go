@@ -32,7 +32,6 @@ type budget struct {
 	// privacy parameter
 	//
 	// The text below an empty line is for readers of the code.
-
 	Delta float64 `name:"delta" default:"0.01" above:"0" below:"1" when:"epsilon is not inf"`
 }
 

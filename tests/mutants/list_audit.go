@@ -136,9 +136,9 @@ var auditMutants = []Mutant{
 	{Name: "audit: model: sensitivity of one coordinate for nine", File: sumsFile, Package: audits,
 		Tests: "TestReleases$/model", Old: changeOfSums, New: perCoordinate},
 	// Contributions are cut to the largest of a row, coordinate by coordinate.
-	{Name: "audit: model: clipping after the fit", File: "experiments/dpgp/regression/release.go", Package: audits,
-		Tests: "TestReleases$/model", Old: `y[i] = max(-1, min(1, (private.At(i, columns-1)-r.output.Centre)/r.output.Scale))`,
-		New: `y[i] = (private.At(i, columns-1) - r.output.Centre) / r.output.Scale`},
+	{Name: "audit: model: clipping after the fit", File: "experiments/method/rows.go", Package: audits,
+		Tests: "TestReleases$/model", Old: `p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))`,
+		New: `p.Y = append(p.Y, r.Scaled(v))`},
 	{Name: "audit: model: coordinates share noise", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
 		Old: noisyCoordinate, New: reused},
 	{Name: "audit: model: floating-point sampler", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
