@@ -1,9 +1,8 @@
-// Package backend chooses what trials compute on: "cpu" or "cuda".
+// Package backend chooses the backend of trials: "cpu" or "cuda".
 //
-// The name [Auto] stands for a choice that the machine decides. A device is taken where
-// it can be opened and solves a test problem without the host; else the CPU is. That most machines have
-// no NVIDIA driver is no reason to say anything; why a device that may be there is not
-// taken is.
+// The name [Auto] stands for cuda where a device can be opened and solves a test problem
+// without the host, and for cpu elsewhere. The choice of the CPU gives a reason where the
+// machine may have a device, but not where it has no NVIDIA driver, because most have none.
 package backend
 
 import (
@@ -23,15 +22,15 @@ import (
 // Auto is the name of cuda where a device passes the test problem, of cpu elsewhere.
 const Auto = "auto"
 
-// Choice is what a name stands for on this machine.
+// Choice is the backend that a name stands for on this machine.
 type Choice struct {
 	Backend string // "cpu" or "cuda"
 	Device  string // describes the device, its driver and its libraries; empty on the CPU
 	// Refused is why [Auto] does not take a device. It is nil where one is taken, and
 	// on a machine without an NVIDIA driver.
 	Refused error
-	// Host says what the host computes for a device that was asked for by name, for want
-	// of libraries; it is empty where nothing is missing.
+	// Host lists the operations that the host computes for a device that was requested by
+	// name, because libraries are missing; it is empty where none is.
 	Host string
 }
 
@@ -43,9 +42,9 @@ func (c Choice) String() string {
 	return c.Backend + "; " + c.Device
 }
 
-// Choose opens and tests what a name stands for, "cpu", "cuda" or [Auto], in an element
-// type, "float64" or "float32". For "cuda" it fails where Auto takes the CPU. A device
-// that is taken stays open for the engines of this process; see [cuda.Release].
+// Choose opens and tests the backend "cpu", "cuda" or [Auto] in an element type, "float64" or
+// "float32". For "cuda" it fails where Auto takes the CPU. A device that is taken stays open
+// for the engines of this process; see [cuda.Release].
 func Choose(name, dtype string) (Choice, error) {
 	if name != Auto {
 		c, fellBack, err := open(name, dtype)
@@ -59,7 +58,7 @@ func Choose(name, dtype string) (Choice, error) {
 	if refused == nil {
 		return c, nil
 	}
-	// It has nothing to do with the trials that a device that fails cannot be given back.
+	// A device that fails may fail to be released, which does not concern the trials.
 	_ = cuda.Release()
 	c, _, err := open("cpu", dtype)
 	if !absent(refused) {
@@ -68,7 +67,8 @@ func Choose(name, dtype string) (Choice, error) {
 	return c, err
 }
 
-// open opens and tests a backend, and returns what the host had to compute for it.
+// open opens and tests a backend. fellBack are the warnings about operations that the host
+// computed.
 func open(name, dtype string) (c Choice, fellBack []string, err error) {
 	e, err := engine.Open(name, dtype, 1)
 	if err != nil {
@@ -86,7 +86,7 @@ func open(name, dtype string) (c Choice, fellBack []string, err error) {
 // containers too.
 var kernelModule = "/proc/driver/nvidia/version"
 
-// absent says whether a device is not taken because there is nothing of CUDA: no
+// absent reports whether a device is not taken because there is nothing of CUDA: no
 // library of the driver, or a build without it, and no driver in the system's kernel.
 func absent(refused error) bool {
 	if !errors.Is(refused, engine.ErrNoCUDA) && !errors.Is(refused, engine.ErrNoDriver) {

@@ -19,7 +19,7 @@ import (
 // fake is a device that computes as the host does, but for faults.
 type fake struct {
 	launch error                // of every operation
-	spoil  func(gorgonia.Value) // changes what is downloaded
+	spoil  func(gorgonia.Value) // changes a downloaded value
 	closed *int
 }
 
@@ -173,7 +173,7 @@ func check(t *testing.T, got Choice, err error, want Choice) {
 	}
 }
 
-// matches says whether the parts of a pattern, separated by ".*", are in an error in
+// matches reports whether the parts of a pattern, separated by ".*", are in an error in
 // their order.
 func matches(err error, pattern string) bool {
 	rest := err.Error()

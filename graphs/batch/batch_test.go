@@ -118,7 +118,7 @@ func floats(t *testing.T, out engine.Values, name string) []float64 {
 
 func bits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// A member has the same bits alone, in a batch, and beside larger ones of its class.
+// A member has the same bits alone, in a batch, and with larger ones of its class.
 func TestBitsDoNotDependOnTheBatch(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 		t.Run(dtype.String(), func(t *testing.T) {

@@ -14,8 +14,8 @@ type Group struct {
 	Members    []int // numbers of the problems, in ascending order
 }
 
-// Divide puts problems into groups by the size class of their matrices alone. Most says how
-// many of a class may be in memory together; at least one is.
+// Divide puts problems into groups by the size class of their matrices alone. most returns the
+// number of problems of a class that fit in memory together; a group has at least one.
 func Divide(problems []*mat.Dense, most func(rows, cols int) int) []Group {
 	return DivideBy(problems, SizeClass, most)
 }
@@ -49,7 +49,7 @@ func DivideBy(problems []*mat.Dense, ofRows func(n int) int, most func(rows, col
 	return groups
 }
 
-// OfProblem says which of several problems an error is of.
+// OfProblem adds the number of the problem to its error, where there are several.
 func OfProblem(err error, i, of int) error {
 	if err == nil || of == 1 {
 		return err

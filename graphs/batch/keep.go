@@ -3,7 +3,7 @@ package batch
 import "privkern/graphs/engine"
 
 // Keep copies values to the memory of an engine's backend, where they stay until the result is
-// closed. Nothing stays after an error.
+// closed. After an error none stays.
 func Keep(e *engine.Engine, values engine.Values) (engine.Values, error) {
 	kept := make(engine.Values, len(values))
 	for name, v := range values {

@@ -106,8 +106,8 @@ func TestSolvesOneByOne(t *testing.T) {
 	}
 }
 
-// What takes more than its share of operations on a device without units for float64 shows
-// it: a laptop's float64 is far slower than its float32.
+// On a device with few units for float64 a computation shows it: a laptop's float64 is far
+// slower than its float32.
 func TestFloat64OfALaptop(t *testing.T) {
 	shape := tensor.Shape{4000, 4000}
 	double := countAs(t, tensor.Float64, op.Cholesky(), shape, shape)

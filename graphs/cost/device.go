@@ -2,8 +2,8 @@ package cost
 
 import "math"
 
-// Device is a device as the model sees it: rates in operations per second, bandwidths in
-// bytes per second, times in seconds.
+// Device holds the parameters of a device in the model: rates in operations per second,
+// bandwidths in bytes per second.
 type Device struct {
 	Name string
 	// Product64 and Product32 are the peak rates of matrix products, with tensor cores
@@ -13,9 +13,9 @@ type Device struct {
 	Processors                               int     // multiprocessors
 }
 
-// Devices are those that times are predicted for. The rates are the peaks in NVIDIA's data
-// sheets of the H100 SXM, the H200 SXM, the A100 SXM 80 GB and the GeForce RTX 4070 Laptop;
-// that of the link is what copies reach over PCI Express 5, 5, 4 and 4 with eight lanes.
+// Devices are the devices of the predictions. The rates are the peaks in NVIDIA's data sheets
+// of the H100 SXM, the H200 SXM, the A100 SXM 80 GB and the GeForce RTX 4070 Laptop; the
+// bandwidths of the link are those of copies over PCI Express 5, 5, 4 and 4 with eight lanes.
 var Devices = [...]Device{
 	{"H100", 67e12, 67e12, 34e12, 67e12, 3.35e12, 50e9, 132},
 	{"H200", 67e12, 67e12, 34e12, 67e12, 4.8e12, 50e9, 132},
@@ -43,7 +43,7 @@ func (s *Seconds) Add(other Seconds) {
 	}
 }
 
-// ByName are the times by the devices' names.
+// ByName returns the times by the devices' names.
 func (s Seconds) ByName() map[string]float64 {
 	m := map[string]float64{}
 	for i, d := range Devices {
@@ -58,12 +58,12 @@ type step struct {
 	stages     float64 // of a library's call, each waiting for the one before
 	operations float64
 	product    bool // the operations are those of a matrix product
-	double     bool // in float64 whatever the element type
+	double     bool // in float64 for either element type
 	traffic    float64
 	blocks     float64 // that can run at the same time
 }
 
-// seconds is the longest of the step's four times.
+// seconds returns the longest of the step's four times.
 func (s step) seconds(d Device, single bool) float64 {
 	vector, product := d.Vector64, d.Product64
 	if single {
@@ -77,13 +77,13 @@ func (s step) seconds(d Device, single bool) float64 {
 	return max(float64(s.launches)*launchTime, s.stages*stageTime, s.operations/(rate*busy), s.traffic/(d.Memory*busy))
 }
 
-// busy is the share of the multiprocessors that have work: blocks come in waves, of which
-// the last may leave some idle.
+// busy returns the share of the multiprocessors that have work, b/(⌈b/p⌉p) for b blocks on p of
+// them: blocks run in waves, and the last wave may leave some idle.
 func (s step) busy(processors float64) float64 {
 	return s.blocks / (math.Ceil(s.blocks/processors) * processors)
 }
 
-// Copies are the times of copies between host and device, of some bytes in all.
+// Copies returns the times of copies between host and device, of some bytes in all.
 func Copies(count int, bytes int64) (s Seconds) {
 	for i, d := range Devices {
 		s[i] = float64(count)*copyTime + float64(bytes)/d.Link
@@ -91,7 +91,7 @@ func Copies(count int, bytes int64) (s Seconds) {
 	return s
 }
 
-// Waits are the times of waiting for the device.
+// Waits returns the times of waiting for the device.
 func Waits(count int) (s Seconds) {
 	for i := range s {
 		s[i] = float64(count) * waitTime

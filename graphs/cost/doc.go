@@ -1,10 +1,10 @@
-// Package cost says what operations ask of a CUDA device, and predicts how long a named
-// device takes, where there is none.
+// Package cost counts the work of operations on a CUDA device, and predicts the time that a
+// named device takes, also where there is none.
 //
-// [Of] queues an operation on a device that only counts: what [op.Stream] would launch is
-// what a real one launches. Operations are counted from the shapes of what is called: a
+// [Of] queues an operation on an [op.Stream] that only counts, so that launches are those of a
+// real device. Floating-point operations follow from the shapes of kernels and calls: a
 // multiplication and an addition are two, a function of an element is one. Traffic is every
-// matrix of a step read or written once, without the integers and truth values beside them.
+// matrix of a step read or written once; integers and truth values are left out.
 //
 // # The model
 //
@@ -13,6 +13,6 @@
 // the device's peak rate; its traffic at the bandwidth of the memory. The rates shrink with
 // the share of the multiprocessors that have work. Steps of one run follow each other. This
 // is a roofline with latencies, to judge the shape of a computation, not to rank two
-// libraries; it has not been held against a device. The stages of factorisations are
-// estimates, which the constants beside them explain.
+// libraries; it has not been compared with a device. The stages of factorisations are
+// estimates, explained at their constants.
 package cost

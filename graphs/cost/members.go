@@ -6,7 +6,7 @@ import (
 )
 
 // Batch implements [op.Stream]: each launch is one for all members, with the work of all.
-// What all members share is counted for each.
+// Operands that all members share are counted for each.
 func (s *stream) Batch(b op.Batch) {
 	m := &stream{element: s.element, out: Operand{b.Out, s.out.DType}, members: b.Members}
 	for i, shape := range b.In {
@@ -20,9 +20,9 @@ func (s *stream) Batch(b op.Batch) {
 }
 
 // solveMembers counts a triangular solution of order n with m right-hand sides for each
-// member, as package cuda computes it: by blocks, of which each takes off what is known by a
-// product, and multiplies by the inverse of its diagonal block. The inverses are made once
-// for a matrix, and here in the first solution of an operation.
+// member, as package cuda computes it, by blocks of rows: X_i = L_ii⁻¹(B_i − L_i X_<i), two
+// products. The inverses are made once for a matrix, and counted in the first solution of an
+// operation.
 func (s *stream) solveMembers(l kernels.Matrix, m int) {
 	n, size := l.Rows, op.MemberSolveBlock(l.Rows)
 	if !s.inverted {
@@ -54,9 +54,9 @@ func (s *stream) factorMembers(l kernels.Matrix) {
 	s.Launch(kernels.PlaceDiagonal{N: n, L: l})
 }
 
-// The kernel of ours for eigenproblems has a block for each member. A reflection waits for a
-// few sums over the block, and a rotation, of which there are about .85 n², for the one
-// before: as shares of a stage.
+// The kernel of package kernels for eigenproblems has a block for each member. A reflection
+// waits for a few sums over the block, and each of about .85 n² rotations for the one before:
+// as shares of a stage.
 const (
 	reflectionStages = 0.4
 	rotationStages   = 0.03
@@ -80,8 +80,8 @@ func (s *stream) memberEigen(n float64) {
 		blocks: 1})
 }
 
-// waits are the stages of a kernel of ours whose steps wait for one another: columns of a
-// factor or an inverse, of some tenths of a microsecond each.
+// waits returns the stages of a kernel of package kernels whose steps wait for one another:
+// columns of a factor or an inverse, of some tenths of a microsecond each.
 func waits(k kernels.Kernel) float64 {
 	const columns = 12
 	switch k := k.(type) {

@@ -12,13 +12,13 @@ import (
 	"privkern/graphs/op"
 )
 
-// Work is what operations ask of a device.
+// Work is the work of operations on a device.
 type Work struct {
 	Launches   int     // of kernels, copies on the device and calls of libraries
 	Operations float64 // in floating point
 	Traffic    float64 // bytes that are read and written in the device's memory
-	// Copies are those between host and device, and Up and Down the bytes that they copy. Of
-	// counts those that operations make themselves.
+	// Copies between host and device, and their bytes. Of counts the copies that operations
+	// make themselves.
 	Copies   int
 	Up, Down int64
 	Seconds  Seconds // predicted, without the copies
@@ -58,8 +58,8 @@ func Of(o gorgonia.Op, out Operand, in []Operand) (Work, bool) {
 	return s.work, true
 }
 
-// OfChain counts a chain of functions of n elements each, which one kernel computes: what it
-// reads and writes is its operands and results alone.
+// OfChain counts a chain of functions of n elements each, which one kernel computes: its
+// traffic is that of its operands and results.
 func OfChain(functions, n int, dtype tensor.Dtype, operands ...Operand) Work {
 	traffic := 0.0
 	for _, x := range operands {
@@ -71,7 +71,7 @@ func OfChain(functions, n int, dtype tensor.Dtype, operands ...Operand) Work {
 	return s.work
 }
 
-// stream is an [op.Stream] without a device: it counts what is queued. Addresses stand for
+// stream is an [op.Stream] without a device: it counts the queued work. Addresses stand for
 // nothing; no kernel reads them.
 type stream struct {
 	in      []Operand
@@ -178,7 +178,7 @@ func touched(k kernels.Kernel) float64 {
 		return float64(k.N)
 	case kernels.SumDiagonal:
 		return float64(k.N)
-	case kernels.FactorPanel: // what is below its first row
+	case kernels.FactorPanel: // the rows from its first one on
 		return 2 * kernels.FactorOrder * float64(k.N-k.From)
 	case kernels.PlaceDiagonal:
 		return 2 * kernels.FactorOrder * float64(k.N)
@@ -286,11 +286,12 @@ func (s *stream) Copy(_, from kernels.Matrix) {
 	s.add(step{launches: 1, traffic: s.elem() * n, blocks: max(1, n/threads)})
 }
 
-// tile is the side of what one block of a product computes.
+// tile is the side of the tile that one block of a product computes.
 const tile = 128
 
-// products is a step of products with m×n results of k terms each, of each of which a part
-// is computed. Where there are few tiles, libraries divide the terms among blocks.
+// products adds a step of a batch of products with m×n results of k terms each. part is the
+// share of the results that is computed. Where there are few tiles, libraries divide the terms
+// among blocks.
 func (s *stream) products(batch, part float64, m, n, k int) {
 	results := float64(m) * float64(n)
 	tiles := math.Ceil(float64(m)/tile) * math.Ceil(float64(n)/tile) * part * batch
@@ -326,7 +327,7 @@ func (s *stream) Syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float64, _, _ k
 // The stages of library calls that wait for one another. cuBLAS solves block by block of
 // about 128 rows, a vector by 32; cuSOLVER factors panels of about 32 columns in three
 // kernels each; the reduction to tridiagonal form, most of an eigen-decomposition, takes a
-// column at a time, about a dozen kernels with what follows.
+// column at a time, about a dozen kernels with the update.
 const (
 	solveBlock, solveStages   = 128.0, 2.0
 	vectorBlock, vectorStages = 32.0, 0.5
@@ -368,7 +369,7 @@ func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
 		traffic: s.elem() * n * n, blocks: max(1, n*n/(2*tile*tile))})
 }
 
-// Syevd implements [op.Stream]. It is in float64 whatever the element type.
+// Syevd implements [op.Stream]. It is in float64 for either element type.
 func (s *stream) Syevd(order int, _, _ kernels.Doubles) kernels.Flag {
 	n := float64(order)
 	if s.members > 0 {

@@ -10,7 +10,7 @@
 // calls them: a pool of w workers computes on w cores at most.
 //
 // Matrices are row-major; ld is the distance of rows. An error is that of the pool's loop: its
-// context's, or a [parallel.PanicError]. What was written by then is undefined.
+// context's, or a [parallel.PanicError]. After an error the results are undefined.
 package dense
 
 import (
@@ -44,8 +44,8 @@ const (
 	align = 16
 )
 
-// wide is by what the sizes of a type are multiplied, but for the columns of a product and the
-// order of a factor: copies take a larger share of the time in float32.
+// wide returns the factor by which a type multiplies sizes, apart from the columns of a product
+// and the order of a factor: 2 for float32, because copies take a larger share of its time.
 func wide[T cpublas.Float]() int {
 	var zero T
 	if _, single := any(zero).(float32); single {
@@ -54,8 +54,8 @@ func wide[T cpublas.Float]() int {
 	return 1
 }
 
-// part is the size of the parts of n elements, at most most but for alignment. Their number
-// is one or even: halves of the machine get as many.
+// part returns the size of the parts of n elements, at most most before alignment. The number
+// of parts is one or even, so that they divide evenly among an even number of workers.
 func part(n, most int) int {
 	parts := max(1, (n+most-1)/most)
 	if parts > 1 {
@@ -79,8 +79,8 @@ func split(lo, hi, size int) (spans []span) {
 	return spans
 }
 
-// from is what of A begins at row i and column j of op(A).
-func from[T cpublas.Float](a []T, lda, i, j int, t blas.Transpose) []T {
+// submatrix returns the view of A that starts at row i, column j of op(A).
+func submatrix[T cpublas.Float](a []T, lda, i, j int, t blas.Transpose) []T {
 	if t != blas.NoTrans {
 		i, j = j, i
 	}

@@ -75,8 +75,8 @@ func near[T cpublas.Float](t *testing.T, what string, got, want []T, size float6
 	}
 }
 
-// same computes with several numbers of workers and compares bits, and then with what one
-// call computes. f overwrites a copy of to.
+// same compares the bits of f with several numbers of workers, and then its results with those
+// of whole, one call. f overwrites a copy of to.
 func same[T cpublas.Float](t *testing.T, what string, to []T, size float64, whole func(to []T),
 	f func(pool *parallel.Pool, to []T) error) {
 	t.Helper()

@@ -18,7 +18,7 @@ func Gemm[T cpublas.Float](pool *parallel.Pool, ta, tb blas.Transpose, m, n, k i
 	return gemm(pool, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// gemm is Gemm in parts, whatever the size.
+// gemm is Gemm in parts, for any size.
 func gemm[T cpublas.Float](pool *parallel.Pool, ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T,
 	ldb int, beta T, c []T, ldc int) error {
 	var parts []rectangle
@@ -28,8 +28,8 @@ func gemm[T cpublas.Float](pool *parallel.Pool, ta, tb blas.Transpose, m, n, k i
 		}
 	}
 	return each(pool, parts, func(p rectangle) {
-		cpublas.Gemm(ta, tb, p.rows.n, p.cols.n, k, alpha, from(a, lda, p.rows.at, 0, ta), lda,
-			from(b, ldb, 0, p.cols.at, tb), ldb, beta, c[p.rows.at*ldc+p.cols.at:], ldc)
+		cpublas.Gemm(ta, tb, p.rows.n, p.cols.n, k, alpha, submatrix(a, lda, p.rows.at, 0, ta), lda,
+			submatrix(b, ldb, 0, p.cols.at, tb), ldb, beta, c[p.rows.at*ldc+p.cols.at:], ldc)
 	})
 }
 
@@ -44,7 +44,7 @@ func Syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose
 	return syrk(pool, uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 }
 
-// syrk is Syrk in parts, whatever the size: strips of rows up to the diagonal, the long ones
+// syrk is Syrk in parts, for any size: strips of rows up to the diagonal, the long ones
 // first, and then the blocks on it.
 func syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int,
 	beta T, c []T, ldc int) error {
@@ -67,11 +67,11 @@ func syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose
 		other = blas.NoTrans
 	}
 	return each(pool, append(parts, diagonal...), func(p rectangle) {
-		rows, to := from(a, lda, p.rows.at, 0, t), c[p.rows.at*ldc+p.cols.at:]
+		rows, to := submatrix(a, lda, p.rows.at, 0, t), c[p.rows.at*ldc+p.cols.at:]
 		if p.rows == p.cols {
 			cpublas.Syrk(uplo, t, p.rows.n, k, alpha, rows, lda, beta, to, ldc)
 			return
 		}
-		cpublas.Gemm(t, other, p.rows.n, p.cols.n, k, alpha, rows, lda, from(a, lda, p.cols.at, 0, t), lda, beta, to, ldc)
+		cpublas.Gemm(t, other, p.rows.n, p.cols.n, k, alpha, rows, lda, submatrix(a, lda, p.cols.at, 0, t), lda, beta, to, ldc)
 	})
 }

@@ -27,7 +27,7 @@ func Trsm[T cpublas.Float](pool *parallel.Pool, side blas.Side, uplo blas.Uplo, 
 	return trsmColumns(pool, uplo, t, m, n, a, lda, b, ldb)
 }
 
-// trsmColumns solves op(A) X = B for parts of the columns of B, whatever the size.
+// trsmColumns solves op(A) X = B for parts of the columns of B, for any size.
 func trsmColumns[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, m, n int, a []T, lda int,
 	b []T, ldb int) error {
 	return each(pool, split(0, n, part(n, wide[T]()*solvePart)), func(s span) {
@@ -35,7 +35,7 @@ func trsmColumns[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Tr
 	})
 }
 
-// trsmRows solves X op(A) = B for parts of the rows of B, whatever the size.
+// trsmRows solves X op(A) = B for parts of the rows of B, for any size.
 func trsmRows[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose, m, n int, a []T, lda int, b []T,
 	ldb int) error {
 	return each(pool, split(0, m, part(m, min(wide[T]()*solvePart, max(m/2, align)))), func(s span) {
@@ -60,17 +60,17 @@ func trsmHalves[T cpublas.Float](side blas.Side, uplo blas.Uplo, t blas.Transpos
 	if lower := (uplo == blas.Lower) == (t == blas.NoTrans); lower == (side == blas.Right) {
 		x, y = y, x
 	}
-	ax, ay := from(a, lda, x.at, x.at, t), from(a, lda, y.at, y.at, t)
+	ax, ay := submatrix(a, lda, x.at, x.at, t), submatrix(a, lda, y.at, y.at, t)
 	if side == blas.Left {
 		bx, by := b[x.at*ldb:], b[y.at*ldb:]
 		trsmHalves(side, uplo, t, x.n, n, ax, lda, bx, ldb)
-		cpublas.Gemm(t, blas.NoTrans, y.n, n, x.n, -1, from(a, lda, y.at, x.at, t), lda, bx, ldb, 1, by, ldb)
+		cpublas.Gemm(t, blas.NoTrans, y.n, n, x.n, -1, submatrix(a, lda, y.at, x.at, t), lda, bx, ldb, 1, by, ldb)
 		trsmHalves(side, uplo, t, y.n, n, ay, lda, by, ldb)
 		return
 	}
 	bx, by := b[x.at:], b[y.at:]
 	trsmHalves(side, uplo, t, m, x.n, ax, lda, bx, ldb)
-	cpublas.Gemm(blas.NoTrans, t, m, y.n, x.n, -1, bx, ldb, from(a, lda, x.at, y.at, t), lda, 1, by, ldb)
+	cpublas.Gemm(blas.NoTrans, t, m, y.n, x.n, -1, bx, ldb, submatrix(a, lda, x.at, y.at, t), lda, 1, by, ldb)
 	trsmHalves(side, uplo, t, m, y.n, ay, lda, by, ldb)
 }
 
@@ -88,12 +88,12 @@ func trsmBlocks[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Tra
 			rest = span{0, s.at}
 		}
 		x := b[s.at*ldb:]
-		cpublas.Trsm(blas.Left, uplo, t, s.n, n, 1, from(a, lda, s.at, s.at, t), lda, x, ldb)
+		cpublas.Trsm(blas.Left, uplo, t, s.n, n, 1, submatrix(a, lda, s.at, s.at, t), lda, x, ldb)
 		if rest.n == 0 {
 			break
 		}
 		err := each(pool, split(rest.at, rest.at+rest.n, rowPart), func(r span) {
-			cpublas.Gemm(t, blas.NoTrans, r.n, n, s.n, -1, from(a, lda, r.at, s.at, t), lda, x, ldb, 1, b[r.at*ldb:], ldb)
+			cpublas.Gemm(t, blas.NoTrans, r.n, n, s.n, -1, submatrix(a, lda, r.at, s.at, t), lda, x, ldb, 1, b[r.at*ldb:], ldb)
 		})
 		if err != nil {
 			return err

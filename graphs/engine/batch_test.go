@@ -27,7 +27,7 @@ func batched() Program {
 	}}
 }
 
-// batchedInputs are (2+i)·I for three members with the shift 0, but member 1 is what is given.
+// batchedInputs returns (2+i)·I for three members with the shift 0; member 1 is the given matrix.
 func batchedInputs(member ...float64) Values {
 	const n = 3
 	k := []float64{2, 0, 0, 2, 3, 0, 0, 3, 4, 0, 0, 4}
@@ -36,7 +36,7 @@ func batchedInputs(member ...float64) Values {
 		"shift": TensorOf(make([]float64, n), n)}
 }
 
-// checkBatched compares with what was worked out by hand: NaN in member 1, the others with
+// checkBatched compares with values worked out by hand: NaN in member 1, the others with
 // x = rhs/(2+i) and log|A| = 2 log(2+i).
 func checkBatched(t *testing.T, out Values, err error) {
 	t.Helper()

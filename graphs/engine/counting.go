@@ -14,8 +14,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// countedDevice is a device as one program uses it: it counts what the program asks of the
-// device, and computes on the host the operations that the device has no kernel for.
+// countedDevice is a device for one program: it counts the program's work, and computes on
+// the host the operations that the device has no kernel for.
 type countedDevice struct {
 	Device
 	counts counts.Recorder
@@ -40,7 +40,7 @@ func (e *Engine) counting(key counts.Key) *countedDevice {
 	return d
 }
 
-// operandsOf are tensors as package cost sees them.
+// operandsOf returns the shapes and element types of tensors, for package cost.
 func operandsOf(all []DTensor) []cost.Operand {
 	operands := make([]cost.Operand, len(all))
 	for i, t := range all {

@@ -36,7 +36,7 @@ func countedInputs(e *Engine) Values {
 	return Values{"a": e.Matrix(a), "b": e.Matrix(a)}
 }
 
-// What a program asks of a device is counted from StartCounting on.
+// The work of a program is counted from StartCounting on.
 func TestCounts(t *testing.T) {
 	const runs, matrix = 3, 8 * counted * counted
 	e := open(t, "float64", 1)
@@ -136,7 +136,7 @@ func TestCountsOfSessions(t *testing.T) {
 }
 
 // An operation without a kernel costs two copies for each operand and the result, and a
-// wait, whether the device says so or the CPU computes in its place.
+// wait, whether a device refuses it or the CPU computes it.
 func TestCountsOfFallbacks(t *testing.T) {
 	for name, device := range map[string]func(e *Engine) Device{
 		"a device": func(*Engine) Device {

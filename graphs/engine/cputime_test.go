@@ -54,7 +54,7 @@ func TestCPUOfRuns(t *testing.T) {
 	const each = 30 * time.Millisecond
 	for _, c := range []struct {
 		name                   string
-		workers, runs, outside int // outside: goroutines beside the runs
+		workers, runs, outside int // outside: goroutines that are no runs
 	}{
 		{"one worker", 1, 1, 0},
 		{"three workers", 3, 1, 0},

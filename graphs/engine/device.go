@@ -27,7 +27,7 @@ type DTensor struct {
 // Bytes is the size of the tensor's elements.
 func (t DTensor) Bytes() int { return t.Shape.TotalSize() * int(t.DType.Size()) }
 
-// Device is where an executor's values live and its operations run. An
+// Device holds an executor's values and runs its operations. An
 // executor calls its device from one goroutine at a time; only the host launches steps from
 // several.
 type Device interface {
@@ -41,12 +41,12 @@ type Device interface {
 	// device that shares the host's memory may keep a reference instead, which
 	// is dropped when the buffer is freed; it never writes to it.
 	Upload(dst DTensor, v gorgonia.Value) error
-	// Download queues a copy to the host behind what was launched before. The
+	// Download queues a copy to the host behind all launches before it. The
 	// value's elements are there after the next Sync; from then on the device
 	// does not touch it. The buffer may be freed before.
 	Download(src DTensor) (gorgonia.Value, error)
-	// Launch computes an operation, or queues it behind what was launched
-	// before. It returns ErrNoKernel for one that it cannot do.
+	// Launch computes an operation, or queues it behind all launches before it. It
+	// returns ErrNoKernel for an operation that it cannot compute.
 	Launch(op gorgonia.Op, out DTensor, in []DTensor) error
 	// Sync waits for all work and returns its first error. An executor calls it
 	// at the end of every run that the host waits for, failed ones included, and where the
@@ -55,8 +55,7 @@ type Device interface {
 	// Detach ends a run in place of Sync, and does not wait for it. It returns no tail where
 	// nothing is left to do; its error is that of a Sync.
 	Detach() (Tail, error)
-	// After lets what is launched from now on follow the end of another run, without the
-	// host.
+	// After orders all later launches after the end of another run, without the host.
 	After(Tail) error
 	// Take returns the memory of a run's value as it stays after the run, in place of the
 	// buffer, which need not be freed.
@@ -69,18 +68,18 @@ type Device interface {
 
 // Tail is the end of a run that nobody has waited for. It is safe for concurrent use.
 type Tail interface {
-	// Done says whether the run has ended. It does not wait.
+	// Done reports, without waiting, whether the run has ended.
 	Done() bool
 	// Wait waits for the run and returns the error of its first operation that failed. It is
-	// called once, and what the run has used of the device's memory stays until then.
+	// called once; until then the run keeps the device memory that it uses.
 	Wait() error
 }
 
 // interruptible is a device whose operations end early with the context of a run.
 type interruptible interface{ within(ctx context.Context) }
 
-// giver is a device whose memory is the host's: it may hand over what stays in place of a copy.
-// It returns nil where it does not.
+// giver is a device whose memory is the host's: it may hand over a resident value in place of
+// a copy. It returns nil where it does not.
 type giver interface {
 	give(kept, as DTensor) (gorgonia.Value, error)
 }
@@ -88,10 +87,10 @@ type giver interface {
 // Fuser is a device that may compute several operations on single elements by one kernel.
 type Fuser interface {
 	Device
-	// Fuses says whether it does.
+	// Fuses reports whether the device fuses operations.
 	Fuses() bool
-	// Fuse prepares the kernel of a chain on numbers of one element type, beside which
-	// there may be truth values.
+	// Fuse prepares the kernel of a chain on numbers of one element type, and on truth
+	// values.
 	Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error)
 }
 
@@ -99,8 +98,8 @@ type Fuser interface {
 // the operations one by one, so that the executor may change between the two from run to
 // run.
 type Fused interface {
-	// Ready says whether the kernel is to be used this time. It is asked once for each
-	// time that the chain is computed.
+	// Ready reports whether this computation of the chain is to use the kernel. It is
+	// called once for each computation.
 	Ready() (bool, error)
 	// Launch queues the kernel, which must be ready, for the chain's inputs and outputs
 	// in their order.
@@ -116,18 +115,17 @@ var ErrNoKernel = errors.New("the device has no kernel for this operation")
 // ErrNoCUDA is returned for the backend "cuda" by a program for a system without CUDA.
 var ErrNoCUDA = errors.New("CUDA needs Linux on amd64 or arm64, and an NVIDIA GPU; `--backend cpu` works everywhere")
 
-// ErrNoDriver says that the machine has no library of the NVIDIA driver, as most
-// machines have not.
+// ErrNoDriver is returned where the machine has no library of the NVIDIA driver.
 var ErrNoDriver = errors.New("the NVIDIA driver cannot be loaded")
 
-// Accelerator is a backend beside the CPU: one device of the machine, shared by
+// Accelerator is a backend other than the CPU: one device of the machine, shared by
 // the executors of an engine.
 type Accelerator interface {
-	// Device returns the device as one executor uses it.
+	// Device returns the device for one executor.
 	Device() Device
 	// String names the device, its driver and its libraries.
 	String() string
-	// Close gives the device back. Executors must be closed before.
+	// Close releases the device. Executors must be closed before.
 	Close() error
 }
 
@@ -136,8 +134,8 @@ var accelerators struct {
 	open map[string]func() (Accelerator, error)
 }
 
-// Register makes a backend known to Open. Packages that bring one call it when
-// they are initialised.
+// Register makes a backend known to Open. A package that implements a backend calls it from
+// init.
 func Register(backend string, open func() (Accelerator, error)) {
 	accelerators.Lock()
 	defer accelerators.Unlock()
@@ -172,28 +170,28 @@ func openAccelerator(backend string) (Accelerator, error) {
 	return open()
 }
 
-// deviceError is what a device did to a computation, whose doing it is not.
+// deviceError is a failure of the device, not of the computation.
 type deviceError struct{ text, advice string }
 
 // Error implements error.
 func (e *deviceError) Error() string { return e.text }
 
-// MachineAdvice says what to do. A runner that knows nothing of devices sees by it that
-// the error is no result of a trial, which can run again.
+// MachineAdvice returns the remedy. A runner, which does not import graphs, recognises by this
+// method that the error is no result of the trial, and that the trial can run again.
 func (e *deviceError) MachineAdvice() string { return e.advice }
 
-// ErrDeviceLost says that a device does not answer any more; the process has to
-// end before it can be used again.
+// ErrDeviceLost is returned where a device does not answer any more; the process has to
+// end before the device can be used again.
 var ErrDeviceLost error = &deviceError{"the device is lost", "see whether nvidia-smi and `run doctor` find the device"}
 
-// ErrOutOfDeviceMemory says that a device has too little memory.
+// ErrOutOfDeviceMemory is returned where a device has too little memory.
 var ErrOutOfDeviceMemory error = &deviceError{"out of device memory",
 	"let other programs on the device end, or run fewer trials at a time on it (--jobs)"}
 
 var deviceFailed atomic.Bool
 
-// DeviceFailed says that a device of this process was lost or ran out of memory
-// during a run. A process that has other work should leave it to a new one.
+// DeviceFailed reports whether a device of this process was lost or ran out of memory
+// during a run. A process with further work should leave it to a new one.
 func DeviceFailed() bool { return deviceFailed.Load() }
 
 // noteFailure remembers errors after which the process should not go on.

@@ -7,16 +7,17 @@
 //
 // # Why another executor
 //
-// Gorgonia's own machines keep every value of a graph, and compute where the build of
-// the program says. A program here is a function: inputs go in, outputs come out and
-// belong to the caller, nothing else is left. What an operation computes is in package
-// op, what a device does with its memory behind [Device]; the executor knows neither.
+// Gorgonia's own machines keep every value of a graph, and its build tags decide where they
+// compute. A program here is a function of its inputs: outputs belong to the caller, and all
+// other values are freed. Package op defines the operations and [Device] the memory, so that
+// the executor is independent of both.
 //
 // # Numbers
 //
 // A matrix is row-major, n×d with points as rows; a scalar is a value without
-// dimensions. All values of a graph have one element type. What float32 does not resolve
-// a caller runs in float64 with [Engine.RunAs], and says so with [Engine.Warn].
+// dimensions. All values of a graph have one element type. Where float32 does not resolve
+// a result, the caller runs the program in float64 with [Engine.RunAs], and records that with
+// [Engine.Warn].
 //
 // Results do not depend on the number of workers: parallel loops split their work into
 // tiles of fixed size, each tile is summed in one order, and the BLAS library runs on
@@ -49,8 +50,8 @@ var ErrClosed = errors.New("the engine is closed")
 // concurrent use: goroutines that run at the same time get graphs of their
 // own.
 //
-// What it keeps by itself is bounded: maxIdle executors with their constants, and on the CPU
-// spareBytes of memory for each element type. [Resident] values belong to their owners.
+// Its caches are bounded: maxIdle executors with their constants, and on the CPU 256 MiB of
+// memory for each element type. [Resident] values belong to their owners.
 type Engine struct {
 	counts.Counter
 
@@ -69,7 +70,7 @@ type Engine struct {
 	closed   bool
 }
 
-// An idleExecutor waits for the next run of a program with its key.
+// idleExecutor is an executor between runs of programs with its key.
 type idleExecutor struct {
 	key string
 	x   *Executor
@@ -80,12 +81,12 @@ const maxIdle = 64
 
 // Open returns an engine for a backend ("cpu", or "cuda" where there is one, see
 // [Register]) and an element type ("float64" or "float32"). One call computes on at
-// most workers goroutines, its own included, and calls at the same time share the
-// workers beside their own; 0 stands for one per processor.
+// most workers goroutines, its own included, and concurrent calls share the workers
+// other than their own; 0 stands for one per processor.
 //
-// Open fails with [ErrNoCUDA] for "cuda" in a build without it, with what is
-// missing where CUDA cannot be used, and where the BLAS library that
-// PRIVKERN_BLAS names cannot be used.
+// Open fails with [ErrNoCUDA] for "cuda" in a build without it, with the reason where
+// CUDA cannot be used, and where the BLAS library that PRIVKERN_BLAS names cannot be
+// used.
 func Open(backend, dtype string, workers int) (*Engine, error) {
 	if backend != "cpu" && backend != "cuda" {
 		return nil, fmt.Errorf("unknown backend %q: it must be cpu or cuda", backend)
@@ -123,7 +124,7 @@ func Open(backend, dtype string, workers int) (*Engine, error) {
 	return e, nil
 }
 
-// Opener is [Open] for a runner, which holds engines and knows nothing of graphs.
+// Opener is [Open] for a runner, which holds engines and does not import graphs.
 func Opener(backend, dtype string, workers int) (io.Closer, error) {
 	return Open(backend, dtype, workers)
 }
@@ -137,13 +138,13 @@ func (e *Engine) Backend() string { return e.backend }
 // DType is "float64" or "float32".
 func (e *Engine) DType() string { return e.dtype.String() }
 
-// ElementType is DType as programs are built with it.
+// ElementType is DType as package tensor's type.
 func (e *Engine) ElementType() tensor.Dtype { return e.dtype }
 
-// BLAS says what computes matrix products on the CPU.
+// BLAS describes the library that computes matrix products on the CPU.
 func (e *Engine) BLAS() cpublas.Info { return e.blas }
 
-// Accelerator describes the device and its driver, such as "NVIDIA H100, driver
+// Accelerator returns the device and its driver, such as "NVIDIA H100, driver
 // 550.54, CUDA 12.4"; it is empty on the CPU.
 func (e *Engine) Accelerator() string {
 	if e.accel == nil {
@@ -152,7 +153,7 @@ func (e *Engine) Accelerator() string {
 	return e.accel.String()
 }
 
-// Workers bounds the engine's own parallelism.
+// Workers returns the bound of the engine's own parallelism.
 func (e *Engine) Workers() int { return e.pool.Workers() }
 
 // ParallelFor calls f for the tiles [0,tile), [tile,2·tile), … of [0,n) on at
@@ -164,8 +165,8 @@ func (e *Engine) ParallelFor(ctx context.Context, n, tile int, f func(lo, hi int
 	return e.pool.For(ctx, n, tile, f)
 }
 
-// Warnings are what was computed but is suspect, each once, in alphabetical
-// order.
+// Warnings returns the warnings about results that are computed but suspect, each once, in
+// alphabetical order.
 func (e *Engine) Warnings() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -184,9 +185,9 @@ func (e *Engine) Warn(format string, args ...any) {
 	e.warnings[fmt.Sprintf(format, args...)] = true
 }
 
-// Warned calls f and returns the warnings that it gave, in alphabetical order, those too
-// that the engine had before. Nothing else may use the engine meanwhile. The engine keeps
-// them beside the others.
+// Warned calls f and returns its warnings in alphabetical order, including those that the
+// engine had before. Nothing else may use the engine meanwhile. The engine adds them to its
+// own.
 func (e *Engine) Warned(f func() error) (given []string, err error) {
 	swap := func(to map[string]bool) (from map[string]bool) {
 		e.mu.Lock()
@@ -204,7 +205,7 @@ func (e *Engine) Warned(f func() error) (given []string, err error) {
 	return nil, f()
 }
 
-// Programs are the names of the programs that the engine keeps for later runs,
+// Programs returns the names of the programs that the engine keeps for later runs,
 // each once, in alphabetical order.
 func (e *Engine) Programs() []string {
 	e.mu.Lock()
@@ -217,7 +218,7 @@ func (e *Engine) Programs() []string {
 	return slices.Compact(names)
 }
 
-// Close frees what the engine keeps, and closes resident values. Runs that have begun may
+// Close closes executors, resident values and the accelerator. Runs that have begun may
 // finish.
 func (e *Engine) Close() error {
 	e.mu.Lock()
@@ -244,9 +245,8 @@ func (e *Engine) Run(ctx context.Context, p Program, inputs Values, options ...R
 	return e.RunAs(ctx, e.dtype, p, inputs, options...)
 }
 
-// RunAs runs a program once in an element type of its own: in float64 for what float32
-// cannot resolve, in float32 for what needs no more. The inputs must have that element
-// type.
+// RunAs runs a program once in an element type of its own: in float64 where float32 does not
+// resolve the result, in float32 where that suffices. The inputs must have that element type.
 func (e *Engine) RunAs(ctx context.Context, dtype tensor.Dtype, p Program, inputs Values,
 	options ...RunOption) (Values, error) {
 	s, err := e.SessionAs(dtype, p)
@@ -265,8 +265,8 @@ type Session struct {
 	x      *Executor
 }
 
-// Session prepares a program for many runs from one goroutine. Close it to let
-// others use what was built.
+// Session prepares a program for many runs from one goroutine. Close returns the graph to
+// the engine, for other sessions.
 func (e *Engine) Session(p Program) (*Session, error) { return e.SessionAs(e.dtype, p) }
 
 // SessionAs is Session in an element type of its own, as [Engine.RunAs].
@@ -298,8 +298,7 @@ func (s *Session) Run(ctx context.Context, inputs Values, options ...RunOption) 
 	return s.x.Run(ctx, inputs, staying(options)...)
 }
 
-// Close gives the program back to the engine. The session cannot be used
-// again.
+// Close returns the program to the engine. The session cannot be used again.
 func (s *Session) Close() {
 	if s.x != nil {
 		s.x.Unpin()
@@ -341,8 +340,8 @@ func (e *Engine) give(key string, x *Executor) {
 	e.idle = append(e.idle, idleExecutor{key, x})
 }
 
-// FellBack is what the warning of an operation without a kernel says.
+// FellBack ends the warning of an operation without a kernel.
 const FellBack = "and was computed on the host"
 
-// fellBack warns once for each operation, however many runs.
+// fellBack warns once for each operation.
 func (e *Engine) fellBack(op string) { e.Warn("%s has no kernel on %s %s", op, e.backend, FellBack) }

@@ -31,7 +31,8 @@ type Executor struct {
 	shapes   []tensor.Shape // of each slot
 	dtypes   []tensor.Dtype
 	home     *residents
-	// What stays on the device between runs: constants, and pinned inputs.
+	// kept are the values that stay on the device between runs, by slot: constants and
+	// pinned inputs.
 	kept   map[int]*memory
 	pinned map[string]bool
 }
@@ -75,7 +76,7 @@ func (h *residents) executor(g *Graph) (*Executor, error) {
 	return x, nil
 }
 
-// leaveConstants does not wait for the copies of constants.
+// leaveConstants ends the upload of constants without waiting for their copies.
 func (x *Executor) leaveConstants() error {
 	tail, err := x.device.Detach()
 	if err != nil {
@@ -89,7 +90,7 @@ func (x *Executor) leaveConstants() error {
 	return nil
 }
 
-// plan gives every needed node a slot, in topological order. Slots number the values
+// plan assigns a slot to every needed node, in topological order. Slots number the values
 // of the graph; the order of steps, and with it the order in which memory is taken and
 // freed, is the same in every run. Nodes that no output needs, which derivatives leave
 // behind, get no slot.
@@ -158,8 +159,8 @@ func children(g *gorgonia.ExprGraph, n *gorgonia.Node) []*gorgonia.Node {
 	return cs
 }
 
-// planFrees lets every slot die with its last reader, or where it is written
-// if nobody reads it, except outputs and what is resident.
+// planFrees frees every slot after its last reader, or where it is written if nobody reads
+// it, except outputs and resident values.
 func (x *Executor) planFrees() {
 	last := map[int]int{}
 	for i, s := range x.steps {
@@ -202,7 +203,7 @@ func (x *Executor) Pin(name string, v gorgonia.Value) error {
 	return nil
 }
 
-// unpin gives up one pinned input, if it is one.
+// unpin frees a pinned input, and does nothing for another one.
 func (x *Executor) unpin(name string) {
 	if x.pinned[name] {
 		slot := x.inputs[name]
@@ -212,14 +213,14 @@ func (x *Executor) unpin(name string) {
 	}
 }
 
-// Unpin gives up all pinned inputs.
+// Unpin frees all pinned inputs.
 func (x *Executor) Unpin() {
 	for name := range x.inputs {
 		x.unpin(name)
 	}
 }
 
-// Close gives up what stays on the device. The executor cannot run again.
+// Close frees constants and pinned inputs. The executor cannot run again.
 func (x *Executor) Close() {
 	_ = x.device.Sync() // uploads that no run waited for
 	for slot, m := range x.kept {
@@ -336,7 +337,7 @@ func newSlots(x *Executor) *slots {
 	return &slots{x, make([]DTensor, len(x.shapes)), make([]bool, len(x.shapes))}
 }
 
-// alloc gives a slot memory for the result of an operation.
+// alloc allocates a slot's memory for the result of an operation.
 func (h *slots) alloc(slot int, what any) (t DTensor, err error) {
 	t = h.x.slot(slot)
 	if t.Buf, err = h.x.home.alloc(h.x.device, t.Bytes()); err != nil {
@@ -354,7 +355,7 @@ func (h *slots) free(slot int) {
 	}
 }
 
-// checkNames refuses missing inputs, unknown ones and pinned ones, and unknown outputs.
+// checkNames fails for missing, unknown and pinned inputs, and for unknown outputs.
 func (x *Executor) checkNames(inputs Values, stay []string) error {
 	for _, name := range stay {
 		if _, ok := x.output[name]; !ok {

@@ -81,7 +81,7 @@ func TestExecutorOnTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSample(t, first)
-	// A later run must not write into what an earlier one returned.
+	// A later run must not write into the outputs of an earlier one.
 	other := sampleInputs()
 	other["a"] = NewMatrix(tensor.Float64, mat.NewDense(2, 2, []float64{5, 0, 0, 5}))
 	if _, err := x.Run(context.Background(), other); err != nil {
@@ -181,8 +181,8 @@ func TestViewKeepsItsMemory(t *testing.T) {
 	}
 }
 
-// gorgonia rewrites log(1−p) as log1p(−p) and removes the difference; the operands of
-// what was built before stay theirs.
+// gorgonia rewrites log(1−p) as log1p(−p) and removes the difference; nodes built
+// before keep their operands.
 func TestRewrittenNodes(t *testing.T) {
 	p := Program{Name: "entropy", Key: "entropy", Build: func(b *Builder) {
 		p, y := b.Tensor("p", 2), b.Tensor("y", 2)
@@ -237,7 +237,7 @@ func TestShapesAreTheNodes(t *testing.T) {
 	}
 }
 
-// What the device has no kernel for runs on the host, and is reported.
+// An operation without a kernel on the device runs on the host, and is reported.
 func TestExecutorFallsBackToTheHost(t *testing.T) {
 	f := newFake(t)
 	f.hasKernel = func(op string) bool { return !strings.HasPrefix(op, "Solve") && !strings.HasPrefix(op, "LogDet") }

@@ -13,10 +13,10 @@ import (
 // fakeDevice is a device with memory of its own and a queue, as a GPU has. It
 // computes with the host's kernels, only later, and reports a buffer that is
 // freed twice, used after it was freed, read before it was written, or never
-// freed. What is downloaded is NaN until something waits, and so is what a failure leaves.
+// freed. Downloaded values are NaN until something waits, and so are the results of a failure.
 //
 // A run that nobody waited for is a queue of its own, which is worked off as late as can be:
-// what reads its results without following it finds nothing.
+// a read of its results without [Device.After] finds nothing.
 type fakeDevice struct {
 	t          *testing.T
 	hasKernel  func(op string) bool
@@ -151,7 +151,7 @@ func (f *fakeDevice) Launch(op gorgonia.Op, out DTensor, in []DTensor) error {
 	return nil
 }
 
-// Sync does what is queued, after what that follows.
+// Sync works off the queue, after the runs that it follows.
 func (f *fakeDevice) Sync() error {
 	if len(f.queue) > 0 {
 		f.waits++
@@ -178,7 +178,7 @@ type fakeTail struct {
 	err     error
 }
 
-// do works a run off. As on a GPU what follows a failure is computed all the same.
+// do works a run off. As on a GPU, operations after a failure are computed all the same.
 func (t *fakeTail) do() {
 	if t.done {
 		return

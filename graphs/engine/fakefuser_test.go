@@ -13,7 +13,7 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// fakeFuser is a fakeDevice that computes chains, by what they say and not by gorgonia's
+// fakeFuser is a fakeDevice that computes chains, from their description and not by gorgonia's
 // operations.
 type fakeFuser struct {
 	*fakeDevice

@@ -11,7 +11,7 @@ import (
 )
 
 // The operations of gorgonia that every backend has kernels for. Operands are
-// matrices unless the comment says more; an operand of the wrong shape is the
+// matrices unless the comment names other shapes; an operand of the wrong shape is the
 // builder's error.
 
 // node adds one operation, unless there was an error before.
@@ -176,8 +176,8 @@ func (b *Builder) Concat(axis int, in ...*gorgonia.Node) *gorgonia.Node {
 	return b.node("concatenation", in, func() (*gorgonia.Node, error) { return gorgonia.Concat(axis, in...) })
 }
 
-// Members are some members of X along its first axis: those that the elements of at, a
-// vector of numbers from 0, count, rounded down.
+// Members gathers members of X along its first axis. The elements of at, a vector, are their
+// numbers from 0, rounded down.
 func (b *Builder) Members(x, at *gorgonia.Node) *gorgonia.Node {
 	return b.node("members", gorgonia.Nodes{x, at}, func() (*gorgonia.Node, error) {
 		index, err := gorgonia.ConvType(at, at.Dtype(), tensor.Int)
@@ -205,8 +205,7 @@ func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) gorgonia.Nod
 	return grads
 }
 
-// Apply is an operation of package op; the methods below name those that
-// have no parameters.
+// Apply adds an operation of package op.
 func (b *Builder) Apply(o op.Op, in ...*gorgonia.Node) *gorgonia.Node {
 	return b.node(o.Name(), in, func() (*gorgonia.Node, error) { return o.Apply(in...) })
 }

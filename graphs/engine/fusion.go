@@ -11,7 +11,7 @@ import (
 	"privkern/graphs/op"
 )
 
-// chain is steps that one kernel may compute. Only what others read gets memory.
+// chain is steps that one kernel may compute. Only values that others read get memory.
 type chain struct {
 	kernel  Fused
 	source  *kernels.Chain
@@ -41,7 +41,7 @@ func (h *slots) run(c *chain) (done bool, err error) {
 	return true, nil
 }
 
-// at are the values of slots.
+// at returns the values of slots.
 func at(values []DTensor, slots []int) []DTensor {
 	t := make([]DTensor, len(slots))
 	for i, slot := range slots {
@@ -94,8 +94,9 @@ func (x *Executor) planUnits() error {
 	return nil
 }
 
-// elements are what steps on single elements do, nil for the other steps. No operand is larger
-// than the result: what only asks for a shape is a constant (see [constant]).
+// elements returns the functions of the steps on single elements, nil for the other steps. No
+// operand is larger than the result, because the length of an axis is a constant (see
+// [constant]).
 func (x *Executor) elements() []*kernels.Element {
 	elements := make([]*kernels.Element, len(x.steps))
 	for i, s := range x.steps {
@@ -111,16 +112,16 @@ func (x *Executor) elements() []*kernels.Element {
 	return elements
 }
 
-// size is the number of elements of a slot.
+// size returns the number of elements of a slot.
 func (x *Executor) size(slot int) int { return x.shapes[slot].TotalSize() }
 
-// group puts together, connected or not, steps on single elements that make as many
-// elements and that the same of the other steps must precede. Every step is in one
-// group, and in a group steps keep their order.
+// group collects, connected or not, the steps on single elements whose results have one size
+// and that follow the same other steps. Every step is in one group, and the steps of a group
+// keep their order.
 //
-// A step whose result is only read by one group of as many elements, after more of the
-// other steps, joins that one: an operand is kept longer then instead of the result. Where
-// two of that size would be, it does not.
+// A step whose result is read by one later group of the same size alone joins that group: its
+// operand is kept longer then instead of its result. A step with two operands of that size does
+// not, because both would be kept.
 func (x *Executor) group(elements []*kernels.Element) (groups [][]int) {
 	rank := make([]int, len(x.steps))   // the number of other steps before
 	after := make([]int, len(x.shapes)) // the rank at which a slot is there
@@ -176,9 +177,9 @@ func (x *Executor) group(elements []*kernels.Element) (groups [][]int) {
 	return groups
 }
 
-// inOrder puts groups into an order in which all operands are there. Groups are as late
-// as their last step was, and the other steps keep their order, on which it depends which
-// error comes first and what a generator of the host draws for whom.
+// inOrder sorts groups so that operands precede their readers. A group takes the place of
+// its last step, and steps that are not on single elements keep their order, because the first
+// error and the numbers that the host's generator draws depend on it.
 func (x *Executor) inOrder(groups [][]int, elements []*kernels.Element) ([][]int, error) {
 	writer := make([]int, len(x.shapes)) // the group that makes a slot, or −1
 	for slot := range writer {
@@ -236,7 +237,7 @@ func (x *Executor) inOrder(groups [][]int, elements []*kernels.Element) ([][]int
 	return ordered, nil
 }
 
-// chain is the kernel of a unit's steps.
+// chain returns the kernel of a unit's steps.
 func (x *Executor) chain(f Fuser, u unit, elements []*kernels.Element) (*chain, error) {
 	steps := x.steps[u.from:u.to]
 	c := new(chain)

@@ -71,9 +71,9 @@ func sameBits(t *testing.T, got, want Values) {
 	}
 }
 
-// One kernel instead of several gives the same bits, whatever is fused from run to run;
-// it launches less, and nothing is left in the device's memory, of which it takes a buffer more
-// at most: small ones may be together for as long as a kernel computes them together.
+// One kernel instead of several gives the same bits, with any fusion from run to run. It
+// launches less, leaves nothing in the device's memory, and takes at most one buffer more:
+// small ones may live together for as long as a kernel computes them together.
 func TestFusedStepsGiveTheSameBits(t *testing.T) {
 	plain := newFake(t)
 	x, want := mixtureOn(t, plain)
@@ -110,8 +110,8 @@ func TestFusedStepsGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// Whatever the graph, one kernel instead of several gives the same bits, and the
-// operations that are not fused keep their order.
+// On random graphs one kernel instead of several gives the same bits, and the operations that
+// are not fused keep their order.
 func TestFusedRandomGraphs(t *testing.T) {
 	chains, others := 0, 0
 	for seed := range uint64(60) {
@@ -177,7 +177,7 @@ func TestFusedRandomGraphs(t *testing.T) {
 	}
 }
 
-// Whatever fails, nothing is left in the device's memory, and the next run is right.
+// After any failure nothing is left in the device's memory, and the next run is right.
 func TestFailuresOfFusedSteps(t *testing.T) {
 	fuser := newFuser(t)
 	x, want := mixtureOn(t, fuser)

@@ -1,15 +1,13 @@
 package engine
 
-// spareFusion is the memory, in bytes, that fusing may take whatever the steps one by one
-// would.
+// spareFusion is the memory, in bytes, that fusing may take in any case.
 const spareFusion = 16 << 20
 
-// frugal returns groups in an order that takes no more memory than the steps in theirs, but
-// for spareFusion: the groups as they are, or their connected parts, or the steps one by
-// one.
+// frugal returns groups in an order whose peak of memory is at most that of the single steps,
+// or spareFusion: the groups as they are, or their connected parts, or the steps one by one.
 //
-// What is grouped is computed together, and until its readers have had their turn it lives
-// together: fifty sums of fifty products, one after the other, hold one product at a time.
+// The results of a group live together until their readers have run, where fifty sums of fifty
+// products, one after the other, hold one product at a time.
 func (x *Executor) frugal(groups [][]int, inOrder func([][]int) ([][]int, error)) ([][]int, error) {
 	single := make([][]int, len(x.steps))
 	for i := range single {
@@ -28,7 +26,7 @@ func (x *Executor) frugal(groups [][]int, inOrder func([][]int) ([][]int, error)
 	return single, nil
 }
 
-// connected divides groups into parts in which steps read what others of the part compute.
+// connected divides groups into their connected parts: each step reads a result of its part.
 func (x *Executor) connected(groups [][]int) (parts [][]int) {
 	for _, g := range groups {
 		writer := map[int]int{} // by slot, the step of the group
@@ -61,9 +59,9 @@ func (x *Executor) connected(groups [][]int) (parts [][]int) {
 	return parts
 }
 
-// peak is the most memory, in bytes, that results hold at a time where the groups run in an
-// order, each as one kernel or step by step. Inputs and constants are not counted: they are
-// the same in every order.
+// peak returns the largest memory, in bytes, that results hold at a time where the groups run
+// in this order, each as one kernel or step by step. Inputs and constants are not counted,
+// because they are the same in every order.
 func (x *Executor) peak(groups [][]int, fused bool) int {
 	readers := make([]int, len(x.shapes)) // that are left
 	for _, s := range x.steps {

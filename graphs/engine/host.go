@@ -15,15 +15,15 @@ import (
 )
 
 // hostDevice computes with the operations' CPU kernels, directly on values in the
-// process's memory: neither upload nor download copies. What our own operations write
-// goes into memory that later runs use again. It computes at once: Launch returns when
-// the result is there, and Sync has nothing to do.
+// process's memory: neither upload nor download copies. The results of package op's
+// operations go into memory that later runs use again. It computes at once: Launch returns
+// when the result is there, and Sync has nothing to do.
 type hostDevice struct {
 	pool  *parallel.Pool
 	spare *spares
 	// apart: steps run at the same time, so that each has headers of its own.
 	apart bool
-	views sync.Mutex // of what Launch writes to operands' buffers
+	views sync.Mutex // of the operands' buffers, which Launch changes for views
 }
 
 var _ Device = (*hostDevice)(nil)
@@ -51,8 +51,8 @@ type hostBuf struct {
 	shared bool
 }
 
-// Alloc allocates nothing yet: an operation outside package op brings the
-// memory of its result along.
+// Alloc allocates nothing yet, because an operation outside package op allocates its own
+// result.
 func (d *hostDevice) Alloc(int) (Buf, error) { return &hostBuf{}, nil }
 
 // Free keeps memory that nobody else refers to for later results of the same length.
@@ -77,7 +77,7 @@ func (d *hostDevice) Upload(dst DTensor, v gorgonia.Value) error {
 	return nil
 }
 
-// header is the value with a header of its own.
+// header returns the value with a header of its own.
 func header(v gorgonia.Value) gorgonia.Value {
 	if t, ok := v.(*tensor.Dense); ok {
 		return t.ShallowClone()
@@ -85,8 +85,8 @@ func header(v gorgonia.Value) gorgonia.Value {
 	return v
 }
 
-// Download hands over the result itself, and copies only what belongs to the caller's
-// input, of which an output may be a view.
+// Download hands over the result itself. It copies an output that shares the memory of the
+// caller's input.
 func (d *hostDevice) Download(src DTensor) (gorgonia.Value, error) {
 	buf := src.Buf.(*hostBuf)
 	if buf.value == nil {
@@ -193,18 +193,18 @@ func overlap(a, b gorgonia.Value) bool {
 	return ta.Uintptr() < tb.Uintptr()+tb.MemSize() && tb.Uintptr() < ta.Uintptr()+ta.MemSize()
 }
 
-// Detach has nothing to wait for either: the host computes at once.
+// Detach has nothing to wait for, because the host computes at once.
 func (d *hostDevice) Detach() (Tail, error) { return nil, nil }
 
 // After has nothing to follow.
 func (d *hostDevice) After(Tail) error { return nil }
 
-// maxSpareResident bounds the values that stay whose memory is used again once they are closed:
-// the state of a loop is. Larger ones are those of a phase of the work, the next one of which
-// has other sizes: what is kept of them would add up.
+// maxSpareResident bounds the resident values, in bytes, whose memory is used again once they
+// are closed, such as the state of a loop. Larger values belong to one phase of the work, and
+// would add up because the next phase has other sizes.
 const maxSpareResident = 1 << 20
 
-// Take hands over the result itself, and copies only what something else refers to. The
+// Take hands over the result itself, or a copy where something else refers to its memory. The
 // run's buffer is borrowed from then on.
 func (d *hostDevice) Take(t DTensor) (Buf, error) {
 	buf := t.Buf.(*hostBuf)
@@ -230,8 +230,8 @@ func (d *hostDevice) Lend(kept, as DTensor) (Buf, error) {
 	return &hostBuf{value: header(v), borrowed: true}, nil
 }
 
-// give implements giver: the value itself, which later runs do not use again, unless it is
-// the caller's own that was uploaded.
+// give implements giver. It hands over the value itself, whose memory later runs do not use
+// again, unless that is the caller's input.
 func (d *hostDevice) give(kept, as DTensor) (gorgonia.Value, error) {
 	buf := kept.Buf.(*hostBuf)
 	if buf.value == nil || buf.borrowed {
@@ -245,12 +245,12 @@ func (d *hostDevice) give(kept, as DTensor) (gorgonia.Value, error) {
 	return header(v), nil
 }
 
-// The host's steps that are worth a goroutine: those that take some tenths of a millisecond.
+// Bounds from which on a step of the host is worth a goroutine, some tenths of a millisecond.
 const (
 	heavyOperations = 1 << 23
 	heavyTraffic    = 16 << 20 // bytes of operands and results
-	// heavyElements is below what any heavy step has of operands and result: fewer make fewer
-	// than heavyOperations in any product or factor.
+	// heavyElements is a lower bound of the elements of a heavy step's operands and result:
+	// fewer make fewer than heavyOperations in any product or factor.
 	heavyElements = 1 << 14
 )
 
@@ -259,7 +259,8 @@ func (d *hostDevice) workers() *parallel.Pool { return d.pool }
 // share gives the steps headers of their own.
 func (d *hostDevice) share() { d.apart = true }
 
-// heavy counts what the step asks of a CUDA device, whose operations are those of the host.
+// heavy compares the step's work on a CUDA device, which has the host's operations, with the
+// bounds.
 func (d *hostDevice) heavy(s step, out DTensor, in []DTensor) bool {
 	elements := out.Shape.TotalSize()
 	for _, t := range in {
@@ -272,8 +273,8 @@ func (d *hostDevice) heavy(s step, out DTensor, in []DTensor) bool {
 	return ok && (work.Operations >= heavyOperations || work.Traffic >= heavyTraffic)
 }
 
-// divisible refuses views and matrices that are still to be transposed: package tensor would
-// share between headers what each of them gives back.
+// divisible returns false for views and for lazily transposed matrices, because package tensor
+// would share memory between headers that each return it to a pool.
 func (d *hostDevice) divisible(t DTensor) bool {
 	v, ok := t.Buf.(*hostBuf).value.(*tensor.Dense)
 	return !ok || !v.IsMaterializable()

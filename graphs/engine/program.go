@@ -12,20 +12,20 @@ import (
 
 // Program is a computation as a gorgonia graph: a function from named inputs
 // to named outputs. An engine builds it once for each goroutine that runs it
-// at the same time, and keeps what it built.
+// at the same time, and keeps the graphs.
 //
 // Build must depend on the Key alone: the engine takes any program with an equal key for
 // the same one.
 type Program struct {
-	// Name says in errors what is computed, such as "kernel matrix".
+	// Name identifies the computation in errors, such as "kernel matrix".
 	Name string
 	// Key stands for the graph: two programs with the same key must build the
 	// same one. It carries the name, every parameter and every shape.
 	Key string
 	// Draws lets operations draw random numbers. gorgonia seeds its generators by the
-	// clock: what such a program computes cannot be repeated, and no trial may run it.
+	// clock, so that results cannot be repeated: no trial may run such a program.
 	Draws bool
-	// Build adds the program's nodes. What goes wrong in it the builder keeps.
+	// Build adds the program's nodes. The builder keeps its first error.
 	Build func(*Builder)
 }
 
@@ -36,13 +36,13 @@ type Values map[string]gorgonia.Value
 
 // Builder adds inputs, operations and outputs to a program's graph; see the
 // methods for the operations. It keeps its first error, as a bufio.Writer does:
-// what is added afterwards changes nothing, and its nodes stand for no value.
+// operations added afterwards change nothing, and their nodes stand for no value.
 // [Build] returns the error, so that a program is a page of formulas without a
 // check.
 type Builder struct {
 	graph *Graph
 	err   error          // the first one
-	none  *gorgonia.Node // what operations return after an error, 1×1
+	none  *gorgonia.Node // the result of operations after an error, 1×1
 }
 
 // Graph is a program's expression graph. It is not changed after [Build].
@@ -164,8 +164,8 @@ func (b *Builder) Output(name string, n *gorgonia.Node) {
 	}
 }
 
-// finish finds the nodes that are needed, and refuses what gorgonia merges or confuses
-// without a word.
+// finish finds the nodes that are needed, and refuses graphs whose nodes gorgonia would
+// silently merge or confuse.
 func (g *Graph) finish() error {
 	if len(g.Outputs) == 0 {
 		return errors.New("it has no output")
@@ -256,15 +256,15 @@ func catch(err *error) {
 	}
 }
 
-// The length of an axis is known from the shape of an operand, which need not be computed for
-// it: the derivative of a sum asks for the lengths of what it adds up, and for nothing else.
+// The length of an axis follows from the shape of an operand, which need not be computed for
+// it: the derivative of a sum reads the lengths of its operand, and no elements.
 
-// isLength says whether a node is the length of an axis, as a scalar of the element type.
+// isLength reports whether a node is the length of an axis, as a scalar of the element type.
 func isLength(n *gorgonia.Node) bool {
 	return n.Op() != nil && op.IsLength(n.Op()) && (n.Dtype() == tensor.Float64 || n.Dtype() == tensor.Float32)
 }
 
-// constant is the value of a node that is the same in all runs.
+// constant returns the value of a node that is the same in all runs.
 func constant(n *gorgonia.Node, operands []*gorgonia.Node) (gorgonia.Value, error) {
 	if !isLength(n) {
 		return n.Op().Do()
@@ -276,7 +276,7 @@ func constant(n *gorgonia.Node, operands []*gorgonia.Node) (gorgonia.Value, erro
 	return NewScalar(n.Dtype(), float64(length)), nil
 }
 
-// computed are the inputs, and the nodes whose elements some output depends on.
+// computed returns the inputs, and the nodes whose elements some output depends on.
 func (g *Graph) computed() map[*gorgonia.Node]bool {
 	computed := map[*gorgonia.Node]bool{}
 	for _, n := range g.needed.AllNodes() {

@@ -75,7 +75,7 @@ func TestBuildRefusesHashCollision(t *testing.T) {
 	}
 }
 
-// gorgonia's shape of a slice in steps is not what it computes.
+// gorgonia's shape of a slice in steps differs from its result.
 func TestBuildRefusesSliceWithRemainder(t *testing.T) {
 	_, err := Build(Program{Name: "test", Build: func(b *Builder) {
 		b.Output("o", gorgonia.Must(gorgonia.Slice(b.Input("a", 4, 7), nil, gorgonia.S(0, 7, 3))))
@@ -206,7 +206,7 @@ func TestBuilderKeepsItsFirstError(t *testing.T) {
 	}, "Cholesky of 3×2: shape (3, 2), want a square matrix")
 }
 
-// Every operation of the builder computes what its comment says.
+// Every operation of the builder computes the formula of its comment.
 func TestFormulas(t *testing.T) {
 	x := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	y := mat.NewDense(2, 3, []float64{2, 2, 2, 4, 4, 4})

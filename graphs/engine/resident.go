@@ -18,11 +18,11 @@ import (
 // of many runs at the same time. On the CPU it is the tensor itself.
 //
 // A run all of whose outputs stay does not wait for the device. Runs that read them follow
-// on the device, whichever stream they are in. What such a run found wrong (a matrix that is
-// not positive definite, say) is known later, at the latest when a run that waits has used
-// one of its outputs, directly or through other runs, or when one is copied to the host: the
-// error there names the program that failed, every time that an output of it is used. An
-// output that nobody uses takes its error along.
+// on the device, in any stream. An error of such a run, such as a matrix that is not positive
+// definite, is reported later, at the latest when a run that waits has used one of its
+// outputs, directly or through other runs, or when one is copied to the host. The error names
+// the program that failed, and is returned each time that an output of it is used; that of
+// outputs that nobody uses is lost.
 //
 // Only the shape and the element type are on the host: Data is nil. [Resident.Value] and
 // [Host] bring the elements.
@@ -61,10 +61,10 @@ func (r *Resident) Format(s fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(s, "resident %v %v", r.tensor.DType, r.tensor.Shape)
 }
 
-// errForeign is what another engine says.
+// errForeign is returned for a resident value of another engine.
 var errForeign = errors.New("it is a resident value of another engine; Host copies it")
 
-// errNotHere is what the elements of a resident value are asked for on the host.
+// errNotHere is returned where the host reads the elements of a resident value.
 var errNotHere = errors.New("the value is resident: Host copies its elements to the host")
 
 // use adds a user to the value's memory.
@@ -151,7 +151,7 @@ func (h *residents) download(key counts.Key, group map[string]*Resident, to Valu
 	d := h.device(key)
 	var reads []*memory
 	defer func() {
-		// Also after a failure: what was queued must not outlive the memory. A value
+		// Also after a failure, because queued copies must not outlive the memory. A value
 		// that was never computed explains a later error better than that error does.
 		var failed op.Failures
 		failure := failed.Keep(d.Sync())
@@ -194,14 +194,14 @@ func (h *residents) download(key counts.Key, group map[string]*Resident, to Valu
 	return nil
 }
 
-// sole says whether a resident value is the only user of the memory beside the caller.
+// sole reports whether a resident value and the caller are the only users of the memory.
 func (m *memory) sole() bool {
 	m.home.mu.Lock()
 	defer m.home.mu.Unlock()
 	return m.users <= 2
 }
 
-// lend returns the memory as work on a device reads it, behind the run that writes it.
+// lend returns the memory for work on a device, ordered after the run that writes it.
 func (m *memory) lend(d Device, as DTensor) (DTensor, error) {
 	if m.maker != nil && !m.maker.done.Load() {
 		if err := d.After(m.maker.tail); err != nil {
@@ -222,12 +222,12 @@ func (v Values) Close() {
 	}
 }
 
-// keptValues is what counts have in a program's place for the copies of [Engine.Keep].
+// keptValues stands in counts for the program of the copies of [Engine.Keep].
 const keptValues = "kept values"
 
-// Keep copies a value to the memory of the backend, where it stays until it is closed, or
-// the engine is: for what many runs read, such as the matrices of a model. It does not wait
-// for the copy. On the CPU nothing is copied, and the value must not change before Close.
+// Keep copies a value that many runs read, such as a matrix of a model, to the memory of the
+// backend, where it stays until it or the engine is closed. It does not wait for the copy. On
+// the CPU nothing is copied, and the value must not change before Close.
 // A resident value gets one more owner. Keep fails with [ErrOutOfDeviceMemory] where there is
 // no room, and with [ErrClosed].
 func (e *Engine) Keep(v gorgonia.Value) (*Resident, error) {
@@ -244,7 +244,7 @@ func (e *Engine) Keep(v gorgonia.Value) (*Resident, error) {
 	return r, nil
 }
 
-// keep is Keep without a place in the engine's list.
+// keep is Keep without adding the value to the engine's list.
 func (e *Engine) keep(v gorgonia.Value) (*Resident, error) {
 	h := e.residents
 	if r, ok := v.(*Resident); ok {
@@ -277,7 +277,7 @@ func Stay(outputs ...string) RunOption {
 	return func(o *runOptions) { o.stay = append(o.stay, outputs...) }
 }
 
-// staying are the outputs that stay.
+// staying returns the names of the outputs that stay.
 func staying(options []RunOption) []string {
 	var o runOptions
 	for _, option := range options {

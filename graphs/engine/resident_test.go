@@ -80,8 +80,8 @@ func wantFloats(t *testing.T, v gorgonia.Value, want ...float64) {
 	}
 }
 
-// A value goes from program to program without the host, and once it is asked for it is
-// right; what it comes from may be closed in between.
+// A value passes from program to program without the host, and is right once it is copied; the
+// values that it comes from may be closed in between.
 func TestResidentBetweenPrograms(t *testing.T) {
 	backends(t, func(t *testing.T, e *Engine) {
 		e.StartCounting()
@@ -180,8 +180,8 @@ func TestInputsStay(t *testing.T) {
 	})
 }
 
-// A view and what it is a view of stay, each with elements of its own; vectors of one may
-// become scalars.
+// A view and its operand stay, each with elements of its own; vectors of one may become
+// scalars.
 func TestViewsStay(t *testing.T) {
 	p := Program{Name: "views", Key: "views", Build: func(b *Builder) {
 		l := b.Cholesky(b.Input("a", 2, 2))
@@ -355,7 +355,7 @@ func TestGoroutinesShareAResident(t *testing.T) {
 	all.Wait()
 }
 
-// Fetch gives what Host gives and closes the values. The CPU hands over memory that nobody else
+// Fetch returns the result of Host and closes the values. The CPU hands over memory that nobody else
 // uses, and copies it where another value shares it or where it is the caller's own.
 func TestFetch(t *testing.T) {
 	fetch := func(t *testing.T, r *Resident) []float64 {
@@ -374,7 +374,7 @@ func TestFetch(t *testing.T) {
 			return run(t, e, doubled(), Values{"x": square2(x...)}, "twice")["twice"].(*Resident)
 		}
 		alone := fetch(t, twice(1, 2, 3, 4))
-		fetch(t, twice(9, 9, 9, 9)) // is computed elsewhere than in what was handed over
+		fetch(t, twice(9, 9, 9, 9)) // does not reuse the memory handed over
 		shared := twice(1, 2, 3, 4)
 		other, err := e.Keep(shared)
 		if err != nil {
@@ -394,7 +394,7 @@ func TestFetch(t *testing.T) {
 	})
 }
 
-// On the CPU what nobody else uses is not copied.
+// On the CPU memory that nobody else uses is not copied.
 func TestFetchCopiesNothing(t *testing.T) {
 	e := open(t, "float64", 1)
 	defer func() { _ = e.Close() }()

@@ -13,8 +13,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// What a run found wrong comes to light where its outputs, or what was made of them, are
-// used, with the name of its program, however often; others do not see it.
+// The error of a run is returned by each use of its outputs, or of values computed from them,
+// with the name of its program; other runs do not see it.
 func TestFailureOfAQueuedRun(t *testing.T) {
 	e, f := onFake(t)
 	l := run(t, e, factor(), Values{"a": square2(-1, 0, 0, 1)}, "l")
@@ -54,7 +54,7 @@ func TestFailureOnTheHost(t *testing.T) {
 	}
 }
 
-// What a resident value cannot be an input of is said in words.
+// A resident value that cannot be an input is an error with the reason.
 func TestResidentsThatDoNotFit(t *testing.T) {
 	e, _ := onFake(t)
 	other := open(t, "float64", 1)
@@ -131,7 +131,7 @@ func TestNothingStaysAfterErrors(t *testing.T) {
 	}
 }
 
-// Where the device is full, runs that hold memory end, and what does not fit is an error.
+// Where the device is full, runs that hold memory end; a value that still does not fit is an error.
 func TestFullDevice(t *testing.T) {
 	e, f := onFake(t)
 	kept, err := e.Keep(square2(1, 2, 3, 4))

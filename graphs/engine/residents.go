@@ -16,7 +16,7 @@ import (
 // residents are the values that stay in the memory of an engine's backend, and the runs
 // that nobody has waited for.
 type residents struct {
-	// device returns one for work that belongs to no run, which counts for a program.
+	// device returns a device that counts for a program.
 	device func(key counts.Key) *countedDevice
 
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ type residents struct {
 	closed bool
 }
 
-// newResidents are none.
+// newResidents returns an empty set.
 func newResidents(device func(counts.Key) *countedDevice) *residents {
 	return &residents{device: device, open: map[*Resident]bool{}}
 }
@@ -69,8 +69,8 @@ func (m *memory) settle() error {
 	return m.maker.settle()
 }
 
-// unfinished is a run, or an upload, that the host has not waited for. Until it does, the
-// run keeps what it reads: for the device, and for the words of a failure.
+// unfinished is a run, or an upload, that the host has not waited for. Until then it keeps its
+// inputs, for the device and for the message of a failure.
 type unfinished struct {
 	home    *residents
 	program string
@@ -82,8 +82,8 @@ type unfinished struct {
 	done     atomic.Bool // written last
 }
 
-// settle waits for the run, once, and returns its error: the first failure of what it read,
-// or its own, with the name of the program that failed. Where members of batches failed and
+// settle waits for the run, once, and returns its error: the first failure of its inputs, or
+// its own, with the name of the program that failed. Where members of batches failed and
 // nothing else did, it is an [op.MembersError].
 func (u *unfinished) settle() error {
 	u.settling.Lock()
@@ -116,11 +116,12 @@ func (u *unfinished) settle() error {
 	return u.err
 }
 
-// maxUnfinished bounds the runs that an engine has queued: they hold what they read.
+// maxUnfinished bounds the runs that an engine has queued, because they hold their inputs.
 const maxUnfinished = 32
 
-// depart lets a run go on by itself, with what it reads and what it leaves. A device that
-// has nothing left to do gives no tail.
+// depart lets a run go on by itself. It keeps the memory that the run reads until the run has
+// ended, and notes the run in the memory that it leaves. A device that has nothing left to do
+// gives no tail.
 func (h *residents) depart(program string, tail Tail, reads, leaves []*memory) {
 	if tail == nil {
 		for _, m := range reads {
@@ -138,8 +139,8 @@ func (h *residents) depart(program string, tail Tail, reads, leaves []*memory) {
 	h.sweep()
 }
 
-// sweep forgets the oldest runs that have ended, and waits for some where there are too many
-// or where the engine is closed.
+// sweep settles the oldest runs that have ended. Where there are too many, or where the engine
+// is closed, it waits for the oldest.
 func (h *residents) sweep() {
 	for {
 		h.mu.Lock()
@@ -152,11 +153,11 @@ func (h *residents) sweep() {
 		if !wait && !u.tail.Done() {
 			return
 		}
-		_ = u.settle() // whoever uses what it computed gets the error
+		_ = u.settle() // a use of its outputs returns the error
 	}
 }
 
-// settle waits for all runs, and says whether there was one.
+// settle waits for all runs. It reports whether there was one.
 func (h *residents) settle() bool {
 	h.mu.Lock()
 	all := slices.Clone(h.queued)
@@ -221,7 +222,7 @@ func (h *residents) own(all ...*Resident) error {
 	return nil
 }
 
-// isClosed says whether the engine is.
+// isClosed reports whether the engine is closed.
 func (h *residents) isClosed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,19 +12,19 @@ import (
 // concurrent is a device that may run independent steps at the same time. Allocations and
 // frees still come one at a time.
 type concurrent interface {
-	// workers are those that the steps share with the loops inside them.
+	// workers returns the pool that the steps share with the loops inside them.
 	workers() *parallel.Pool
-	// heavy says whether a step takes far longer than it takes to start a goroutine.
+	// heavy reports whether a step takes far longer than it takes to start a goroutine.
 	heavy(s step, out DTensor, in []DTensor) bool
-	// share gets the device ready for launches at the same time, in all runs from now on.
+	// share prepares the device for concurrent launches in all later runs.
 	share()
-	// divisible says whether several steps may read a value at the same time.
+	// divisible reports whether several steps may read a value at the same time.
 	divisible(DTensor) bool
 }
 
-// schedule is the plan of steps that run at the same time. A step runs when its operands
-// are there, on the first goroutine that is free, and of several such steps the first one in
-// the order of the graph. What a step computes does not depend on when it does.
+// schedule is the plan of steps that run at the same time. A step is ready when its operands
+// are computed. A goroutine that is free takes the first ready step in the order of the graph.
+// The result of a step does not depend on when it runs.
 type schedule struct {
 	x       *Executor
 	device  concurrent
@@ -36,8 +36,8 @@ type schedule struct {
 	room    int    // bytes that steps may hold ahead of the graph's order
 }
 
-// planSchedule is nil where steps run in order: on other devices, on one worker, where no two
-// heavy steps are independent, and where an operation may have a state.
+// planSchedule returns nil where steps run in order: on other devices, on one worker, where no
+// two heavy steps are independent, and where an operation may have a state.
 func (x *Executor) planSchedule() *schedule {
 	d, ok := x.device.Device.(concurrent)
 	if !ok || d.workers().Workers() < 2 {
@@ -82,8 +82,8 @@ func (x *Executor) planSchedule() *schedule {
 	return s
 }
 
-// heavySteps are the steps that are worth a goroutine, and whether two of them are
-// independent: if none are, one path goes through all.
+// heavySteps returns the steps that are worth a goroutine, and whether two of them are
+// independent: otherwise one path goes through all.
 func (x *Executor) heavySteps(d concurrent) (heavy []bool, independent bool) {
 	heavy = make([]bool, len(x.steps))
 	before := make([]int, len(x.shapes)) // the heavy steps on a path to a slot, at most
@@ -103,10 +103,11 @@ func (x *Executor) heavySteps(d concurrent) (heavy []bool, independent bool) {
 	return heavy, longest < all
 }
 
-// minimalRoom is what steps may hold ahead of the graph's order in any case, in bytes.
+// minimalRoom is the memory, in bytes, that steps may hold ahead of the graph's order in any
+// case.
 const minimalRoom = 256 << 20
 
-// takes says whether a run with these inputs and constants may have its steps at the same
+// takes reports whether a run with these inputs and constants may have its steps at the same
 // time.
 func (s *schedule) takes(values []DTensor) bool {
 	for _, t := range values {
@@ -122,19 +123,19 @@ type scheduled struct {
 	*schedule
 	ctx  context.Context
 	pool *parallel.Pool
-	wg   sync.WaitGroup // of goroutines beside the caller's
+	wg   sync.WaitGroup // of goroutines other than the caller's
 
 	mu      sync.Mutex // of the rest
 	held    slots
 	waits   []int
 	uses    []int
-	ready   []int // steps that nothing is missing for, in order
+	ready   []int // steps whose operands are computed, in order
 	done    []bool
 	errs    []error
 	first   int // the first step that is not done
 	failed  int // the first step that failed, or the number of steps
 	working int // goroutines; the pool counts all but one of them
-	// What steps after the first one hold, by slot and in bytes.
+	// The memory of steps after the first one, by slot and in bytes.
 	isAhead []bool
 	ahead   int
 }
@@ -162,8 +163,8 @@ func (s *schedule) run(ctx context.Context, held slots, failed *op.Failures) err
 	return nil
 }
 
-// work runs steps until none is ready. A goroutine that ends leaves its place in the pool to
-// the loops of the others.
+// work runs steps until none is ready. A goroutine that ends frees its worker for the loops of
+// the others.
 func (r *scheduled) work() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +180,7 @@ func (r *scheduled) work() {
 	}
 }
 
-// may says whether a step that is ready may start: before one that failed, and ahead of the
+// may reports whether a ready step may start: before a step that failed, and ahead of the
 // graph's order within bounds.
 func (r *scheduled) may(i int) bool {
 	return i < r.failed && (i == r.first || r.ahead+r.bytes(r.x.steps[i].out) <= r.room)
@@ -230,7 +231,8 @@ func (r *scheduled) invite(i int) {
 	}
 }
 
-// finish lets the steps begin that waited for a step, and frees what nothing reads any more.
+// finish adds the steps that waited for a step alone to the ready ones, and frees the slots
+// without a further reader.
 func (r *scheduled) finish(i int) {
 	s := r.x.steps[i]
 	for _, j := range r.next[i] {
@@ -262,7 +264,7 @@ func (r *scheduled) free(slot int) {
 	r.held.free(slot)
 }
 
-// inOrder counts a slot among what a run in order holds, or holds no more.
+// inOrder takes a slot out of the memory held ahead of the order.
 func (r *scheduled) inOrder(slot int) {
 	if r.isAhead[slot] {
 		r.isAhead[slot] = false

@@ -53,7 +53,7 @@ func TestStepsAtTheSameTimeGiveTheSameBits(t *testing.T) {
 // tolerances are those of graphs with results of several roundings, as in package corpus.
 var tolerances = map[string]float64{"contraction of a matrix and a vector": 2.4e-7}
 
-// draws says whether two runs of a graph differ.
+// draws reports whether two runs of a graph differ.
 func draws(g corpus.Graph) bool {
 	p := g.Program()
 	p.Draws = false

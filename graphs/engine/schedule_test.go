@@ -139,8 +139,8 @@ func TestBranchesRunAtTheSameTime(t *testing.T) {
 	}
 }
 
-// The first failure in the order of the graph is reported, whichever came first, and all is
-// freed; a panic is a failure.
+// The first failure in the order of the graph is reported, not the first in time, and all
+// memory is freed; a panic is a failure.
 func TestFirstFailureOfBranches(t *testing.T) {
 	f := newParallelFake(t)
 	x := newExecutor(t, branches(), f, nil)
@@ -186,7 +186,7 @@ func TestFirstFailureOfBranches(t *testing.T) {
 	}
 }
 
-// A run ends with its context, and frees what both branches hold.
+// A run ends with its context, and frees the memory of both branches.
 func TestCancelledBranches(t *testing.T) {
 	f := newParallelFake(t)
 	x := newExecutor(t, branches(), f, nil)
@@ -219,7 +219,7 @@ func TestRoomAheadOfTheOrder(t *testing.T) {
 		}
 		b.Output("o", sum)
 	}}
-	// Beside a trace wait matrices of 32 bytes and scalars of 8 bytes made from each.
+	// While a trace waits, there are matrices of 32 bytes and a scalar of 8 bytes from each.
 	for room, want := range map[int]int{16: 0, 48: 5, 1000: 2 * n} {
 		f := newParallelFake(t)
 		x := newExecutor(t, p, f, nil)

@@ -24,7 +24,7 @@ func NewMatrix(dtype tensor.Dtype, a *mat.Dense) gorgonia.Value {
 	return newTensor(dtype, raw.Rows, raw.Cols, raw.Data[:raw.Rows*raw.Cols])
 }
 
-// Tensor is Matrix as a tensor.
+// Tensor returns the value of Matrix as a tensor.
 func (e *Engine) Tensor(a *mat.Dense) *tensor.Dense { return NewMatrix(e.dtype, a).(*tensor.Dense) }
 
 // Scalar returns a scalar of the engine's element type.
@@ -87,7 +87,7 @@ func Dense(v gorgonia.Value) (*mat.Dense, error) {
 	return mat.NewDense(s[0], s[1], data), nil
 }
 
-// rowMajor is a value whose memory holds the elements in row-major order: the value
+// rowMajor returns a value whose memory holds the elements in row-major order: the value
 // itself, or a copy of a view.
 func rowMajor(v gorgonia.Value) gorgonia.Value {
 	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
@@ -133,10 +133,9 @@ func Scalar(v gorgonia.Value) (float64, error) {
 	return f[0], nil
 }
 
-// shaped is a value in the shape that the graph has for it. Gorgonia leaves lengths of
-// one behind here and drops them there, and its contractions return vectors of one for
-// scalars: such a value is taken in another shape, without a copy. What differs in more
-// is an error.
+// shaped returns a value in the shape that the graph has for it. Gorgonia's results have
+// lengths of one more or fewer than the graph, and its contractions return vectors of one for
+// scalars: shaped reshapes such a value without a copy. Other differences are errors.
 func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
 	want := as.Shape
 	switch err := fits(v, as); {
@@ -156,7 +155,7 @@ func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
 	return t, t.Reshape(want...)
 }
 
-// fits refuses a value that cannot have a tensor's shape and element type.
+// fits fails for a value that cannot have a tensor's shape and element type.
 func fits(v gorgonia.Value, as DTensor) error {
 	have, want := v.Shape(), as.Shape
 	switch {
@@ -168,7 +167,7 @@ func fits(v gorgonia.Value, as DTensor) error {
 	return nil
 }
 
-// longer are the lengths of a shape that are not one.
+// longer returns the lengths of a shape that are not one.
 func longer(s tensor.Shape) (lengths []int) {
 	for _, length := range s {
 		if length != 1 {
@@ -178,7 +177,7 @@ func longer(s tensor.Shape) (lengths []int) {
 	return lengths
 }
 
-// ofOne is a tensor of one element, and scalar the scalar of a tensor's only element.
+// ofOne returns a tensor of one element.
 func ofOne(element any, shape tensor.Shape) gorgonia.Value {
 	switch x := element.(type) {
 	case float64:
@@ -192,6 +191,7 @@ func ofOne(element any, shape tensor.Shape) gorgonia.Value {
 	}
 }
 
+// scalar returns the only element of a slice as a scalar.
 func scalar(data any) gorgonia.Value {
 	switch x := data.(type) {
 	case []float64:

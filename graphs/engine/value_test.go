@@ -45,7 +45,7 @@ func TestValuesSurviveTheCollector(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				spoil := make([]float64, 384) // takes the place of what was freed
+				spoil := make([]float64, 384) // may take the freed memory
 				for i := range spoil {
 					spoil[i] = -1
 				}

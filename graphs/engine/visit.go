@@ -9,12 +9,12 @@ import (
 	"privkern/graphs/op"
 )
 
-// visit is what one run has to do with memory that outlives it.
+// visit tracks the memory that one run reads or leaves and that outlives it.
 type visit struct {
 	x     *Executor
 	stay  []string // the outputs that do not go to the host
 	reads []*memory
-	left  []*memory       // is new
+	left  []*memory       // new in this run
 	at    map[int]*memory // by slot: both
 	made  []*Resident
 }
@@ -24,14 +24,15 @@ func (x *Executor) visit(stay []string) *visit {
 	return &visit{x: x, stay: stay, at: map[int]*memory{}}
 }
 
-// lend lets a slot be memory that the visit has become a user of.
+// lend assigns memory, of which the visit is a user, to a slot.
 func (v *visit) lend(slot int, m *memory) (DTensor, error) {
 	v.reads = append(v.reads, m)
 	v.at[slot] = m
 	return m.lend(v.x.device, v.x.slot(slot))
 }
 
-// input gives a slot the value of an input, which is the run's own unless it is resident.
+// input assigns the value of an input to a slot. The memory is the run's own unless the value
+// is resident.
 func (v *visit) input(slot int, value gorgonia.Value) (t DTensor, own bool, err error) {
 	r, ok := value.(*Resident)
 	if !ok {
@@ -46,7 +47,7 @@ func (v *visit) input(slot int, value gorgonia.Value) (t DTensor, own bool, err 
 	return t, false, err
 }
 
-// resident is the memory of a resident value for a slot, with one user more.
+// resident returns the memory of a resident value for a slot, with one user more.
 func (x *Executor) resident(r *Resident, slot int) (*memory, error) {
 	if r.memory.home != x.home {
 		return nil, errForeign
@@ -57,15 +58,15 @@ func (x *Executor) resident(r *Resident, slot int) (*memory, error) {
 	return r.use()
 }
 
-// slot is a slot's tensor without memory.
+// slot returns a slot's tensor without memory.
 func (x *Executor) slot(slot int) DTensor {
 	return DTensor{Shape: x.shapes[slot], DType: x.dtypes[slot]}
 }
 
-// stays says whether an output does not go to the host.
+// stays reports whether an output stays on the device.
 func (v *visit) stays(name string) bool { return slices.Contains(v.stay, name) }
 
-// waits says whether an output goes to the host.
+// waits reports whether any output goes to the host.
 func (v *visit) waits() bool {
 	for name := range v.x.output {
 		if !v.stays(name) {
@@ -75,8 +76,8 @@ func (v *visit) waits() bool {
 	return false
 }
 
-// outputs are the values of a run. Those that stay come first: what they share with others
-// the host then gets a copy of.
+// outputs returns the values of a run. Outputs that stay come first, so that the host gets a
+// copy of memory that others share with them.
 func (v *visit) outputs(values []DTensor, live []bool) (outputs Values, err error) {
 	x := v.x
 	outputs = make(Values, len(x.output))
@@ -99,7 +100,7 @@ func (v *visit) outputs(values []DTensor, live []bool) (outputs Values, err erro
 	return outputs, nil
 }
 
-// leave makes a slot's value resident. Nobody has it before the run has succeeded.
+// leave makes a slot's value resident. No other run sees it before this one has succeeded.
 func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 	m := v.at[slot]
 	if m == nil {
@@ -111,7 +112,7 @@ func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 		kept.Buf = buf
 		m = &memory{home: v.x.home, tensor: kept, key: v.x.device.counts.Key(), users: 1}
 		v.at[slot] = m
-		// A run uses what it writes, too: the value may be closed before it has ended.
+		// A run is a user of its results, too: a value may be closed before the run has ended.
 		v.left, v.reads = append(v.left, m), append(v.reads, m.retain())
 	} else {
 		m.retain()
@@ -121,10 +122,10 @@ func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 	return r, nil
 }
 
-// end ends a run: without waiting for it where nothing goes to the host. After a failure,
-// too, what was queued must not outlive a run. An operation that failed on the device, and
-// before it a run whose outputs were read, explains a later error, of an allocation say,
-// better than that error does. Members of batches that have failed leave the others' outputs.
+// end ends a run: without waiting for it where nothing goes to the host. After a failure it
+// waits, because queued work must not outlive the run. A failed operation on the device, and
+// before it a failed run whose outputs were read, explains a later error, such as one of an
+// allocation, better than that error does. Failed members of batches leave the others' outputs.
 func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, error) {
 	x := v.x
 	var tail Tail
@@ -151,7 +152,7 @@ func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, err
 			r.Close()
 		}
 		if members := failed.Err(); members != nil {
-			// It is not wrapped, for there are no outputs, as there would be beside it alone.
+			// It is not wrapped, because a wrapped one would promise outputs.
 			err = fmt.Errorf("%s; then %w", members.Error(), err)
 		}
 		return nil, err

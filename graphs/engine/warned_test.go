@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What a function warns of is known of it, whether or not the engine has the warning
-// before, and whether or not the function fails.
+// Warned returns the warnings of a function, whether or not the engine has them before, and
+// whether or not the function fails.
 func TestWarned(t *testing.T) {
 	e, err := Open("cpu", "float64", 1)
 	if err != nil {

@@ -87,7 +87,7 @@ func (o Op) wrongDims(i, first int, in []tensor.Shape) error {
 		in[i], dims, dims+o.lead, first, in[first])
 }
 
-// shares says whether all members have the same operand i.
+// shares reports whether all members have the same operand i.
 func (o Op) shares(i int) bool { return o.shared>>i&1 == 1 }
 
 // MemberShape is the shape of a member's operand i, for one of a batch, and whether all

@@ -78,7 +78,7 @@ func reshape() Builtin {
 		}}
 }
 
-// sameSize says whether the result has as many elements as the operand.
+// sameSize reports whether the result has as many elements as the operand.
 func sameSize(t Operands) bool {
 	same := t.In(0).Size() == t.Out().Size()
 	if !same {
@@ -175,7 +175,7 @@ func lengthOf(shape tensor.Shape, axis int) (int, error) {
 	return shape[axis], nil
 }
 
-// IsLength says whether one of gorgonia's operations is the length of an axis.
+// IsLength reports whether one of gorgonia's operations is the length of an axis.
 func IsLength(o gorgonia.Op) bool { return parametersOf(o).kind == lengthKind }
 
 // Length is what such an operation computes for an operand of a shape.

@@ -56,7 +56,7 @@ func sides(r, c int, transposed bool) (rows, cols int) {
 	return r, c
 }
 
-// conform says whether the inner lengths of a product agree, and fails otherwise.
+// conform reports whether the inner lengths of a product agree, and fails otherwise.
 func conform(t Stream, left, right int) bool {
 	if left != right {
 		t.Fail(fmt.Errorf("a product of shapes %v and %v", t.Shape(0), t.Shape(1)))

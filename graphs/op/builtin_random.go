@@ -19,11 +19,11 @@ import (
 // randoms are the operations that draw.
 func randoms() []Builtin { return []Builtin{random(), dropout(), dropoutGradient()} }
 
-// Random says whether an operation without operands draws anew whenever it is computed;
+// Random reports whether an operation without operands draws anew whenever it is computed;
 // the other ones are constants.
 func Random(o gorgonia.Op) bool { return parametersOf(o).kind == "randomOp" }
 
-// Draws says whether an operation draws random numbers.
+// Draws reports whether an operation draws random numbers.
 func Draws(o gorgonia.Op) bool {
 	if Random(o) {
 		return true

@@ -113,7 +113,7 @@ func inverseNorm(pool *parallel.Pool, l []float64, n int) (float64, error) {
 	return estimate, nil
 }
 
-// takeSigns overwrites x by its signs, keeps them, and says whether any is another one than
+// takeSigns overwrites x by its signs, keeps them, and reports whether any is another one than
 // before.
 func takeSigns(x, signs []float64) (changed bool) {
 	for i, v := range x {

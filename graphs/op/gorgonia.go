@@ -111,7 +111,7 @@ const temporalClassification = "gorgonia's derivative is right for the sum over 
 // Refused returns why a graph with this operation is refused, or nothing where it is not.
 func Refused(o gorgonia.Op) string { return refused[parametersOf(o).kind] }
 
-// takes says whether the kernels are for operands and a result of these types.
+// takes reports whether the kernels are for operands and a result of these types.
 func (b Builtin) takes(types []tensor.Dtype) bool {
 	element := b.of
 	if element == (tensor.Dtype{}) {

@@ -27,7 +27,7 @@ func largeProductOnHost(p *parameters, in []gorgonia.Value) HostKernel {
 	}
 }
 
-// isLarge says whether a product is one that package dense divides. What gorgonia would
+// isLarge reports whether a product is one that package dense divides. What gorgonia would
 // refuse is not.
 func isLarge(in []gorgonia.Value, tA, tB bool) bool {
 	if len(in) != 2 || in[0].Dtype() != in[1].Dtype() ||

@@ -98,7 +98,7 @@ func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
 	return nil, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
 }
 
-// isContiguous says whether a tensor's memory is its elements in row-major order.
+// isContiguous reports whether a tensor's memory is its elements in row-major order.
 func isContiguous(t *tensor.Dense) bool {
 	return !t.RequiresIterator() && !t.DataOrder().IsTransposed() && !t.DataOrder().IsColMajor()
 }

@@ -110,7 +110,7 @@ func (e *MembersError) find(member int) (at int, found bool) {
 	return slices.BinarySearchFunc(e.Failed, member, func(f MemberError, member int) int { return f.Member - member })
 }
 
-// Known says whether a member of a batch of some size has failed before.
+// Known reports whether a member of a batch of some size has failed before.
 func (f *Failures) Known(members, member int) bool {
 	e := f.of(members)
 	if e == nil {

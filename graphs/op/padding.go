@@ -130,7 +130,7 @@ func rowsInUse[T cpublas.Float](a matrix[T]) int {
 	return n
 }
 
-// zeros says whether there are no others.
+// zeros reports whether there are no others.
 func zeros[T cpublas.Float](a []T) bool {
 	for _, v := range a {
 		if v != 0 {

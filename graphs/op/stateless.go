@@ -10,7 +10,7 @@ var stateless = map[string]bool{
 	"sliceOp": true, "sumOp": true, "tensordotOp": true, "transposeOp": true,
 }
 
-// Stateless says whether a graph's operations of this kind may run at the same time, each with
+// Stateless reports whether a graph's operations of this kind may run at the same time, each with
 // headers of its own of its operands. Those that draw random numbers or learn may not, nor do
 // operations that nothing is known of.
 func Stateless(o gorgonia.Op) bool {

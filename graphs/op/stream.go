@@ -34,7 +34,7 @@ type Operands interface {
 // all steps that could be needed (see ReciprocalCondition), or leave a flag.
 type Stream interface {
 	Operands
-	// Single says whether the element type is float32.
+	// Single reports whether the element type is float32.
 	Single() bool
 
 	// Scratch returns memory for a matrix of the element type, Doubles for n
@@ -80,7 +80,7 @@ type Stream interface {
 	// Potrf factors the lower triangle of L in place.
 	Potrf(l kernels.Matrix, failed kernels.Flag)
 	// Syevd overwrites the n×n v by its eigenvectors, as rows, and w by the
-	// eigenvalues in ascending order. The flag that it returns says whether it
+	// eigenvalues in ascending order. The flag that it returns reports whether it
 	// converged. In a batch one kernel decomposes all members up to [kernels.EigenOrder],
 	// and a call of the library each of those above.
 	Syevd(n int, v, w kernels.Doubles) kernels.Flag
@@ -149,7 +149,7 @@ func ElementType(types ...tensor.Dtype) tensor.Dtype {
 	return tensor.Float64
 }
 
-// HasElementType says whether there is one among the types of an operation.
+// HasElementType reports whether there is one among the types of an operation.
 func HasElementType(types ...tensor.Dtype) bool { return slices.ContainsFunc(types, floating) }
 
 func floating(t tensor.Dtype) bool { return t == tensor.Float64 || t == tensor.Float32 }

@@ -2,7 +2,7 @@
 //
 // The partition into tiles is the caller's and does not depend on the number
 // of workers, so that a loop whose tiles are independent computes the same
-// bits whatever that number is.
+// bits with any number.
 package parallel
 
 import (
@@ -17,7 +17,7 @@ import (
 // share it, nested ones included. The nil Pool runs every loop on the
 // goroutine that calls it.
 type Pool struct {
-	extra chan struct{}   // one token for each goroutine besides the caller's
+	extra chan struct{}   // one token for each goroutine other than the caller's
 	ctx   context.Context // ends all loops; may be nil
 	begin func() (stop func())
 }
@@ -27,7 +27,7 @@ func NewPool(workers int) *Pool {
 	return &Pool{extra: make(chan struct{}, max(workers, 1)-1)}
 }
 
-// Within returns the same workers for loops that end with a context as well.
+// Within returns a pool of the same workers whose loops also end with a context.
 func (p *Pool) Within(ctx context.Context) *Pool {
 	if p == nil {
 		return &Pool{ctx: ctx}
@@ -35,8 +35,8 @@ func (p *Pool) Within(ctx context.Context) *Pool {
 	return &Pool{extra: p.extra, ctx: ctx, begin: p.begin}
 }
 
-// Around returns the same workers, where those besides the caller's goroutine call begin
-// before their work and stop after it: to measure what they do.
+// Around returns a pool of the same workers. Goroutines other than the caller's call begin
+// before their work and stop after it, so that their time can be measured.
 func (p *Pool) Around(begin func() (stop func())) *Pool {
 	if p == nil { // the caller's goroutine works alone
 		return nil
@@ -44,8 +44,7 @@ func (p *Pool) Around(begin func() (stop func())) *Pool {
 	return &Pool{extra: p.extra, ctx: p.ctx, begin: begin}
 }
 
-// Go calls work on a goroutine of its own for a worker that Acquire took, which work gives
-// back with Release.
+// Go calls work on a goroutine of its own for a worker that Acquire took; work calls Release.
 func (p *Pool) Go(wg *sync.WaitGroup, work func()) {
 	wg.Go(func() {
 		if p.begin != nil {
@@ -55,7 +54,7 @@ func (p *Pool) Go(wg *sync.WaitGroup, work func()) {
 	})
 }
 
-// ended is the error of a context that ends the loop.
+// ended returns the error of a context that ends the loop.
 func (p *Pool) ended(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || p == nil || p.ctx == nil {
 		return err
@@ -63,7 +62,7 @@ func (p *Pool) ended(ctx context.Context) error {
 	return p.ctx.Err()
 }
 
-// Err is the error of the context of [Pool.Within], for work that is no loop; nil for none.
+// Err returns the error of the context of [Pool.Within], for work that is no loop.
 func (p *Pool) Err() error { return p.ended(context.Background()) }
 
 // Workers returns the bound.
@@ -74,8 +73,8 @@ func (p *Pool) Workers() int {
 	return cap(p.extra) + 1
 }
 
-// Acquire takes a worker beside the caller out of the pool, if there is one to spare, for work
-// that is no loop. Whoever has it gives it back with Release.
+// Acquire takes a further worker out of the pool, if one is free, for work that is no loop.
+// The caller returns it with Release.
 func (p *Pool) Acquire() bool {
 	if p == nil {
 		return false
@@ -88,7 +87,7 @@ func (p *Pool) Acquire() bool {
 	}
 }
 
-// Release gives back a worker that Acquire took, which need not be on the same goroutine.
+// Release returns a worker to the pool. It may be called on another goroutine than Acquire.
 func (p *Pool) Release() { <-p.extra }
 
 // PanicError is a panic inside a loop, turned into an error.
@@ -107,8 +106,8 @@ func (e *PanicError) Unwrap() error {
 
 // For calls f for the tiles [0,tile), [tile,2·tile), … of [0,n). It returns
 // the error of the first tile that fails, in the order of the tiles, or the
-// context's, or that of [Pool.Within]; tiles after a failed one may not run. A panic in f is returned as
-// a *PanicError.
+// context's, or that of [Pool.Within]; tiles after a failed one may not run. A panic in f is
+// returned as a *PanicError.
 //
 // The caller's goroutine works too, and others join it while the pool has
 // workers to spare, so a loop inside a loop neither waits nor exceeds the
@@ -162,6 +161,7 @@ func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) e
 	return failure
 }
 
+// protect calls f and returns a panic as a *PanicError.
 func protect(f func(lo, hi int) error, lo, hi int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

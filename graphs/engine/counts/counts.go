@@ -1,4 +1,4 @@
-// Package counts adds up what the runs of programs ask of a device, and their times.
+// Package counts adds up the work and the times of the runs of programs.
 package counts
 
 import (
@@ -50,8 +50,7 @@ type Profile struct {
 	CPU      *CPU    `json:"cpu,omitempty"`
 }
 
-// Counter adds up what the devices of an engine count, by program. It counts nothing before
-// StartCounting.
+// Counter adds up the work on the devices of an engine, by program, from StartCounting on.
 type Counter struct {
 	on  atomic.Bool
 	cpu meter

@@ -23,7 +23,7 @@ type CPU struct {
 	Share  float64 `json:"share_in_graphs"`
 }
 
-// meter measures the processor time of runs. Nothing is measured before it is on.
+// meter measures the processor time of runs while it is on.
 type meter struct {
 	on atomic.Bool
 	// began is the processor time of the process when it was switched on, in nanoseconds.
