@@ -9,7 +9,7 @@ import (
 )
 
 // Chain is functions of single elements that one kernel applies at N places, in order.
-// What one step computes another takes from a register; only what Out names is written.
+// A step reads the results of others from registers; only the steps of Out are written.
 type Chain struct {
 	Steps []Step
 	// Inputs is the number of tensors that are read, Out the steps whose results are
@@ -19,8 +19,8 @@ type Chain struct {
 	N      int
 }
 
-// Step is one function of a [Chain]. From says where each of its operands comes from: a
-// step before it, or, as −1−i, input i.
+// Step is one function of a [Chain]. From holds the source of each operand: the number of a
+// step before it, or −1−i for input i.
 type Step struct {
 	Element
 	From []int
@@ -102,7 +102,7 @@ func (c *Chain) Grid() Grid { return Each(c.N) }
 const ChainKernel = "chain"
 
 // Source is the kernel and the functions that it needs, in CUDA C, to be compiled as
-// [Elements]. It depends on the functions and on what goes where, not on sizes or numbers.
+// [Elements]. It depends on the functions and their operands, not on sizes or numbers.
 func (c *Chain) Source() (string, error) {
 	functions, err := read("numbers", "elements")
 	if err != nil {

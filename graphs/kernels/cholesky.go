@@ -2,8 +2,8 @@ package kernels
 
 // The parameters of the kernels in cholesky.cu.
 
-// FactorOrder is the order of the blocks that are in shared memory, and panelRows and joinColumns what a block
-// of [FactorPanel] and of [JoinBlocks] computes.
+// FactorOrder is the order of the blocks that are in shared memory, panelRows the rows of a block of
+// [FactorPanel], and joinColumns the columns of a block of [JoinBlocks].
 const (
 	FactorOrder = 64
 	panelRows   = 128
@@ -28,7 +28,7 @@ type ShiftedInverse struct {
 func (ShiftedInverse) Grid() Grid { return one }
 
 // FactorPanel is factor_panel: the [FactorOrder] columns of a Cholesky factor L from From on, in place of their
-// elements without what the columns before contribute. The block on the diagonal goes to its rows of Diagonal,
+// elements minus the products with the columns before. The block on the diagonal goes to its rows of Diagonal,
 // N×FactorOrder. Failed is the order of the first leading block without a factor, if it was 0.
 type FactorPanel struct {
 	L        Matrix

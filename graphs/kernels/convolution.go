@@ -2,13 +2,13 @@ package kernels
 
 // The parameters of the kernels in convolution.cu.
 
-// Columns says how windows of H×W elements lie on a batch of images.
+// Columns holds the windows of H×W elements on a batch of images.
 type Columns struct {
 	Batch, Channels, Height, Width, OutHeight, OutWidth, H, W int
 	PadH, PadW, StrideH, StrideW, DilationH, DilationW        int
 }
 
-// ImageColumns is image_columns: the elements of each window beside each other.
+// ImageColumns is image_columns: the elements of each window in a row.
 type ImageColumns struct {
 	In, Out Matrix
 	Columns
@@ -28,7 +28,7 @@ type ColumnsImage struct {
 // Grid implements [Kernel].
 func (k ColumnsImage) Grid() Grid { return Each(k.Batch * k.Channels * k.Height * k.Width) }
 
-// Pool says how windows of H×W elements lie on planes of Height×Width.
+// Pool holds the windows of H×W elements on planes of Height×Width.
 type Pool struct {
 	Planes, Height, Width, OutHeight, OutWidth, H, W, PadH, PadW, StrideH, StrideW int
 }

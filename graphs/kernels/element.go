@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Index says which element of an operand belongs to a place.
+// Index maps a place of the result to an element of an operand.
 type Index int
 
 const (
@@ -19,8 +19,8 @@ const (
 	TheRepeated
 )
 
-// Operand is an operand of an [Element]: where its elements are, or what stands for that
-// while there is no memory, and which of them belongs to a place.
+// Operand is an operand of an [Element]: the address of its elements, or a number that stands
+// for it while there is no memory, and their index.
 type Operand struct {
 	At    uintptr
 	Truth bool
@@ -29,9 +29,9 @@ type Operand struct {
 	Inner, By int
 }
 
-// Element is an [Elementwise] kernel without its memory: a function of elements.cu, with
-// what it is called with. Two functions with other Codes are other functions, while the
-// Numbers are arguments.
+// Element is an [Elementwise] kernel without its memory: a function of elements.cu with its
+// arguments. Codes distinguish functions, because they are compiled in, while Numbers are
+// arguments of the kernel.
 type Element struct {
 	Function string
 	Operands []Operand
@@ -40,7 +40,7 @@ type Element struct {
 	Truth    bool // the result is a truth value
 }
 
-// ElementOf is what a kernel does at each place.
+// ElementOf returns the function that a kernel applies at each place.
 func ElementOf(k Elementwise) Element {
 	name, words := Pack(k)
 	e := Element{Function: name}
@@ -74,7 +74,7 @@ func ElementOf(k Elementwise) Element {
 	return e
 }
 
-// What a parameter of an [Elementwise] kernel is for.
+// The roles of the parameters of an [Elementwise] kernel.
 const (
 	operandRole = iota
 	strideRole
@@ -91,13 +91,13 @@ const (
 	numberKind = "double"
 )
 
-// use is a parameter and what it is for.
+// use is a parameter with its role.
 type use struct {
 	parameter
 	role int
 }
 
-// shapeOf says what the parameters of an [Elementwise] kernel are for.
+// shapeOf returns the parameters of an [Elementwise] kernel with their roles.
 func shapeOf(t reflect.Type) []use {
 	all := fields(t)
 	uses := make([]use, len(all))
@@ -125,8 +125,8 @@ func shapeOf(t reflect.Type) []use {
 	return uses
 }
 
-// indexText is where an operand's element is, in CUDA C: the strides and runs by their
-// names.
+// indexText returns the index of an operand's element in CUDA C, with the strides and runs by
+// their names.
 func indexText(index Index, inner, by string) string {
 	switch index {
 	case TheFirst:
@@ -137,7 +137,7 @@ func indexText(index Index, inner, by string) string {
 	return "i"
 }
 
-// elementKernel is the source of a kernel that applies one function.
+// elementKernel returns the source of a kernel that applies one function.
 func elementKernel(t reflect.Type) string {
 	var declared, arguments []string
 	name := nameOf(t)
@@ -164,7 +164,7 @@ func elementKernel(t reflect.Type) string {
 		name, strings.Join(declared, ", "), name, strings.Join(arguments, ", "))
 }
 
-// declaration is a parameter in CUDA C.
+// declaration returns a parameter in CUDA C.
 func declaration(p parameter) string {
 	if strings.HasSuffix(p.kind, "*") {
 		return p.kind + p.name

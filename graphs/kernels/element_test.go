@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A kernel says what it does at each place: where operands come from, and what else the
-// function is called with.
+// ElementOf returns the function of a kernel with the indices of its operands and its further
+// arguments.
 func TestElementOf(t *testing.T) {
 	unary := Unary{A: Matrix{At: 1, Rows: 2, Cols: 6}, Out: Matrix{At: 9, Rows: 2, Cols: 6}, N: 12}
 	binary := Binary{A: Matrix{At: 2}, SA: 1, B: Matrix{At: 1}, SB: 0, Out: Matrix{At: 9}, N: 12}
@@ -58,7 +58,7 @@ func TestElementKernel(t *testing.T) {
 	}
 }
 
-// The source of a chain depends on what goes where; sizes and numbers are arguments, in
+// The source of a chain depends on its functions and their operands; sizes and numbers are arguments, in
 // the order of the parameters.
 func TestChain(t *testing.T) {
 	chain := func(n int, p float64) *Chain {

@@ -107,7 +107,7 @@ type (
 	Smaller struct{ Binary }
 )
 
-// Relation is what a comparison asks, as the source numbers it.
+// Relation is the relation of a comparison, numbered as in the source.
 type Relation = int
 
 // The relations.

@@ -2,7 +2,7 @@ package kernels
 
 // The parameters of the kernels in index.cu.
 
-// ToIntegers is to_integers: N numbers without what is behind the point.
+// ToIntegers is to_integers: N numbers truncated towards zero.
 type ToIntegers struct {
 	A   Matrix
 	Out Integers

@@ -1,8 +1,7 @@
 // Package kernels holds the CUDA kernels, as source in CUDA C and as types of
 // Go, one for each kernel, whose fields are its parameters in their order. A
-// launch is a value of such a type, so that the compiler of Go checks it; that
-// the types agree with the source is what [Check] checks. The package needs
-// neither a device nor CUDA.
+// launch is a value of such a type, so that the compiler of Go checks it, and [Check]
+// compares the types with the source. The package needs neither a device nor CUDA.
 //
 // The kernels of single elements are made from their types and from functions in
 // elements.cu: one function each ([Elementwise]), or a [Chain] of them, which gives the
@@ -37,7 +36,7 @@ type Matrix struct {
 	Rows, Cols int
 }
 
-// MatrixOf is a tensor as kernels see it: a scalar is 1×1, a vector one row, and of more
+// MatrixOf returns a tensor as a matrix: a scalar is 1×1, a vector one row, and of more
 // dimensions all but the first are columns.
 func MatrixOf(at uintptr, shape ...int) Matrix {
 	m := Matrix{At: at, Rows: 1, Cols: 1}
@@ -53,7 +52,7 @@ func MatrixOf(at uintptr, shape ...int) Matrix {
 // Size is the number of elements.
 func (m Matrix) Size() int { return m.Rows * m.Cols }
 
-// Doubles is the address of float64 numbers, whatever the element type is.
+// Doubles is the address of float64 numbers, for either element type.
 type Doubles uintptr
 
 // Flag is the address of a 32-bit integer that is zero unless an operation
@@ -71,7 +70,7 @@ type Grid struct{ Blocks, X, Y int }
 
 const (
 	block = 256 // BLOCK of the source
-	// Kernels stride over what is beyond maxBlocks.
+	// Kernels stride over the elements beyond maxBlocks.
 	maxBlocks = 8192
 )
 
@@ -98,9 +97,9 @@ func Pack(k Kernel) (name string, words []uint64) {
 	return PackBatch(k, func(uintptr) int { return 0 })
 }
 
-// PackBatch is Pack for a batch, with one block in y for each member. By how many elements
-// the memory of a member is behind that of the one before follows from the first one's
-// address; it is 0 for what all members share. [Elementwise] kernels compute no batches.
+// PackBatch is Pack for a batch, with one block in y for each member. stride returns the number
+// of elements from the memory of a member to that of the next, given the address of the first
+// one's; it is 0 for operands that all members share. [Elementwise] kernels compute no batches.
 func PackBatch(k Kernel, stride func(at uintptr) int) (name string, words []uint64) {
 	v := reflect.ValueOf(k)
 	words, addresses := pack(make([]uint64, 0, 32), nil, v)
@@ -112,7 +111,7 @@ func PackBatch(k Kernel, stride func(at uintptr) int) (name string, words []uint
 	return nameOf(v.Type()), words
 }
 
-// pack appends the arguments, and those that are addresses once more by themselves.
+// pack appends the arguments to words, and the addresses among them to addresses.
 func pack(words, addresses []uint64, v reflect.Value) (all, at []uint64) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -152,7 +151,7 @@ var (
 // names are the kernels' names by type, as they are asked for.
 var names sync.Map
 
-// nameOf is the type's name in snake case.
+// nameOf returns the type's name in snake case.
 func nameOf(t reflect.Type) string {
 	if name, ok := names.Load(t); ok {
 		return name.(string)

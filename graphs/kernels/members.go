@@ -2,7 +2,7 @@ package kernels
 
 // The parameters of the kernels in members.cu.
 
-// Invalidate is invalidate: N elements of NaN where Failed says that the operation failed.
+// Invalidate is invalidate: N elements of NaN where Failed is not 0.
 type Invalidate struct {
 	Failed Flag
 	N      int

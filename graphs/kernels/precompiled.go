@@ -18,7 +18,7 @@ import (
 //go:embed precompiled
 var precompiled embed.FS
 
-// digestFile has the [Digest] of what the embedded files were made of.
+// digestFile holds the [Digest] of the sources of the embedded files.
 const digestFile = "source.sha256"
 
 // PrecompiledFile is the name of the file with a unit's PTX in one precision.

@@ -7,7 +7,7 @@ import (
 )
 
 // Every kernel of the source has a type with its parameters, and every type a
-// kernel: without a device, what the program checks when it opens one.
+// kernel: the check of opening a device, without one.
 func TestTypesAgreeWithTheSource(t *testing.T) {
 	for _, u := range []Unit{General, Elements} {
 		source, err := Source(u)

@@ -77,7 +77,7 @@ func (o Op) members(in []tensor.Shape) (lead tensor.Shape, member []tensor.Shape
 	return lead, member, nil
 }
 
-// wrongDims is the error for operand i beside the first one with leading dimensions.
+// wrongDims returns the error for operand i; first is the first one with leading dimensions.
 func (o Op) wrongDims(i, first int, in []tensor.Shape) error {
 	dims := o.def.in[i]
 	if o.lead == 0 {
@@ -90,15 +90,15 @@ func (o Op) wrongDims(i, first int, in []tensor.Shape) error {
 // shares reports whether all members have the same operand i.
 func (o Op) shares(i int) bool { return o.shared>>i&1 == 1 }
 
-// MemberShape is the shape of a member's operand i, for one of a batch, and whether all
+// MemberShape returns the shape of a member's operand i, given that of a batch, and whether all
 // members share it.
 func (o Op) MemberShape(i int, shape tensor.Shape) (member tensor.Shape, shared bool) {
 	return shape[len(shape)-o.def.in[i]:], o.shares(i)
 }
 
-// MemberSolveBlock is the order of the diagonal blocks by which a device solves triangular
-// systems of order n in batches: products with their inverses and with what is between them
-// are the solution. The inverses cost accuracy only where a block is itself ill-conditioned.
+// MemberSolveBlock returns the order of the diagonal blocks by which a device solves triangular
+// systems of order n in batches: X_i = L_ii⁻¹(B_i − L_i X_<i), products alone. The inverses cost
+// accuracy only where a block is itself ill-conditioned.
 func MemberSolveBlock(n int) int {
 	size := kernels.FactorOrder
 	for size < min(n, kernels.InverseOrder) {
@@ -107,7 +107,7 @@ func MemberSolveBlock(n int) int {
 	return size
 }
 
-// batchName is what distinguishes a batch in the operation's name.
+// batchName returns the suffix of the operation's name that distinguishes a batch.
 func (o Op) batchName() string {
 	if o.lead == 0 {
 		return ""
@@ -123,7 +123,8 @@ func (o Op) batchName() string {
 
 // executeMembers runs a kernel for every member of a batch.
 // Each member is computed as if it were alone, on parts of the operands' memory: its bits
-// depend neither on the batch nor on the number of workers. What fails is NaN.
+// depend neither on the batch nor on the number of workers. The results of members that fail
+// are NaN.
 func executeMembers[T cpublas.Float](o Op, run func(call[T]) error, pool *parallel.Pool, out gorgonia.Value,
 	in []gorgonia.Value) error {
 	shapes := make([]tensor.Shape, len(in))
@@ -174,7 +175,7 @@ func executeMembers[T cpublas.Float](o Op, run func(call[T]) error, pool *parall
 	return NewMembersError(failed)
 }
 
-// memberOf is the matrix of one member in the elements of all.
+// memberOf returns the matrix of member i in the elements of all.
 func memberOf[T cpublas.Float](data []T, shape tensor.Shape, i int) matrix[T] {
 	m := matrix[T]{rows: 1, cols: 1}
 	if len(shape) == 2 {

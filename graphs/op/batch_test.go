@@ -94,8 +94,8 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) })
 }
 
-// A member of a batch has the bits that it has alone, whatever the number of workers is and
-// whichever operand all members share.
+// A member of a batch has the bits that it has alone, for any number of workers and any shared
+// operand.
 func TestMembersHaveTheBitsOfOne(t *testing.T) {
 	const members = 3
 	for _, c := range direct() {
@@ -145,7 +145,7 @@ func TestSeveralLeadingDimensions(t *testing.T) {
 	}
 }
 
-// three are three matrices of order n, of which member 1 is what is given.
+// three returns three matrices of order n; member 1 is the given matrix.
 func three(rng int, n int, second *mat.Dense) *tensor.Dense {
 	r := graphtest.Rand(uint64(rng))
 	var all []float64
@@ -193,7 +193,7 @@ func TestOneMemberFails(t *testing.T) {
 	}
 }
 
-// What members compute from NaN has no part in the others.
+// NaN in one member has no part in the others.
 func TestNaNStaysInItsMember(t *testing.T) {
 	for _, c := range direct() {
 		if len(c.In) < 1 || c.In[0].Scalar {
@@ -245,7 +245,7 @@ func TestWrongBatches(t *testing.T) {
 	}
 }
 
-// A vector beside a batch is a column that all members share.
+// A vector with a batch is a column that all members share.
 func TestVectorBesideABatch(t *testing.T) {
 	g := gorgonia.NewGraph()
 	a := gorgonia.NewTensor(g, tensor.Float64, 3, gorgonia.WithShape(4, 3, 3), gorgonia.WithName("a"))
@@ -259,7 +259,7 @@ func TestVectorBesideABatch(t *testing.T) {
 	}
 }
 
-// gorgonia merges operations of one hash: the rank of a batch and what is shared are part
+// gorgonia merges operations of one hash: the rank of a batch and the shared operands are part
 // of it.
 func TestBatchesAreHashed(t *testing.T) {
 	m := func(lead ...int) tensor.Shape { return append(lead, 3, 3) }

@@ -24,22 +24,23 @@ func imagesOn(t Stream, shape tensor.Shape) bool {
 	return len(shape) == 4
 }
 
-// columnsOf reads how windows lie on images; sizes come from the shapes.
+// columnsOf reads the size, padding, stride and dilation of windows; sizes of images come from
+// the shapes.
 func columnsOf(p *parameters) kernels.Columns {
 	return kernels.Columns{H: p.integer("h"), W: p.integer("w"), PadH: p.integer("padH"), PadW: p.integer("padW"),
 		StrideH: p.integer("strideH"), StrideW: p.integer("strideW"), DilationH: p.integer("dilationH"),
 		DilationW: p.integer("dilationW")}
 }
 
-// on are the windows on images of a shape, for columns of another.
+// columnsOn adds the sizes of the images and of the columns to the windows.
 func columnsOn(c kernels.Columns, images, columns tensor.Shape) kernels.Columns {
 	c.Batch, c.Channels, c.Height, c.Width = images[0], images[1], images[2], images[3]
 	c.OutHeight, c.OutWidth = columns[1], columns[2]
 	return c
 }
 
-// imageColumns puts the elements of each window beside each other, so that a
-// convolution is a product.
+// imageColumns copies the elements of each window to a row, so that a convolution is a
+// product (im2col).
 func imageColumns() Builtin {
 	return Builtin{Name: "columns of windows", kind: "im2colOp",
 		queue: func(p *parameters) func(Stream) {
@@ -98,8 +99,8 @@ func convolutionCases(s *sampler) (all []Case) {
 	}))
 }
 
-// poolOf reads how windows lie on planes. Where padding is given for all four sides,
-// the host shifts windows by that of the south and of the east.
+// poolOf reads the size, padding and stride of windows. Where padding is given for all four
+// sides, the host shifts windows by that of the south and of the east.
 func poolOf(p *parameters) kernels.Pool {
 	k := kernels.Pool{H: p.integer("h"), W: p.integer("w"), PadH: p.integer("padNorth"), PadW: p.integer("padWest"),
 		StrideH: p.integer("strideH"), StrideW: p.integer("strideW")}
@@ -109,7 +110,7 @@ func poolOf(p *parameters) kernels.Pool {
 	return k
 }
 
-// poolOn are the windows on images, for pooled images of another shape.
+// poolOn adds the sizes of the images and of the pooled images to the windows.
 func poolOn(t Stream, k kernels.Pool, images, pooled tensor.Shape) (kernels.Pool, bool) {
 	if !imagesOn(t, images) || !imagesOn(t, pooled) {
 		return k, false
@@ -133,9 +134,9 @@ func maxPool() Builtin {
 		cases: maxPoolCases}
 }
 
-// maxPoolGradient gives the derivative by each window to its largest element. The host
-// keeps where these were from the computation of the windows; a device finds them
-// again, so that nothing but operands matters.
+// maxPoolGradient adds the derivative by each window to its largest element. The host keeps the
+// positions of these from the computation of the windows; a device finds them again, so that
+// its result depends on the operands alone.
 func maxPoolGradient() Builtin {
 	return Builtin{Name: "largest of windows, derivative", kind: "maxPoolDiffOp",
 		queue: func(p *parameters) func(Stream) {
@@ -194,7 +195,7 @@ func averagePool() Builtin {
 		cases: averagePoolCases}
 }
 
-// averagePoolGradient is what gorgonia takes for the derivative of averagePool.
+// averagePoolGradient is gorgonia's derivative of averagePool.
 func averagePoolGradient() Builtin {
 	return Builtin{Name: "average of windows, derivative", kind: "avgPoolDiffOp",
 		queue: func(p *parameters) func(Stream) {

@@ -9,7 +9,7 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// unary is what gorgonia's functions of one node have in common.
+// unary is the type of gorgonia's functions of one node.
 type unary = func(*gorgonia.Node) (*gorgonia.Node, error)
 
 // elementary is a function of single elements.
@@ -65,9 +65,9 @@ func elementaries() []elementary {
 	}
 }
 
-// operators are gorgonia's operators on single elements, by their addresses, which
-// are all that distinguishes two. They are read from the operations that gorgonia's
-// own functions make.
+// operators are the names of gorgonia's operators on single elements by their addresses,
+// which alone distinguish them. They are read from the operations of gorgonia's own
+// functions.
 var operators = sync.OnceValue(func() map[uintptr]string {
 	found := map[uintptr]string{}
 	for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {

@@ -9,12 +9,12 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// indices are the operations with integers: conversions, and what is picked by index.
+// indices are the operations with integers: conversions, and gathers by index.
 func indices() []Builtin {
 	return []Builtin{toIntegers(), fromIntegers(), picking(), pickingGradient()}
 }
 
-// toIntegers is what numbers have before the point.
+// toIntegers truncates x towards zero.
 func toIntegers() Builtin {
 	return Builtin{Name: "conversion to integers", kind: "dtConvOp", other: map[int]tensor.Dtype{-1: tensor.Int},
 		queue: always(func(t Stream) {
@@ -23,7 +23,7 @@ func toIntegers() Builtin {
 		cases: conversionCases}
 }
 
-// fromIntegers are integers as numbers of the element type.
+// fromIntegers converts integers to the element type.
 func fromIntegers() Builtin {
 	return Builtin{Name: "conversion of integers", kind: "dtConvOp", other: map[int]tensor.Dtype{0: tensor.Int},
 		queue: always(func(t Stream) {
@@ -48,7 +48,7 @@ func integersOf(x *gorgonia.Node) (*gorgonia.Node, error) {
 	return gorgonia.ConvType(x, x.Dtype(), tensor.Int)
 }
 
-// pickedOn are the lines of an operand along the axis of its indices.
+// pickedOn returns the lines of an operand along the axis of its indices.
 func pickedOn(t Stream, axis int) (kernels.Lines, bool) {
 	shape := t.Shape(0)
 	if axis >= len(shape) {
@@ -58,7 +58,7 @@ func pickedOn(t Stream, axis int) (kernels.Lines, bool) {
 	return linesOf(shape, axis, axis+1), true
 }
 
-// picking are the elements of some indices along an axis.
+// picking gathers the elements with some indices along an axis.
 func picking() Builtin {
 	return Builtin{Name: "pick by index", kind: "byIndicesOp", other: map[int]tensor.Dtype{1: tensor.Int},
 		queue: func(p *parameters) func(Stream) {
@@ -73,7 +73,7 @@ func picking() Builtin {
 		cases: pickingCases}
 }
 
-// pickingGradient adds up what the copies of each element are given.
+// pickingGradient sums the derivatives by all copies of each element.
 func pickingGradient() Builtin {
 	return Builtin{Name: "pick by index, derivative", kind: "byIndicesOpDiffOp",
 		other: map[int]tensor.Dtype{2: tensor.Int},

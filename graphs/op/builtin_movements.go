@@ -10,8 +10,8 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// movements are the operations that copy elements from one place to another, and
-// those about shapes.
+// movements are the operations that copy elements from one place to another, and those on
+// shapes.
 func movements() []Builtin {
 	return []Builtin{transposition(), reshape(), repetition(), dimension(), concatenation(), slicing(), sliceGradient(),
 		element(), diagonal(), upsampling(), upsamplingGradient()}
@@ -104,7 +104,8 @@ func repetition() Builtin {
 		cases: repetitionCases}
 }
 
-// repetitionOn is how elements are repeated along an axis: runs of what is behind it.
+// repetitionOn returns the repetition along an axis of runs, of which each has the elements of
+// the axes after it.
 func repetitionOn(t Operands, along int) (kernels.Repeat, bool) {
 	in, shape := t.In(0), t.OutShape()
 	n := sizeOf(shape)
@@ -164,7 +165,7 @@ func dimension() Builtin {
 		}}
 }
 
-// lengthOf is the length of an axis, 1 for a scalar.
+// lengthOf returns the length of an axis, 1 for a scalar.
 func lengthOf(shape tensor.Shape, axis int) (int, error) {
 	switch {
 	case len(shape) == 0:
@@ -178,7 +179,7 @@ func lengthOf(shape tensor.Shape, axis int) (int, error) {
 // IsLength reports whether one of gorgonia's operations is the length of an axis.
 func IsLength(o gorgonia.Op) bool { return parametersOf(o).kind == lengthKind }
 
-// Length is what such an operation computes for an operand of a shape.
+// Length returns the result of such an operation for an operand of a shape.
 func Length(o gorgonia.Op, shape tensor.Shape) (int, error) {
 	p := parametersOf(o)
 	axis := p.integer("axis")
@@ -232,8 +233,8 @@ func concatenation() Builtin {
 		}}
 }
 
-// partsOn are the rows and columns of the result of a concatenation: rows are what is
-// before the axis, columns the axis and what is behind.
+// partsOn returns the sides of the result of a concatenation as a matrix: the axes before the
+// axis are its rows, the axis and those after it its columns.
 func partsOn(t Stream, axis int) (rows, cols int, ok bool) {
 	whole := t.OutShape()
 	if axis < 0 || axis >= len(whole) {
@@ -243,8 +244,7 @@ func partsOn(t Stream, axis int) (rows, cols int, ok bool) {
 	return sizeOf(whole[:axis]), sizeOf(whole[axis:]), true
 }
 
-// sliceView is the view of a slice of one axis: of operand 0, whose elements the
-// operand or result with n elements takes.
+// sliceView returns the slice along one axis of operand 0 as a view of n elements.
 func sliceView(t Stream, p *parameters, along, n int) (kernels.View, bool) {
 	shape := t.Shape(0)
 	if along < 0 || along >= len(shape) {
@@ -281,8 +281,8 @@ func slicing() Builtin {
 		cases: sliceCases}
 }
 
-// sliceGradient is the derivative of a slice: it comes to the places of the slice, and
-// zero to the others.
+// sliceGradient is the derivative of a slice: the gradient at the places of the slice, zero
+// elsewhere.
 func sliceGradient() Builtin {
 	return Builtin{Name: "slice, derivative", kind: "sliceIncrOp",
 		queue: func(p *parameters) func(Stream) {
@@ -363,7 +363,7 @@ func element() Builtin {
 		}}
 }
 
-// placeOf is where an element of the operand is.
+// placeOf returns the position of an element in the operand, in row-major order.
 func placeOf(t Stream, coordinates []int) (at int, ok bool) {
 	shape := t.Shape(0)
 	ok = len(coordinates) == len(shape)
@@ -410,7 +410,7 @@ func upsampling() Builtin {
 		cases: upsamplingCases}
 }
 
-// pixelsView is a view of images in which each pixel is repeated along both axes.
+// pixelsView returns a view of images that repeats each pixel along both axes.
 func pixelsView(t Stream, by int) (kernels.View, bool) {
 	shape := t.Shape(0)
 	if !imagesOn(t, shape) {
@@ -420,7 +420,7 @@ func pixelsView(t Stream, by int) (kernels.View, bool) {
 	return viewOf(t, 0, []int{shape[0] * shape[1], h, by, w, by}, []int{h * w, w, 0, 1, 0})
 }
 
-// upsamplingGradient adds up what the copies of each pixel are given.
+// upsamplingGradient sums the derivatives by all copies of each pixel.
 func upsamplingGradient() Builtin {
 	return Builtin{Name: "upsample, derivative", kind: "upsampleDiffOp",
 		queue: func(p *parameters) func(Stream) {

@@ -7,16 +7,16 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// What moves elements does so for integers and truth values too, of which indices and
-// masks are made. They are few and small, so that each movement is one view: of the
-// operand, whose elements the result takes in order, or of the result.
+// Movements also exist for integers and truth values, because indices and masks consist of
+// them. These are few and small, so that each movement is one view: of the operand, whose
+// elements the result takes in order, or of the result.
 
-// elements are what is moved.
+// elements describe the type of moved elements.
 type elements struct {
 	name            string
 	of              tensor.Dtype
 	gather, scatter func(in, out uintptr, n int, v kernels.View) kernels.Kernel
-	graph           unary // makes them of the numbers of a case
+	graph           unary // converts the numbers of a case to them
 }
 
 // integerElements are integers.
@@ -46,7 +46,7 @@ func truthElements() elements {
 		}}
 }
 
-// movement is a movement of elements. Its views are looked for when it is queued.
+// movement is a movement of elements. Its views are computed when it is queued.
 type movement struct {
 	name, kind string
 	// view is the result as a view of the operand, or onto each operand, one after
@@ -167,7 +167,7 @@ func movesOfElements() []movement {
 	}
 }
 
-// viewOf is a view, or an error of the launch.
+// viewOf returns a view, or records an error of the launch.
 func viewOf(t Stream, offset int, lengths, strides []int) (kernels.View, bool) {
 	view, err := kernels.NewView(offset, lengths, strides)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// binary is what gorgonia's functions of two nodes have in common.
+// binary is the type of gorgonia's functions of two nodes.
 type binary = func(a, b *gorgonia.Node) (*gorgonia.Node, error)
 
 // operatorOfTwo is the field of an elemBinOp with the number of its operator.

@@ -36,7 +36,7 @@ func products() []Builtin {
 	}
 }
 
-// product is one of the products. The launch is given what is transposed.
+// product is one of the products. tA and tB of its launch are set for transposed operands.
 func product(name string, operator int, launch func(t Stream, tA, tB bool), cases func(*sampler) []Case) Builtin {
 	return Builtin{Name: name, kind: "linAlgBinOp", cases: cases,
 		queue: func(p *parameters) func(Stream) {
@@ -48,7 +48,7 @@ func product(name string, operator int, launch func(t Stream, tA, tB bool), case
 		}}
 }
 
-// sides are the numbers of rows and columns of op(A) for an A of r×c.
+// sides returns the numbers of rows and columns of op(A) for an r×c A.
 func sides(r, c int, transposed bool) (rows, cols int) {
 	if transposed {
 		return c, r
@@ -56,7 +56,7 @@ func sides(r, c int, transposed bool) (rows, cols int) {
 	return r, c
 }
 
-// conform reports whether the inner lengths of a product agree, and fails otherwise.
+// conform reports whether the inner lengths of a product agree, and records an error otherwise.
 func conform(t Stream, left, right int) bool {
 	if left != right {
 		t.Fail(fmt.Errorf("a product of shapes %v and %v", t.Shape(0), t.Shape(1)))
@@ -232,8 +232,8 @@ func contractOn(t Stream, along [2][]int) {
 	t.Product(false, false, 1, rest, rest2, inner, a, b, t.Out())
 }
 
-// foldOn is an operand as a matrix whose columns, or with first whose rows, are the
-// given axes in their order and whose other side are the rest of them.
+// foldOn returns an operand as a matrix whose columns, or with first set whose rows, are the
+// given axes in their order; the other side are the remaining axes.
 func foldOn(t Stream, operand int, axes []int, first bool) (m kernels.Matrix, rest, inner int) {
 	shape := t.Shape(operand)
 	var kept []int
@@ -266,7 +266,7 @@ func permuteOn(t Stream, in kernels.Matrix, shape tensor.Shape, order []int, out
 	return out
 }
 
-// permutedView is a view with the axes in another order.
+// permutedView returns a view with the axes in another order.
 func permutedView(t Stream, shape tensor.Shape, order []int) (kernels.View, bool) {
 	strides := shape.CalcStrides()
 	if len(order) != len(strides) {

@@ -9,10 +9,10 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// Random numbers come from gorgonia's own generators on the host, on every backend: what
-// is drawn in a run is uploaded in that run, behind what was queued before, and nothing
-// waits for the device. A device therefore draws what the host would have drawn from the
-// same state of the generator, and computes the rest itself. gorgonia seeds its
+// Random numbers come from gorgonia's own generators on the host, on every backend: they are
+// drawn and uploaded in the run that uses them, in the order of the queue, and nothing waits
+// for the device. So both backends use the same numbers for the same state of the generator,
+// and a device computes the rest itself. gorgonia seeds its
 // generators by the clock: a graph with them gives other numbers in every process, so
 // that no trial, which its seed has to determine, may contain one.
 
@@ -97,7 +97,7 @@ func dropout() Builtin {
 		}}
 }
 
-// keptBy draws which elements a dropout keeps: those that it leaves of ones.
+// keptBy draws the elements that a dropout keeps: those that are not zero in a dropout of ones.
 func keptBy(dropout gorgonia.Op, t Stream) ([]bool, error) {
 	dtype := tensor.Float64
 	if t.Single() {
@@ -129,7 +129,7 @@ func dropped(probability float64) func(in gorgonia.Nodes) (*gorgonia.Node, error
 	return func(in gorgonia.Nodes) (*gorgonia.Node, error) { return gorgonia.Dropout(in[0], probability) }
 }
 
-// dropoutGradient takes the places of what was dropped from the result.
+// dropoutGradient takes the dropped places from the zeros of the result.
 func dropoutGradient() Builtin {
 	return Builtin{Name: "dropout, derivative", kind: "dropoutDiffOp",
 		element: func(p *parameters) func(Operands) kernels.Elementwise {

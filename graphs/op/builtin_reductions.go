@@ -14,8 +14,8 @@ import (
 // reductions are the operations that leave axes out.
 func reductions() []Builtin { return []Builtin{summation(), maximum()} }
 
-// reduced are the axes of a shape that an operation leaves out, in ascending order:
-// no axes are all of them.
+// reduced returns the axes of a shape that an operation reduces, in ascending order; an empty
+// along stands for all of them.
 func reduced(shape tensor.Shape, along []int) ([]int, error) {
 	axes := slices.Clone(along)
 	if len(axes) == 0 {
@@ -31,12 +31,12 @@ func reduced(shape tensor.Shape, along []int) ([]int, error) {
 	return axes, nil
 }
 
-// linesOf are the lines of a tensor along the axes from one to before another.
+// linesOf returns the lines of a tensor along the axes [from, to).
 func linesOf(shape tensor.Shape, from, to int) kernels.Lines {
 	return kernels.Lines{Outer: sizeOf(shape[:from]), Length: sizeOf(shape[from:to]), Inner: sizeOf(shape[to:])}
 }
 
-// sizeOf is the number of elements; that of no axes is 1.
+// sizeOf returns the number of elements; that of no axes is 1.
 func sizeOf(shape tensor.Shape) int {
 	n := 1
 	for _, d := range shape {
@@ -126,7 +126,7 @@ func Do(o gorgonia.Op, in ...gorgonia.Value) (gorgonia.Value, error) {
 	if p.kind == "maxOp" {
 		reduce = (*tensor.Dense).Max
 	}
-	// What is right is reducing three axes to two.
+	// Package tensor reduces three axes to two correctly.
 	shape := x.Shape().Clone()
 	x = x.Materialize().(*tensor.Dense)
 	for i, axis := range axes {

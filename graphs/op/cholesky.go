@@ -49,7 +49,7 @@ func choleskyFactor[T cpublas.Float](c call[T]) error {
 // *NotPositiveDefiniteError.
 //
 // The shift is an operand, not a parameter: a loop over s builds one graph, and the
-// shifted matrix never stands in memory beside A.
+// shifted matrix is never stored in addition to A.
 func CholeskyShifted() Op {
 	return Op{def: &definition{
 		name: "CholeskyShifted", in: []int{2, 0}, out: 2, shape: square,
@@ -113,9 +113,9 @@ func factorShifted[T cpublas.Float](pool *parallel.Pool, a matrix[T], shift T, l
 // notPositiveDefinite describes the failure in a row: it eliminates that row
 // once more in float64.
 // With the leading block A₁₁ = L₁₁L₁₁ᵀ of order row, the pivot is the Schur complement a
-// − ‖L₁₁⁻¹a₁‖² of the element a on the diagonal, a₁ being what is to the left of it.
-// Float64 is used also for a float32 matrix: the difference of two nearly equal numbers
-// is what decides between singular and indefinite.
+// − ‖L₁₁⁻¹a₁‖² of the element a on the diagonal, where a₁ is the row to the left of it.
+// Float64 is used also for a float32 matrix, because the difference of two nearly equal numbers
+// decides between singular and indefinite.
 func notPositiveDefinite[T cpublas.Float](pool *parallel.Pool, a matrix[T], row int) error {
 	n := row + 1
 	leading := make([]float64, n*n)
@@ -135,8 +135,8 @@ func notPositiveDefinite[T cpublas.Float](pool *parallel.Pool, a matrix[T], row 
 			// A blocked factorisation may notice later than one row by row.
 			return notPositiveDefinite(pool, a, k-1)
 		}
-		// A row before that is singular but for rounding is where it began:
-		// what comes after it is amplified rounding and may have any size.
+		// The failure began in the first row that is singular but for rounding: pivots after
+		// it are amplified rounding and may have any size.
 		for i := range row {
 			before := *e
 			before.Row, before.Diagonal, before.Pivot = i, float64(a.data[i*a.cols+i]), leading[i*n+i]*leading[i*n+i]
@@ -156,8 +156,8 @@ func notPositiveDefinite[T cpublas.Float](pool *parallel.Pool, a matrix[T], row 
 // factorOn writes the Cholesky factor of a + shift·I to l, with zeros above the
 // diagonal; the zero matrix stands for no shift.
 // The strict upper triangle is zero before cuSOLVER factors the lower one, which leaves
-// it alone. CheckFactor looks for what cuSOLVER lets pass: a diagonal that is NaN,
-// infinite or not positive.
+// it alone. CheckFactor finds a diagonal that is NaN, infinite or not positive, which cuSOLVER
+// does not report.
 func factorOn(t Stream, a, shift, l kernels.Matrix) {
 	n := a.Rows
 	t.Launch(kernels.LowerShifted{A: a, Shift: shift, N: n, Out: l})
@@ -197,7 +197,7 @@ func choleskyGradient() Op {
 func choleskyPullback[T cpublas.Float](c call[T]) error {
 	l, g, s := c.in[0].data, c.in[1], c.out.data
 	n := c.in[0].rows
-	lower := make([]T, n*n) // what is above the diagonal of L is constant zero
+	lower := make([]T, n*n) // the derivative by the zeros above the diagonal has no part
 	for i := range n {
 		copy(lower[i*n:i*n+i+1], g.data[i*n:])
 	}
@@ -304,7 +304,7 @@ func choleskyLogDet[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// logDet is 2 Σ log l_ii in float64, for the n×n lower triangular l.
+// logDet returns 2 Σ log l_ii in float64, for the n×n lower triangular l.
 func logDet[T cpublas.Float](l []T, n int) float64 {
 	s := 0.0
 	for i := range n {
@@ -318,8 +318,8 @@ func logDetOn(t Stream, l kernels.Matrix) {
 	t.Launch(kernels.SumDiagonal{A: l, N: l.Rows, Logarithms: true, Out: t.Out()})
 }
 
-// NotPositiveDefiniteError says that a matrix has no Cholesky factor in the precision of
-// the computation. The factorisation exists in exact arithmetic for every positive
+// NotPositiveDefiniteError is returned for a matrix without a Cholesky factor in the precision
+// of the computation. The factorisation exists in exact arithmetic for every positive
 // definite matrix; in floating point it is sure to run to its end if the smallest
 // eigenvalue of the matrix, scaled to a unit diagonal, exceeds about Order² units of
 // roundoff (Higham, "Accuracy and Stability of Numerical Algorithms", Theorem 10.7).
@@ -333,8 +333,8 @@ type NotPositiveDefiniteError struct {
 	Row int
 	// Diagonal is the matrix's own diagonal element in that row.
 	Diagonal float64
-	// Pivot is what is left of the diagonal element after elimination,
-	// computed in float64; it should be positive. Pivot/Diagonal is also
+	// Pivot is the diagonal element after elimination, the Schur complement
+	// a − ‖L₁₁⁻¹a₁‖², computed in float64; it should be positive. Pivot/Diagonal is also
 	// about the reciprocal of the condition number where the matrix is
 	// singular but for rounding.
 	Pivot  float64
@@ -352,7 +352,7 @@ func (e *NotPositiveDefiniteError) Singular() bool {
 	return math.Abs(e.Pivot) <= 10*float64(e.Order)*eps*math.Abs(e.Diagonal)
 }
 
-// Error says which of the two it is, where, and what helps.
+// Error implements error: indefinite or singular, the row, and the remedy.
 func (e *NotPositiveDefiniteError) Error() string {
 	why := "the matrix is indefinite"
 	if e.Singular() {

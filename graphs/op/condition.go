@@ -15,10 +15,10 @@ import (
 //
 // ‖A⁻¹‖₁ is not computed but searched for, by the ascent of Hager and Higham over unit
 // vectors and signs (Higham, "FORTRAN codes for estimating the one-norm of a real or
-// complex matrix", ACM TOMS 14, 1988, Algorithm 4.1), in about ten solves. What it finds
-// is a lower bound of the norm, rarely below a third of it, so that the result is an
-// upper bound of the reciprocal condition: right in its order of magnitude, which is all
-// that a warning needs.
+// complex matrix", ACM TOMS 14, 1988, Algorithm 4.1), in about ten solves. The result
+// is a lower bound of the norm, rarely below a third of it, so that the operation returns an
+// upper bound of the reciprocal condition: right in its order of magnitude, which suffices for
+// a warning.
 func ReciprocalCondition() Op {
 	return Op{def: &definition{
 		name: "ReciprocalCondition", in: []int{2, 2}, out: 0,
@@ -68,7 +68,7 @@ func reciprocalCondition[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// inverseNorm is the estimate of ‖A⁻¹‖₁ from the factor of A = L Lᵀ of order n.
+// inverseNorm returns the estimate of ‖A⁻¹‖₁ from the factor of A = L Lᵀ of order n.
 func inverseNorm(pool *parallel.Pool, l []float64, n int) (float64, error) {
 	x, signs := make([]float64, n), make([]float64, n)
 	for i := range x {
@@ -98,7 +98,7 @@ func inverseNorm(pool *parallel.Pool, l []float64, n int) (float64, error) {
 		clear(x)
 		x[first], last = 1, first
 	}
-	for i := range x { // catches what the ascent misses
+	for i := range x { // x_i = ±(1 + i/(n−1)), for matrices at which the ascent fails
 		x[i] = 1 + float64(i)/float64(max(1, n-1))
 		if i%2 != 0 {
 			x[i] = -x[i]
@@ -113,8 +113,8 @@ func inverseNorm(pool *parallel.Pool, l []float64, n int) (float64, error) {
 	return estimate, nil
 }
 
-// takeSigns overwrites x by its signs, keeps them, and reports whether any is another one than
-// before.
+// takeSigns overwrites x by its signs, keeps them in signs, and reports whether any has
+// changed.
 func takeSigns(x, signs []float64) (changed bool) {
 	for i, v := range x {
 		x[i] = math.Copysign(1, v)
@@ -124,8 +124,8 @@ func takeSigns(x, signs []float64) (changed bool) {
 	return changed
 }
 
-// largestAbsolute is the place of the first element of the largest absolute value, -1 where all
-// are NaN.
+// largestAbsolute returns the index of the first element of the largest absolute value, -1 where
+// all are NaN.
 func largestAbsolute(x []float64) int {
 	largest, at := -1.0, -1
 	for i, v := range x {
@@ -136,7 +136,7 @@ func largestAbsolute(x []float64) int {
 	return at
 }
 
-// sumAbsolute is Σ |row_j| in float64, by four sums.
+// sumAbsolute returns Σ |row_j| in float64, by four sums.
 func sumAbsolute[T cpublas.Float](row []T) float64 {
 	var s0, s1, s2, s3 float64
 	for ; len(row) >= 4; row = row[4:] {
@@ -151,8 +151,8 @@ func sumAbsolute[T cpublas.Float](row []T) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// launchReciprocalCondition makes all steps that the search could need; those
-// after its end do nothing. So the host need not ask.
+// launchReciprocalCondition queues all steps that the search could need, so that the host need
+// not wait for its end; those after the end do nothing.
 func launchReciprocalCondition(t Stream) {
 	a, l := t.In(0), t.In(1)
 	n := a.Rows

@@ -58,8 +58,8 @@ func TestEveryTypeOfGorgonia(t *testing.T) {
 	}
 }
 
-// operationTypes are the types in gorgonia's sources with the method Arity, also by what
-// they embed.
+// operationTypes returns the types in gorgonia's sources with the method Arity, promoted ones
+// included.
 func operationTypes(t *testing.T) map[string]bool {
 	t.Helper()
 	file, _ := runtime.FuncForPC(reflect.ValueOf(gorgonia.NewGraph).Pointer()).FileLine(0)
@@ -109,7 +109,7 @@ func operationTypes(t *testing.T) map[string]bool {
 	return types
 }
 
-// nameOf is the name of a type, or of what it points to.
+// nameOf returns the name of a type, or of the type that it points to.
 func nameOf(t ast.Expr) string {
 	if star, ok := t.(*ast.StarExpr); ok {
 		t = star.X

@@ -16,7 +16,7 @@ const rowTile = 64
 
 // Tiles of pairs. Every product packs its operands anew, which takes the less of its time the
 // larger it is: few tiles serve products that take long. Where sums are short, a small tile of
-// the result stays in the second-level cache between the product and what is done with it.
+// the result stays in the second-level cache between the product and its reader.
 const (
 	pairRowTile = 120
 	pairColTile = 512
@@ -100,7 +100,7 @@ func mirror[T cpublas.Float](pool *parallel.Pool, a matrix[T]) error {
 	})
 }
 
-// mirrorTile copies what stands right of the diagonal in the rows from lo to hi and the
+// mirrorTile copies the elements right of the diagonal in the rows from lo to hi and the
 // columns from c to end to its place below the diagonal, in squares of whole cache lines.
 func mirrorTile[T cpublas.Float](a matrix[T], lo, hi, c, end int) {
 	const side = 8
@@ -145,7 +145,7 @@ type tiler[T cpublas.Float] struct {
 
 // Where |x−y|² is below this share of |x|²+|y|², the product formula has lost
 // too many digits and the pair is computed term by term. It keeps the error of
-// exp(−|x−y|²) below 1e-12 in float64 and 5e-6 in float32, whatever the scale.
+// exp(−|x−y|²) below 1e-12 in float64 and 5e-6 in float32, for any scale.
 const (
 	near64 = 1e-4
 	near32 = 2e-2
@@ -209,8 +209,8 @@ func (t *tiler[T]) fill(p pairTile, out matrix[T]) {
 	cpublas.Gemm(blas.NoTrans, blas.Trans, rows, cols, d, alpha, x, d, y, d, 0, to, out.cols)
 }
 
-// complete makes distances of what fill has left in the row of pairs that begins at i, c. Where
-// the formula has cancelled, they are computed term by term.
+// complete computes distances |x|² − 2xᵀy + |y|² from the products of fill in the row of pairs
+// that begins at i, c. Where the formula cancels, they are computed term by term.
 func (t *tiler[T]) complete(i, c int, row []T) {
 	diagonal := t.symmetric && i >= c && i < c+len(row) && t.metric != InnerProduct
 	if diagonal {

@@ -19,8 +19,8 @@ import (
 
 // Eigen is the operation A → E for symmetric n×n A: row 0 of the (n+1)×n E
 // holds the eigenvalues in ascending order, and column j of the rows below an
-// eigenvector of unit length for the j-th of them. It is computed in float64
-// whatever the element type. It has no derivative, because eigenvectors of
+// eigenvector of unit length for the j-th of them. It is computed in float64 for either
+// element type. It has no derivative, because eigenvectors of
 // repeated eigenvalues are arbitrary; PSDPart has.
 func Eigen() Op {
 	return Op{def: &definition{
@@ -36,7 +36,7 @@ func Eigen() Op {
 			w, v := eigenOn(t, t.In(0))
 			t.Launch(kernels.PackEigen{W: w, V: v, N: t.In(0).Rows, Out: t.Out()})
 		},
-		// What follows from the vectors, whose signs are arbitrary.
+		// Functions of the vectors that do not depend on their arbitrary signs.
 		cases: func(s *sampler) []Case {
 			return []Case{{Name: "Eigen", In: []Operand{s.symmetric(small)}, Condition: 100,
 				Graph: func(in gorgonia.Nodes) *gorgonia.Node {
@@ -158,7 +158,7 @@ func largestEigen[T cpublas.Float](c call[T], k int) error {
 	n := max(leadingBlock(a, 0), k)
 	w, v, err := largestPairs[T](a, n, k)
 	if err == nil && n < a.rows && w[k-1] < 0 {
-		n = a.rows // the zeros beside the block are larger
+		n = a.rows // the zeros outside the block are larger
 		w, v, err = largestPairs[T](a, n, k)
 	}
 	if err != nil {
@@ -314,8 +314,8 @@ func dividedDifference[T cpublas.Float](a, b T) T {
 	return (max(a, 0) - max(b, 0)) / (a - b)
 }
 
-// NoConvergenceError says that an eigen-decomposition did not converge, which
-// happens for matrices that are not finite.
+// NoConvergenceError is returned where an eigen-decomposition did not converge, which happens
+// for matrices that are not finite.
 type NoConvergenceError struct{ Order int }
 
 // Error implements error.

@@ -85,7 +85,7 @@ func (f *formula) overMembers(a *gorgonia.Node) *gorgonia.Node {
 }
 
 // MatrixProduct is the operation (A, B) → AB, n×m for an n×k A and a k×m B: gorgonia's
-// product for the members of a batch, of which some operand may be shared.
+// product for batches, whose members may share an operand.
 func MatrixProduct() Op {
 	return Op{def: &definition{
 		name: "MatrixProduct", in: []int{2, 2}, out: 2,

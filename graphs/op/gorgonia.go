@@ -9,17 +9,16 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// Builtin is an operation of gorgonia that has a launch on a CUDA device. Its type is
-// not exported, so that it is known by the name of its type and by its fields.
+// Builtin is an operation of gorgonia that has a launch on a CUDA device. gorgonia's type is
+// not exported, so that it is identified by the name of its type and by its fields.
 //
-// On the host gorgonia computes these itself, but for those with a host kernel, and a
-// Builtin computes what gorgonia does, which is not always what the name says. An operation
-// that no Builtin matches has no kernel on the device and falls back to the host, with a
-// warning.
+// On the host gorgonia computes these itself, apart from those with a host kernel. A Builtin
+// has gorgonia's result also where that differs from the operation's name. An operation that no
+// Builtin matches has no kernel on the device and falls back to the host, with a warning.
 type Builtin struct {
 	Name string
 	kind string // the type's name in package gorgonia
-	// queue returns what queues the operation with these parameters, or nil where
+	// queue returns the launch of the operation with these parameters, or nil where
 	// they are another operation's.
 	queue func(p *parameters) func(Stream)
 	// element returns, for an operation on single elements, the kernel that is all of
@@ -41,7 +40,7 @@ type Builtin struct {
 // Cases are the operation's cases, as [Op.Cases].
 func (b Builtin) Cases() []Case { return b.cases(newSampler()) }
 
-// Launch returns what queues an operation if it is this one, or nil.
+// Launch returns the launch of o if it is this operation, or nil.
 func (b Builtin) Launch(o gorgonia.Op) func(Stream) {
 	p := parametersOf(o)
 	if p.kind != b.kind {
@@ -50,8 +49,8 @@ func (b Builtin) Launch(o gorgonia.Op) func(Stream) {
 	return b.launch(p)
 }
 
-// launch returns what queues an operation of the right type, or nil. That a
-// parameter cannot be read is an error of the launch.
+// launch returns the launch of an operation of the right type, or nil. A parameter that cannot
+// be read is an error of the launch.
 func (b Builtin) launch(p *parameters) func(Stream) {
 	queue := b.queued(p)
 	if p.err != nil {
@@ -60,7 +59,7 @@ func (b Builtin) launch(p *parameters) func(Stream) {
 	return queue
 }
 
-// queued is what queue returns, which is the launch of element's kernel where there is no
+// queued returns the result of queue, or the launch of element's kernel where there is no
 // queue.
 func (b Builtin) queued(p *parameters) func(Stream) {
 	if b.queue != nil {
@@ -86,7 +85,7 @@ var byKind = func() map[string][]Builtin {
 	return m
 }()
 
-// launchBuiltin returns what queues one of gorgonia's operations, or nil.
+// launchBuiltin returns the launch of one of gorgonia's operations, or nil.
 func launchBuiltin(o gorgonia.Op, types []tensor.Dtype) func(Stream) {
 	p := parametersOf(o)
 	for _, b := range byKind[p.kind] {
@@ -108,7 +107,7 @@ var refused = map[string]string{
 const temporalClassification = "gorgonia's derivative is right for the sum over sequences of full length behind a " +
 	"log-softmax alone, and labels that are no classes end the process; compute the loss from the graph's outputs"
 
-// Refused returns why a graph with this operation is refused, or nothing where it is not.
+// Refused returns the reason for which a graph with this operation is refused, or an empty one.
 func Refused(o gorgonia.Op) string { return refused[parametersOf(o).kind] }
 
 // takes reports whether the kernels are for operands and a result of these types.

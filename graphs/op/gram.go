@@ -83,8 +83,8 @@ func gramShape(in []tensor.Shape) (tensor.Shape, error) {
 // QuadraticForms is the operation (C, G) → q, q_j = c_jᵀ G c_j for the columns
 // of C. C is p×n, G is p×p, q is n×1.
 //
-// It costs 2p²n operations and a p×n product GC in scratch memory; CᵀGC, of which q is
-// the diagonal, would cost n times the memory of q.
+// It costs 2p²n operations and a p×n product GC in scratch memory; CᵀGC, whose diagonal
+// is q, would cost n times the memory of q.
 func QuadraticForms() Op {
 	return Op{def: &definition{
 		name: "QuadraticForms", in: []int{2, 2}, out: 2, shape: formsShape,
@@ -197,7 +197,7 @@ func scaledColumns[T cpublas.Float](c call[T]) error {
 // IdentityPlusGram is the operation X → I + XᵀX, exactly symmetric. X is n×m,
 // the result m×m.
 //
-// All eigenvalues are at least one, so that its Cholesky factor exists whatever X is. It
+// All eigenvalues are at least one, so that its Cholesky factor exists for every X. It
 // is the B = I + σ⁻²VVᵀ of sparse Gaussian processes, whose condition number is the
 // squared largest singular value of X, plus one, at most.
 func IdentityPlusGram() Op {

@@ -64,7 +64,7 @@ func TestHostKernelsOfPairsAndRepetitions(t *testing.T) {
 	}
 }
 
-// valueFor has the shape of a node; what is the length of an axis is one.
+// valueFor returns a value of the shape of a node; lengths of axes are one.
 func valueFor(t *testing.T, g *gorgonia.ExprGraph, n *gorgonia.Node) gorgonia.Value {
 	if n.Op() != nil && op.IsLength(n.Op()) {
 		operand := g.From(n.ID())

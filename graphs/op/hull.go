@@ -20,14 +20,13 @@ import (
 const hullTile = 240
 
 // hullSafety is the share of √N·‖b‖, a bound on kᵀb, below which a sum of
-// memberships counts as not safely positive: what is left may be rounding.
+// memberships counts as not safely positive, because the difference may be rounding.
 const (
 	hullSafety64 = 1e-10
 	hullSafety32 = 1e-4
 )
 
-// safety is hullSafety64 or hullSafety32.
-// The share is by which √N·‖b‖ is multiplied; see AffineHull.
+// safety returns the share of √N·‖b‖ below which a sum of memberships is not safely positive.
 func safety(single bool) float64 {
 	if single {
 		return hullSafety32
@@ -40,7 +39,7 @@ func safety(single bool) float64 {
 //
 //	k_ij = exp(−½ Σ_a (w_a z_ia − x_ja)²),  o_i = k_iᵀ B' / k_iᵀ b.
 //
-// Z (q×c, c ≥ d) holds queries, of which the first d columns enter the kernel;
+// Z (q×c, c ≥ d) holds queries, whose first d columns enter the kernel;
 // X (N×d) the encoded samples, already scaled; w (1×d) the scale of each
 // column; B = [B' b] (N×(c+1)) the solutions of the regularised least squares
 // problem, whose last column b = (K+λI)⁻¹1 gives the sum of memberships. O is
@@ -49,8 +48,7 @@ func safety(single bool) float64 {
 //
 // Kernel values are divided by the largest of their row, which leaves O as it
 // is and avoids 0/0 far away from all samples. A row whose sum of memberships
-// is not safely positive, which is to say above what rounding may leave of
-// cancelling terms, is NaN: the paper's claim that the sum is positive (Eq.
+// is not safely positive, above the rounding errors of cancelling terms, is NaN: the paper's claim that the sum is positive (Eq.
 // 148) does not hold.
 //
 // The threshold is a share (safety) of √N·‖b‖, which bounds |kᵀb| because no kernel
@@ -77,7 +75,7 @@ func AffineHull() Op {
 	}}
 }
 
-// hullShape is the shape of Z, and the checks of AffineHull's operands.
+// hullShape checks the operands of AffineHull and returns the shape of Z.
 func hullShape(in []tensor.Shape) (tensor.Shape, error) {
 	z, x, w, b := in[0], in[1], in[2], in[3]
 	switch {
@@ -96,7 +94,7 @@ func hullShape(in []tensor.Shape) (tensor.Shape, error) {
 //
 //	−½|u−x|² = −½|u|² + (u·x − ½|x|²),
 //
-// and the first term is the same for a whole row: it cancels in O. What is left is one
+// and the first term is the same for a whole row: it cancels in O. The second term is one
 // product of [u, 1] with [x, −½|x|²], whose absolute error, about the unit of roundoff
 // times |x|², is a relative one of the kernel value.
 func affineHull[T cpublas.Float](c call[T]) error {
@@ -193,7 +191,7 @@ func (h *hullPanels[T]) compute(lo, hi int) {
 	defer release(scratch)
 	largest, u := (*scratch)[:width], (*scratch)[width:][:panels*scaled]
 	e, a := (*scratch)[width+len(u):][:panels*kernel], (*scratch)[width+len(u)+panels*kernel:]
-	clear(u) // of which the last panel may have fewer queries
+	clear(u) // the last panel may have fewer queries
 	for p := range panels {
 		h.scale(lo+p*width, min(width, hi-lo-p*width), u[p*scaled:(p+1)*scaled], 1, width)
 	}

@@ -75,8 +75,8 @@ func TestAffineHullFarAway(t *testing.T) {
 	}
 }
 
-// A sum of memberships that is zero, negative, or what rounding leaves of
-// nothing has no image, and is infinitely far.
+// A query whose sum of memberships is zero, negative or rounding has no image, and is infinitely
+// far.
 func TestAffineHullWithoutImage(t *testing.T) {
 	x, w := mat.NewDense(2, 2, []float64{-1, 0, 1, 0}), mat.NewDense(1, 2, []float64{1, 1})
 	for _, b := range []float64{-1, -1 + 1e-14, -2} {

@@ -55,7 +55,7 @@ func logisticScale[T cpublas.Float](c call[T]) error {
 //
 // From ∂ log p(y|f)/∂f = (y+1)/2 − π (Eq. 3.15), summed over the n labels of a point.
 // The columns of Y share f: they are right sides of one linear system. The result is
-// linear in Y, which is what calibrates noise that is added to the labels.
+// linear in Y, so that noise added to the labels can be calibrated.
 func NewtonTarget() Op {
 	return Op{def: &definition{
 		name: "NewtonTarget", in: []int{2, 2, 2}, out: 2,

@@ -48,8 +48,8 @@ func TestNewtonTarget(t *testing.T) {
 	}
 }
 
-// What labels at one latent value give is the sum of what each gives; those of
-// 1, −1 and 0.2 sum to 0.2.
+// The target of labels at one latent value is the sum of those of each; the labels 1, −1 and 0.2
+// sum to 0.2.
 func TestNewtonTargetSumsLabels(t *testing.T) {
 	f, ones := column(0.7, 0), column(1, 1)
 	got := run(t, op.NewtonTarget(), f, column(3, 1), column(0.2, 0))

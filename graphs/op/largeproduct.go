@@ -27,8 +27,8 @@ func largeProductOnHost(p *parameters, in []gorgonia.Value) HostKernel {
 	}
 }
 
-// isLarge reports whether a product is one that package dense divides. What gorgonia would
-// refuse is not.
+// isLarge reports whether package dense divides a product. Operands that gorgonia refuses are
+// not large.
 func isLarge(in []gorgonia.Value, tA, tB bool) bool {
 	if len(in) != 2 || in[0].Dtype() != in[1].Dtype() ||
 		in[0].Dtype() != tensor.Float64 && in[0].Dtype() != tensor.Float32 {
@@ -43,7 +43,7 @@ func isLarge(in []gorgonia.Value, tA, tB bool) bool {
 	return k == l && m*n*k >= dense.LargeProduct
 }
 
-// largeProduct is op(A) op(B).
+// largeProduct computes op(A) op(B).
 func largeProduct[T cpublas.Float](pool *parallel.Pool, out *tensor.Dense, in []gorgonia.Value, tA, tB bool) error {
 	a, err := asMatrix[T](in[0])
 	if err != nil {
@@ -62,7 +62,7 @@ func largeProduct[T cpublas.Float](pool *parallel.Pool, out *tensor.Dense, in []
 	return dense.Gemm(pool, transposed(tA), transposed(tB), m, n, k, 1, a.data, a.cols, b.data, b.cols, 0, c, n)
 }
 
-// transposed is the flag of a library's product.
+// transposed returns the flag of a library's product.
 func transposed(t bool) blas.Transpose {
 	if t {
 		return blas.Trans

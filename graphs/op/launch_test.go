@@ -26,7 +26,7 @@ import (
 type recorder struct {
 	in     []tensor.Shape
 	out    tensor.Shape
-	memory map[uintptr]int // elements of what was handed out, by address
+	memory map[uintptr]int // elements of the memory handed out, by address
 	next   uintptr
 	kernel []kernels.Kernel
 	calls  int // of the libraries, and copies

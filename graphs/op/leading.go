@@ -25,8 +25,8 @@ import (
 // [LargestEigen]. m is at most n: steps beyond it are left out, and with one whole block
 // (k = n) all pairs are exact.
 //
-// The bound is ‖Av − θv‖ + θ₁‖VVᵀ − I‖ᵢ, the residual and what the row of v lacks of
-// orthonormality: within it of θ there is an eigenvalue of A. That it is the i-th is not
+// The bound is ‖Av − θv‖ + θ₁‖VVᵀ − I‖ᵢ, the residual and the defect of orthonormality in the
+// row of v: within it of θ there is an eigenvalue of A. That it is the i-th is not
 // proven; the start would have to be orthogonal to an eigenvector, or the steps too few to
 // separate it from those after it. The bound is large where fewer steps than asked for
 // exhaust the space: an eigenvalue that is zero to rounding may have a vector of no length.
@@ -68,7 +68,7 @@ func LeadingEigen(k, steps int) Op {
 // depends on the gap between the k-th eigenvalue and the first one beyond the block.
 const LeadingExtra = 4
 
-// leadingSpace are the rows of a block and the number of blocks: as many steps as fit in
+// leadingSpace returns the rows of a block and the number of blocks: as many steps as fit in
 // n dimensions.
 func leadingSpace(n, k, steps int) (block, blocks int) {
 	block = min(k+LeadingExtra, n)
@@ -76,7 +76,7 @@ func leadingSpace(n, k, steps int) (block, blocks int) {
 }
 
 // The Gram matrix of a block is shifted before it is factored, so that it has a factor
-// whatever its rank (Fukaya et al., "Shifted Cholesky QR", SIAM J. Sci. Comput. 42, 2020):
+// for every rank (Fukaya et al., "Shifted Cholesky QR", SIAM J. Sci. Comput. 42, 2020):
 // by this many units of roundoff of its trace, in the first pass and in the second, which
 // starts from rows that are nearly orthonormal; and by the least number, for rows of zeros.
 const (
@@ -88,15 +88,15 @@ const (
 // passes is the number of projections along all blocks. One is enough for rows that are
 // independent. Where few directions are left, rows are rounding that is scaled up, by up to
 // 1e7 in each orthonormalisation, and so are their components along the blocks before: a
-// second one removes these. The device makes it always, the CPU where the projections and
-// the rows before it leave less of the square of a row's length than this many times what
-// the shift is of those of the longest rows, which in float32 is always.
+// second one removes these. The device always makes it. The CPU makes it where l_min² is at
+// most independence·shift·‖AQ‖², for the least diagonal element l_min of the factor before it
+// and the largest ‖AQ‖² of a block; in float32 that is always.
 const (
 	passes       = 2
 	independence = 1e7
 )
 
-// shifts are those of an element type: the first, the second and the least.
+// shifts returns the first, the second and the least shift of an element type.
 func shifts(single bool) (first, second, least float64) {
 	if single {
 		return firstShift * 0x1p-24, secondShift * 0x1p-24, leastShift32
@@ -104,7 +104,7 @@ func shifts(single bool) (first, second, least float64) {
 	return firstShift * 0x1p-53, secondShift * 0x1p-53, leastShift64
 }
 
-// startBlock are numbers in [−1, 1) from the SplitMix64 generator (Steele, Lea and Flood,
+// startBlock returns numbers in [−1, 1) from the SplitMix64 generator (Steele, Lea and Flood,
 // "Fast splittable pseudorandom number generators", OOPSLA 2014): integers, so that every
 // platform has the same.
 func startBlock[T cpublas.Float](elements int) []T {
@@ -165,7 +165,7 @@ func leadingEigen[T cpublas.Float](c call[T], k, steps int) error {
 	return s.ritz(c.out, k)
 }
 
-// rows are those of block j of the basis.
+// rows returns the rows of block j of the basis.
 func (s *krylov[T]) rows(j int) []T { return s.q[j*s.block*s.n : (j+1)*s.block*s.n] }
 
 // expand multiplies block j by A, 2n²·block operations, and adds its column to QAQᵀ.
@@ -177,8 +177,8 @@ func (s *krylov[T]) expand(a matrix[T], j int) {
 }
 
 // next makes block j+1 of the basis from the products of block j. In exact arithmetic they
-// have components along the last two blocks only; what rounding brings back of the others
-// goes in further passes (Parlett, "The Symmetric Eigenvalue Problem", Section 6.9).
+// have components along the last two blocks only; further passes remove the components along
+// the others that rounding brings back (Parlett, "The Symmetric Eigenvalue Problem", Section 6.9).
 func (s *krylov[T]) next(j int) {
 	from, to := max(0, j-1)*s.block, (j+1)*s.block
 	r := s.rows(j + 1)

@@ -66,7 +66,7 @@ func (d *krylovOn) project(r, q kernels.Matrix) {
 	d.AddGemm(blas.NoTrans, blas.NoTrans, d.block, d.n, q.Rows, -1, c, q, r)
 }
 
-// orthonormalise writes L⁻¹R to another place, for the L of the CPU.
+// orthonormalise writes L⁻¹R to another matrix, LLᵀ = RRᵀ + shift, as the CPU.
 func (d *krylovOn) orthonormalise(r kernels.Matrix, relative float64, to kernels.Matrix) {
 	d.Gemm(blas.NoTrans, blas.Trans, d.block, d.block, d.n, 1, r, r, d.gram)
 	d.Launch(kernels.ShiftedInverse{A: d.gram, N: d.block, Relative: relative, Least: d.least, Work: d.work,
@@ -74,7 +74,7 @@ func (d *krylovOn) orthonormalise(r kernels.Matrix, relative float64, to kernels
 	d.Gemm(blas.NoTrans, blas.NoTrans, d.block, d.n, d.block, 1, d.inverse, r, to)
 }
 
-// ritz is that of the CPU.
+// ritz queues the pairs of the space and their bounds, as the CPU computes them.
 func (d *krylovOn) ritz(q, aq kernels.Matrix, k, m int) {
 	n := d.n
 	t, weights := d.Scratch(m, m), d.Scratch(k, m)

@@ -106,7 +106,7 @@ func TestLeadingEigen(t *testing.T) {
 	})
 }
 
-// Where fewer directions than vectors are left, the bound says that some are none.
+// Where fewer directions than vectors are left, the bounds of some are large.
 func TestLeadingEigenOfExhaustedSpace(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		a := withSpectrum(graphtest.Rand(8), append([]float64{4, 3}, make([]float64, 98)...))

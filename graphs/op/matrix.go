@@ -13,7 +13,7 @@ import (
 	"privkern/graphs/parallel"
 )
 
-// call is what a kernel works on.
+// call holds the operands and the result of a kernel.
 // One call computes one operation once. The kernel writes every element of out, which
 // may hold anything before, and nothing of in.
 type call[T cpublas.Float] struct {
@@ -103,7 +103,7 @@ func isContiguous(t *tensor.Dense) bool {
 	return !t.RequiresIterator() && !t.DataOrder().IsTransposed() && !t.DataOrder().IsColMajor()
 }
 
-// newValue is a value of zeros for the result, a tensor or a scalar.
+// newValue returns a value of zeros for the result, a tensor or a scalar.
 func newValue(dtype tensor.Dtype, shape tensor.Shape) gorgonia.Value {
 	switch {
 	case !shape.IsScalar():
@@ -153,7 +153,7 @@ func toFloat64[T cpublas.Float](a []T) []float64 {
 // short for the next borrower is dropped for a new one.
 var scratch64, scratch32 sync.Pool
 
-// scratchPool is the pool of an element type.
+// scratchPool returns the pool of an element type.
 func scratchPool[T cpublas.Float]() *sync.Pool {
 	if isSingle[T]() {
 		return &scratch32
@@ -161,8 +161,8 @@ func scratchPool[T cpublas.Float]() *sync.Pool {
 	return &scratch64
 }
 
-// borrow returns n elements with undefined contents. The pointer goes back to
-// release once nothing refers to them.
+// borrow returns n elements with undefined contents. The caller passes the pointer to release
+// once nothing refers to them.
 func borrow[T cpublas.Float](n int) *[]T {
 	if s, ok := scratchPool[T]().Get().(*[]T); ok && cap(*s) >= n {
 		*s = (*s)[:n]
@@ -172,5 +172,5 @@ func borrow[T cpublas.Float](n int) *[]T {
 	return &s
 }
 
-// release gives a slice back; it must not be used afterwards.
+// release returns a slice to its pool; it must not be used afterwards.
 func release[T cpublas.Float](s *[]T) { scratchPool[T]().Put(s) }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MembersError says which members of a batch an operation failed for. Their results are
-// NaN, and so is what is computed from them; the other members have theirs.
+// MembersError lists the members of a batch for which an operation failed. Their results are
+// NaN, and so are all results computed from them; the other members have theirs.
 type MembersError struct {
 	Members int // of the batch
 	// Failed are the members that failed, in the order of their numbers.
@@ -36,7 +36,7 @@ func (e *MembersError) Error() string {
 	return text
 }
 
-// Unwrap are the errors of the members.
+// Unwrap returns the errors of the members.
 func (e *MembersError) Unwrap() []error {
 	all := make([]error, len(e.Failed))
 	for i, f := range e.Failed {
@@ -45,8 +45,8 @@ func (e *MembersError) Unwrap() []error {
 	return all
 }
 
-// NewMembersError is the error for the errors of all members of a batch, which are nil where
-// nothing failed; nil for no failure.
+// NewMembersError returns the error of a batch for the errors of all its members, or nil where
+// all are nil.
 func NewMembersError(failed []error) error {
 	e := &MembersError{Members: len(failed)}
 	for i, err := range failed {
@@ -61,12 +61,12 @@ func NewMembersError(failed []error) error {
 }
 
 // Failures collects the failures of members over the operations of a run, which goes on
-// for the others. Of a member that several operations of batches of equal size fail for, the first
-// failure stands: the later ones follow from it. The zero value has none.
+// for the others. Where several operations on batches of equal size fail for a member, the first
+// failure stands, because the later ones follow from it. The zero value has none.
 type Failures struct{ all []*MembersError }
 
-// Keep takes a *MembersError over, or what Err returned, and returns nil; any other error it
-// returns, also one that wraps them: it may wrap more.
+// Keep adds a *MembersError, or a result of Err, and returns nil. It returns any other error,
+// also one that wraps them, because that may wrap more.
 func (f *Failures) Keep(err error) error {
 	switch e := any(err).(type) {
 	case *MembersError:
@@ -81,7 +81,7 @@ func (f *Failures) Keep(err error) error {
 	return err
 }
 
-// add takes failures over of members that have not failed before.
+// add adds the failures of members that have not failed before.
 func (f *Failures) add(e *MembersError) {
 	known := f.of(e.Members)
 	if known == nil {
@@ -95,7 +95,7 @@ func (f *Failures) add(e *MembersError) {
 	}
 }
 
-// of are the failures in batches of some size, nil for none.
+// of returns the failures in batches of some size, nil for none.
 func (f *Failures) of(members int) *MembersError {
 	for _, e := range f.all {
 		if e.Members == members {
@@ -105,7 +105,7 @@ func (f *Failures) of(members int) *MembersError {
 	return nil
 }
 
-// find is the place of a member among the failures, and whether it is there.
+// find returns the index of a member among the failures, and whether it is there.
 func (e *MembersError) find(member int) (at int, found bool) {
 	return slices.BinarySearchFunc(e.Failed, member, func(f MemberError, member int) int { return f.Member - member })
 }
@@ -120,7 +120,7 @@ func (f *Failures) Known(members, member int) bool {
 	return found
 }
 
-// Err is the *MembersError of the run, nil if nothing failed. Where batches of several
+// Err returns the *MembersError of the run, nil if nothing failed. Where batches of several
 // sizes failed, errors.As finds the first one's.
 func (f *Failures) Err() error {
 	switch len(f.all) {
@@ -137,7 +137,7 @@ type membersErrors []*MembersError
 
 func (e membersErrors) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
-// Unwrap are the errors of the batches.
+// Unwrap returns the errors of the batches.
 func (e membersErrors) Unwrap() []error {
 	all := make([]error, len(e))
 	for i, one := range e {

@@ -16,8 +16,8 @@ import (
 //
 // For the inner product it is WY, for squared distances 2(s∘X − WY) with the row sums s of
 // W. Both terms are taken from a common centre c, the mean of Y: in exact arithmetic the
-// result is the same, and what cancels is of the size of the spread of the points, not of
-// their distance from the origin. With m points and unit of roundoff u, the error of an
+// result is the same, and the terms that cancel have the size of the spread of the points, not
+// of their distance from the origin. With m points and unit of roundoff u, the error of an
 // element is at most about
 //
 //	2(m+4)·u·Σ_j |W_ij|·(|x_ik − c_k| + |y_jk − c_k|),
@@ -66,7 +66,7 @@ func metricGradientOn(t Stream, m Metric) {
 	}
 }
 
-// lanes is how many dimensions a block of a gradient works on at a time.
+// lanes returns the number of dimensions that a block of a gradient computes at a time.
 func lanes(d int) int {
 	w := 1
 	for w < d && w < 32 {
@@ -101,7 +101,7 @@ func metricPullback[T cpublas.Float](c call[T], m Metric) error {
 	})
 }
 
-// sum is Σ_j row_j in float64.
+// sum returns Σ_j row_j in float64.
 func sum[T cpublas.Float](row []T) float64 {
 	var s0, s1, s2, s3 float64
 	j := 0
@@ -142,7 +142,7 @@ func manhattanPullback[T cpublas.Float](c call[T]) error {
 	})
 }
 
-// sign is the sign of x − y, zero where they are equal.
+// sign returns the sign of x − y, zero where they are equal.
 func sign[T cpublas.Float](x, y T) int {
 	above, below := 0, 0
 	if x > y {

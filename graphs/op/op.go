@@ -1,13 +1,13 @@
 // Package op holds the operations that gorgonia lacks: pairwise distances, kernel
-// matrices, Cholesky factors and what is solved with them, symmetric
-// eigen-decompositions, affine hulls, steps of the Laplace approximation.
+// matrices, Cholesky factors and solutions with them, symmetric eigen-decompositions, affine
+// hulls, steps of the Laplace approximation.
 //
 // Everything about an operation is declared in one place, its constructor: shapes, CPU
 // kernels for float64 and float32, the launch on a CUDA device, the symbolic derivative
 // where it has one, and the cases by which tests compare the backends. [All] lists the
 // operations; one that lacks a launch or a case fails a test, and so does one that the
-// list lacks. What a CUDA device needs is behind [Stream]: the package itself needs
-// none.
+// list lacks. Launches are written against [Stream], so that the package needs no CUDA
+// device.
 //
 // An operation's name carries all its parameters, because gorgonia merges nodes whose
 // hashes agree. A panic inside an operation comes back as an error. Operations never
@@ -24,9 +24,9 @@
 //
 // # Numbers
 //
-// Matrices are row-major; points are rows. What is large is computed in the element type
-// by BLAS; much of what decides on accuracy is not: means, traces, logarithms of
-// determinants and eigen-decompositions are taken in float64 and rounded once. Kernel
+// Matrices are row-major; points are rows. Products and factors are computed in the element
+// type by BLAS. Means, traces, logarithms of determinants and eigen-decompositions, which decide
+// on accuracy, are computed in float64 and rounded once. Kernel
 // matrices, Gram matrices and inverses come out symmetric to the last bit.
 //
 // The bits of a result depend on the operands, the BLAS and the processor's kernels, not
@@ -50,8 +50,7 @@ import (
 )
 
 // Op is one of this package's operations. Gorgonia takes two with equal names and
-// inputs for the same computation and merges them: what distinguishes operations is
-// in the name.
+// inputs for the same computation and merges them: every parameter is in the name.
 //
 // The zero batch is one problem; see [Op.Batch] for the others.
 type Op struct {
@@ -62,14 +61,14 @@ type Op struct {
 	shared uint
 }
 
-// definition is one operation, complete. Everything that gorgonia wants beside it is
-// derived by Op's methods.
+// definition is one operation, complete. Op's methods derive from it everything else that
+// gorgonia requires.
 //
 // Both backends compute the same function of the same operands, to the tolerances of the
 // parity tests. Neither reads the output before it is written, nor keeps anything
 // between calls.
 type definition struct {
-	name  string // with every parameter: it is what gets hashed
+	name  string // with every parameter, because it is hashed
 	in    []int  // number of dimensions of each input
 	out   int    // number of dimensions of the output; 0 is a scalar
 	shape func(in []tensor.Shape) (tensor.Shape, error)
@@ -79,14 +78,14 @@ type definition struct {
 	run32 func(call[float32]) error
 	// launch queues the operation on a CUDA device.
 	launch func(Stream)
-	// diff says which inputs sym differentiates by; nil for none.
+	// diff has true for each input by which sym differentiates; nil for none.
 	diff []bool
 	sym  func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes
 	// cases are those by which tests compare the backends; see Op.Cases.
 	cases func(*sampler) []Case
 }
 
-// Compile-time checks of what gorgonia looks for.
+// Compile-time checks of gorgonia's interfaces.
 var (
 	_ gorgonia.Op              = Op{}
 	_ gorgonia.SDOp            = Op{}
@@ -127,8 +126,8 @@ func (o Op) InferShape(sizes ...gorgonia.DimSizer) (tensor.Shape, error) {
 	return shape, nil
 }
 
-// Shape returns the shape of the output for inputs of some shapes, or what is
-// wrong with them, without the operation's name.
+// Shape returns the shape of the output for inputs of some shapes. Its error does not name the
+// operation.
 func (o Op) Shape(in ...tensor.Shape) (tensor.Shape, error) {
 	if len(in) != len(o.def.in) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(in), len(o.def.in))
@@ -237,11 +236,10 @@ func (o Op) CallsExtern() bool { return true }
 // OverwritesInput is -1: no input is ever overwritten.
 func (o Op) OverwritesInput() int { return -1 }
 
-// Member is the operation on one member of a batch; it is the operation itself where it is
-// none.
+// Member returns the operation on one member of a batch, or o itself where it is none.
 func (o Op) Member() Op { return Op{def: o.def} }
 
-// WriteHash writes what distinguishes this operation from every other.
+// WriteHash writes the name, which distinguishes this operation from every other.
 func (o Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "privkern/%s/%d", o, len(o.def.in)) }
 
 // Hashcode is the hash of WriteHash.
@@ -260,7 +258,7 @@ func (o Op) Name() string {
 // String is the operation's name with all its parameters.
 func (o Op) String() string { return o.def.name + o.batchName() }
 
-// DiffWRT says by which inputs the operation can be differentiated.
+// DiffWRT returns true for each input by which the operation can be differentiated.
 // An operation without a derivative answers with false for every input, so that gorgonia
 // does not look for one on the way to a parameter.
 func (o Op) DiffWRT(inputs int) []bool {

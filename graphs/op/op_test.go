@@ -68,8 +68,7 @@ func compute(t *testing.T, c op.Case, dtype tensor.Dtype) gorgonia.Value {
 	return v
 }
 
-// float32 agrees with float64 to what its roundoff and the condition numbers of
-// the cases allow.
+// float32 agrees with float64 to its roundoff times the condition numbers of the cases.
 func TestSinglePrecisionAgreesWithDouble(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		for _, c := range direct() {
@@ -126,7 +125,7 @@ func same(t *testing.T, got, want gorgonia.Value) {
 	}
 }
 
-// What an output held before, NaN included, leaves no trace.
+// The former contents of an output, NaN included, leave no trace.
 func TestOutputIsOverwritten(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		for _, c := range direct() {
@@ -355,7 +354,7 @@ func TestDistancesDoNotCancel(t *testing.T) {
 	})
 }
 
-// moved returns the points moved in the first coordinate by little beside their
+// moved returns the points moved in the first coordinate by little compared with their
 // norms.
 func moved(x *mat.Dense) *mat.Dense {
 	y := mat.DenseCopyOf(x)

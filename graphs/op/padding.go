@@ -9,21 +9,20 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// Operations that make padding exact: members of a batch have one size, and what pads a
+// Operations that make padding exact: members of a batch have one size, and the padding of a
 // smaller one must contribute nothing to it. The number of rows that count is an operand,
 // one for each member. See package batch for the sizes.
 
-// Far is the coordinate of points that pad the samples of an [AffineHull]: it is so far
-// away that every kernel value of such a point is exactly zero beside that of a sample, for
-// scaled queries below 1e14, and its square is finite in float32. So that the row's
-// largest kernel value is that of a sample, the solutions of padding do not matter, but they
-// should be zero: they count in the norm of b.
+// Far is the coordinate of points that pad the samples of an [AffineHull]. For scaled queries
+// below 1e14 the kernel value of such a point, divided by the row's largest, is exactly zero, so
+// that the solutions of padding have no part in the sums; they should be zero because they
+// count in the norm of b. The square of Far is finite in float32.
 const Far = 1e15
 
 // Leading is the operation (A, c) → A with the rows and columns from c on replaced by those
 // of the diagonal matrix d·I, for a square n×n A and a scalar c in [0, n]; c is rounded
-// down. With d = 1 the factor of a padded definite matrix is that of its leading block
-// beside an identity, the log-determinant is that of the block, and solutions for
+// down. With d = 1 the factor of a padded definite matrix A is diag(L, I) for that L of its
+// leading block, the log-determinant is that of the block, and solutions for
 // right-hand sides that are zero from row c on are zero there.
 func Leading(d float64) Op {
 	return Op{def: &definition{
@@ -61,7 +60,7 @@ func leading[T cpublas.Float](c call[T], d T) error {
 	return nil
 }
 
-// leadingRows is a count as an integer in [0, n]; NaN counts none.
+// leadingRows returns a count as an integer in [0, n]; NaN counts none.
 func leadingRows[T cpublas.Float](count T, n int) int {
 	if count > 0 {
 		return int(min(count, T(n)))
@@ -106,11 +105,11 @@ func leadingRowsOf[T cpublas.Float](c call[T], v T) error {
 	return nil
 }
 
-// On the CPU the kernels that take most of the time leave padding out, with the results that
-// they would have with it: zeros beside those of the leading block.
+// On the CPU the kernels that take most of the time compute the leading block alone and set the
+// other results to zero, which are the results of the whole matrix.
 
-// leadingBlock is the order of the leading block of a symmetric matrix beside which it is
-// that of d·I. For a matrix without padding it reads one element or two.
+// leadingBlock returns the least m for which the symmetric matrix a is diag(A, d·I) with A of
+// order m. For a matrix without padding it reads one element or two.
 func leadingBlock[T cpublas.Float](a matrix[T], d T) int {
 	for i := a.rows - 1; i >= 0; i-- {
 		row := a.row(i)
@@ -121,7 +120,7 @@ func leadingBlock[T cpublas.Float](a matrix[T], d T) int {
 	return 0
 }
 
-// rowsInUse is the number of leading rows after which all are zero.
+// rowsInUse returns the number of leading rows after which all are zero.
 func rowsInUse[T cpublas.Float](a matrix[T]) int {
 	n := a.rows
 	for n > 0 && zeros(a.row(n-1)) {
@@ -130,7 +129,7 @@ func rowsInUse[T cpublas.Float](a matrix[T]) int {
 	return n
 }
 
-// zeros reports whether there are no others.
+// zeros reports whether all elements are zero.
 func zeros[T cpublas.Float](a []T) bool {
 	for _, v := range a {
 		if v != 0 {

@@ -19,8 +19,8 @@ func rowsOf(rows ...[]float64) *tensor.Dense {
 	return tensor.New(tensor.WithShape(len(rows), len(rows[0])), tensor.WithBacking(data))
 }
 
-// Kernels that leave out rows of zeros beside a leading block give what is worked out by
-// hand, and what looks like padding and is none counts.
+// Kernels that leave out rows of zeros after a leading block agree with results worked out by
+// hand; rows that resemble padding and are none count.
 func TestPaddingIsLeftOut(t *testing.T) {
 	lambda := gorgonia.NewF64(1)
 	for _, c := range []struct {

@@ -18,8 +18,8 @@ type parameters struct {
 	operation gorgonia.Op
 	value     reflect.Value
 	err       error
-	// What distinguishes the operations of one type is asked for by all of them: the
-	// field that was read last, and its value.
+	// The field that was read last, and its value, because all operations of one type read
+	// the field that distinguishes them.
 	asked  string
 	answer uintptr
 }
@@ -39,8 +39,8 @@ func parametersOf(o gorgonia.Op) *parameters {
 	return &parameters{kind: v.Type().Name(), operation: o, value: v}
 }
 
-// field is a field by its name, or by the names on the way to it with dots between
-// them. Interfaces and pointers on the way stand for what they hold.
+// field returns a field by its name, or by the names on the way to it with dots between
+// them. Interfaces and pointers on the way are dereferenced.
 func (p *parameters) field(path string, kind reflect.Kind) (reflect.Value, bool) {
 	v := p.value
 	for name := range strings.SplitSeq(path, ".") {
@@ -68,7 +68,7 @@ func (p *parameters) missing(path string) {
 	}
 }
 
-// integer is a field of type int.
+// integer returns a field of type int.
 func (p *parameters) integer(path string) int {
 	if v, ok := p.field(path, reflect.Int); ok {
 		return int(v.Int())
@@ -76,7 +76,7 @@ func (p *parameters) integer(path string) int {
 	return 0
 }
 
-// code is a field that numbers one of gorgonia's operators.
+// code returns a field that numbers one of gorgonia's operators.
 func (p *parameters) code(path string) int {
 	if p.asked == path {
 		return int(p.answer)
@@ -89,13 +89,13 @@ func (p *parameters) code(path string) int {
 	return int(p.answer)
 }
 
-// truth is a field of type bool.
+// truth returns a field of type bool.
 func (p *parameters) truth(path string) bool {
 	v, ok := p.field(path, reflect.Bool)
 	return ok && v.Bool()
 }
 
-// number is a field of type float64.
+// number returns a field of type float64.
 func (p *parameters) number(path string) float64 {
 	if v, ok := p.field(path, reflect.Float64); ok {
 		return v.Float()
@@ -103,7 +103,7 @@ func (p *parameters) number(path string) float64 {
 	return 0
 }
 
-// integers is a field that is a slice of int.
+// integers returns a field that is a slice of int.
 func (p *parameters) integers(path string) []int {
 	v, ok := p.field(path, reflect.Slice)
 	if !ok {
@@ -120,7 +120,7 @@ func (p *parameters) integers(path string) []int {
 	return all
 }
 
-// address is what a field that is an interface points to.
+// address returns the address to which a field that is an interface points.
 func (p *parameters) address(path string) uintptr {
 	if p.asked == path {
 		return p.answer
@@ -134,7 +134,7 @@ func (p *parameters) address(path string) uintptr {
 	return p.answer
 }
 
-// slice is the range of a slice of a tensor, or nil for all of it.
+// slice returns the range of a slice of a tensor, or nil for all of it.
 func (p *parameters) slice() tensor.Slice {
 	v, ok := p.field("Slice", reflect.Interface)
 	if !ok || v.IsNil() {

@@ -59,8 +59,8 @@ func layoutOf(t reflect.Type) string {
 	return strings.Join(fields, "; ")
 }
 
-// The types of gorgonia's operations have the fields that version 0.9.18 has. What
-// reads them has to be looked at again where they change.
+// The types of gorgonia's operations have the fields of version 0.9.18. The code that reads them
+// has to be reviewed where they change.
 func TestFieldsOfGorgonia(t *testing.T) {
 	want := map[string]string{
 		"BatchNormOp": "momentum float64; epsilon float64; dims int; runningMean *tensor.Dense; " +

@@ -37,16 +37,16 @@ func All() []Op {
 // Operands come from one seeded stream, so that a case is the same on every machine.
 type Case struct {
 	Name string
-	// Op is what is applied to the operands; or Graph builds more than one
-	// operation, such as a derivative. It panics for operands of wrong shapes.
+	// Op is the operation on the operands; or Graph builds more than one operation, such as
+	// a derivative. It panics for operands of wrong shapes.
 	Op    Op
 	Graph func(in gorgonia.Nodes) *gorgonia.Node
 	In    []Operand
-	// Condition is by how much the usual tolerances grow: a condition number.
+	// Condition is the factor of the usual tolerances: a condition number.
 	Condition float64
-	// Exact says that results of the device are the host's to the last bit.
+	// Exact is set where results of the device are the host's to the last bit.
 	Exact bool
-	// Double says that float32 does not resolve the case.
+	// Double is set where float32 does not resolve the case.
 	Double bool
 }
 
@@ -64,7 +64,7 @@ func (c Case) Node(in gorgonia.Nodes) *gorgonia.Node {
 	return gorgonia.Must(c.Op.Apply(in...))
 }
 
-// Cases are the cases of the operation with any parameters; they are the same in
+// Cases returns the cases of the operation with any parameters; they are the same in
 // every call. Sizes leave tiles and blocks incomplete.
 func (o Op) Cases() []Case {
 	if o.def.cases == nil {
@@ -73,7 +73,7 @@ func (o Op) Cases() []Case {
 	return o.def.cases(newSampler())
 }
 
-// applied is a case of one operation.
+// applied returns a case of one operation.
 func applied(name string, o Op, condition float64, in ...Operand) Case {
 	return Case{Name: name, Op: o, In: in, Condition: condition}
 }
@@ -90,7 +90,7 @@ func derived(name string, o Op, by int, condition float64, in ...Operand) Case {
 	}}
 }
 
-// gradient is the derivative of a scalar node by another node.
+// gradient returns the derivative of a scalar node by another node.
 func gradient(of, by *gorgonia.Node) *gorgonia.Node {
 	grads, err := gorgonia.Grad(of, by)
 	if err != nil {
@@ -113,12 +113,12 @@ type sampler struct{ rng *rand.Rand }
 // are the same.
 func newSampler() *sampler { return &sampler{rand.New(rand.NewPCG(1, 1))} }
 
-// scalar is the number v as an operand.
+// scalar returns the number v as an operand.
 func (s *sampler) scalar(v float64) Operand {
 	return Operand{mat.NewDense(1, 1, []float64{v}), true}
 }
 
-// normal is a matrix of independent standard normal numbers.
+// normal returns a matrix of independent standard normal numbers.
 func (s *sampler) normal(rows, cols int) Operand {
 	data := make([]float64, rows*cols)
 	for i := range data {
@@ -127,7 +127,7 @@ func (s *sampler) normal(rows, cols int) Operand {
 	return Operand{Dense: mat.NewDense(rows, cols, data)}
 }
 
-// positive is a matrix of numbers above one half.
+// positive returns a matrix of numbers above one half.
 func (s *sampler) positive(rows, cols int) Operand {
 	a := s.normal(rows, cols)
 	a.Apply(func(_, _ int, v float64) float64 { return 0.5 + math.Abs(v) }, a.Dense)
@@ -138,8 +138,8 @@ func (s *sampler) positive(rows, cols int) Operand {
 var edges = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, 3, -3,
 	1e-30, -1e-30, 20, -20, 120, -120}
 
-// edge is all pairs of edges: one number of each pair along the columns, or along the
-// rows.
+// edge returns a matrix whose columns, or with byRow set whose rows, are the edges: two such
+// operands have all pairs of edges.
 func (s *sampler) edge(byRow bool) Operand {
 	a := mat.NewDense(len(edges), len(edges), nil)
 	a.Apply(func(i, j int, _ float64) float64 {
@@ -151,7 +151,7 @@ func (s *sampler) edge(byRow bool) Operand {
 	return Operand{Dense: a}
 }
 
-// holed is a normal matrix with NaN and infinities here and there, but not as the
+// holed returns a normal matrix with NaN and infinities here and there, but not as the
 // first element.
 func (s *sampler) holed(rows, cols int) Operand {
 	a := s.normal(rows, cols)
@@ -169,14 +169,14 @@ func (s *sampler) holed(rows, cols int) Operand {
 	return a
 }
 
-// whole is a matrix of the integers from −2 to 2, many of which are equal.
+// whole returns a matrix of the integers from −2 to 2, many of them equal.
 func (s *sampler) whole(rows, cols int) Operand {
 	a := s.normal(rows, cols)
 	a.Apply(func(_, _ int, _ float64) float64 { return float64(s.rng.IntN(5) - 2) }, a.Dense)
 	return a
 }
 
-// symmetric is symmetric with standard normal elements: indefinite, with eigenvalues
+// symmetric returns a symmetric matrix with standard normal elements: indefinite, with eigenvalues
 // within about ±2√n.
 func (s *sampler) symmetric(n int) Operand {
 	a := s.normal(n, n)
@@ -188,7 +188,7 @@ func (s *sampler) symmetric(n int) Operand {
 	return a
 }
 
-// definite is symmetric, with eigenvalues from 1.
+// definite returns a symmetric matrix with eigenvalues from 1.
 // It is I + BBᵀ with standard normal B, n×n, whose condition number is about 4n.
 func (s *sampler) definite(n int) Operand {
 	b := s.normal(n, n)
@@ -203,10 +203,10 @@ func (s *sampler) definite(n int) Operand {
 	return Operand{Dense: a}
 }
 
-// lower is the Cholesky factor of a definite matrix.
+// lower returns the Cholesky factor of a definite matrix.
 func (s *sampler) lower(n int) Operand { return lowerOf(s.definite(n)) }
 
-// lowerOf is the Cholesky factor of a positive definite operand.
+// lowerOf returns the Cholesky factor of a positive definite operand.
 func lowerOf(a Operand) Operand {
 	n, _ := a.Dims()
 	var c mat.Cholesky
@@ -216,7 +216,7 @@ func lowerOf(a Operand) Operand {
 	return Operand{Dense: mat.DenseCopyOf(&l)}
 }
 
-// overflowing is a factor with which solutions leave the finite numbers.
+// overflowing returns a factor with which solutions overflow.
 func (s *sampler) overflowing(n int) Operand {
 	l := s.lower(n)
 	for i := range n {
@@ -228,7 +228,7 @@ func (s *sampler) overflowing(n int) Operand {
 	return l
 }
 
-// spectrum is the Eigen of a symmetric matrix.
+// spectrum returns the Eigen of a symmetric matrix.
 func (s *sampler) spectrum(a Operand) Operand {
 	n, _ := a.Dims()
 	var e mat.EigenSym

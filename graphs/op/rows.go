@@ -13,7 +13,7 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// Operations on rows, and on what is read off them.
+// Operations on rows, and traces.
 
 // RowMeans is the operation A → m, m_i the mean of row i, n×1 for an n×p A.
 // Sums are taken in float64.

@@ -51,8 +51,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// CholeskyShifted factors what Cholesky factors with the shift on its diagonal,
-// and an indefinite matrix only with a shift that makes it definite.
+// CholeskyShifted agrees with Cholesky of the shifted matrix, and factors an indefinite matrix
+// only with a shift that makes it definite.
 func TestCholeskyShifted(t *testing.T) {
 	indefinite := mat.NewDense(2, 2, []float64{0, 2, 2, 0}) // eigenvalues −2 and 2
 	got := doShifted(t, op.CholeskyShifted(), indefinite, 3)

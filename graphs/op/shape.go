@@ -50,7 +50,7 @@ func pairs(in []tensor.Shape) (tensor.Shape, error) {
 	return tensor.Shape{in[0][0], in[1][0]}, nil
 }
 
-// rowsAlike is the shape of the second input, an n×m matrix, beside an n×1
+// rowsAlike returns the shape of the second input, an n×m matrix; the first is an n×1
 // column.
 func rowsAlike(in []tensor.Shape) (tensor.Shape, error) {
 	if in[0][1] != 1 || in[0][0] != in[1][0] {
@@ -59,8 +59,7 @@ func rowsAlike(in []tensor.Shape) (tensor.Shape, error) {
 	return in[1].Clone(), nil
 }
 
-// columnAnd demands that the second input has one column, beside what the rule
-// demands.
+// columnAnd requires a one-column second input in addition to rule.
 func columnAnd(rule func([]tensor.Shape) (tensor.Shape, error)) func([]tensor.Shape) (tensor.Shape, error) {
 	return func(in []tensor.Shape) (tensor.Shape, error) {
 		if in[1][1] != 1 {

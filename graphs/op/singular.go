@@ -15,10 +15,10 @@ import (
 // singular values in descending order, and each row after it the left singular vector of unit
 // length. Singular values below about 2⁻⁵⁶ times the largest count as zero, with vectors of
 // zeros. The first of the largest elements of a vector, to six digits, is positive. Rows and
-// columns of zeros at the ends of A, which pad members of a batch, change no bits of what is
-// beside them.
+// columns of zeros at the ends of A, which pad members of a batch, change no bits of the other
+// results.
 //
-// It is computed in float64 whatever the element type, by Jacobi's rotations of a pivoted
+// It is computed in float64 for either element type, by Jacobi's rotations of a pivoted
 // triangular factor: see [jacobi.Left]. The error of a singular value is relative to itself where
 // A is a well-conditioned matrix with its rows scaled. It has no derivative. It fails with a
 // *NoConvergenceError.
@@ -91,7 +91,7 @@ func leftSingular[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// columnsInUse is the number of leading columns after which all are zero.
+// columnsInUse returns the number of leading columns after which all are zero.
 func columnsInUse[T cpublas.Float](a matrix[T]) int {
 	n := 0
 	for i := range a.rows {

@@ -11,8 +11,8 @@ var stateless = map[string]bool{
 }
 
 // Stateless reports whether a graph's operations of this kind may run at the same time, each with
-// headers of its own of its operands. Those that draw random numbers or learn may not, nor do
-// operations that nothing is known of.
+// its own headers of its operands. Operations that draw random numbers or learn may not, nor may
+// unknown ones.
 func Stateless(o gorgonia.Op) bool {
 	if _, ours := o.(Op); ours {
 		return true

@@ -29,7 +29,7 @@ type Operands interface {
 // kernels, cuBLAS and cuSOLVER. Arguments are row-major, as those of package cpublas.
 // After an error, which the device keeps, its methods do nothing.
 //
-// Nothing waits: what is queued runs later, in order, and no method returns a number
+// Nothing waits: queued work runs later, in order, and no method returns a number
 // that the device computes. Operations with data-dependent control flow therefore make
 // all steps that could be needed (see ReciprocalCondition), or leave a flag.
 type Stream interface {
@@ -41,17 +41,17 @@ type Stream interface {
 	// numbers in float64. Both are free again after the operation.
 	Scratch(rows, cols int) kernels.Matrix
 	Doubles(n int) kernels.Doubles
-	// Numbers are numbers of the host in the device's memory, and Truths the n truth values
-	// that a function returns. Send copies the elements of a value that a function returns,
-	// whatever their type is. What draws random numbers draws in these functions, which a
-	// stream that only counts does not call. Deliver calls a
-	// function with n numbers of the device at the end of the run, for what an
-	// operation keeps between runs; a run that fails before does not call it.
+	// Numbers copies numbers of the host to the device, and Truths the n truth values that a
+	// function returns. Send copies the elements of a value of any type that a function
+	// returns. Random numbers are drawn in these functions, which a stream that only counts
+	// does not call. Deliver calls a function with n numbers of the device at the end of the
+	// run, for the state that an operation keeps between runs; a run that fails before does
+	// not call it.
 	Numbers(v []float64) kernels.Doubles
 	Truths(n int, of func() ([]bool, error)) kernels.Truth
 	Send(to kernels.Matrix, of func() (gorgonia.Value, error))
 	Deliver(d kernels.Doubles, n int, to func([]float64))
-	// Failure returns the place where the operation leaves a number other than
+	// Failure returns the address to which the operation writes a number other than
 	// zero when it fails; the host's error for the same operands follows at the
 	// end of the run.
 	Failure() kernels.Flag
@@ -103,9 +103,9 @@ type Batch struct {
 	Launch  func(Stream)
 }
 
-// Launch returns what queues an operation on a CUDA device: one of this package,
-// or one of gorgonia's in [Builtins]; nil for one that has no kernel for the types of the
-// operands and of the result, which comes last.
+// Launch returns the function that queues an operation on a CUDA device: one of this package,
+// or one of gorgonia's in [Builtins]. It returns nil for an operation without a kernel for the
+// types of the operands and of the result, which comes last.
 func Launch(o gorgonia.Op, types ...tensor.Dtype) func(Stream) {
 	if ours, ok := o.(Op); ok {
 		return ours.launch
@@ -140,8 +140,8 @@ func (o Op) launch(t Stream) {
 	t.Batch(Batch{Members: lead.TotalSize(), In: member, Shared: shared, Out: out, Launch: o.def.launch})
 }
 
-// ElementType is the floating-point type among those of an operation: other operands
-// or the result may be integers or truth values. It is float64 where there is none.
+// ElementType returns the floating-point type among those of an operation, float64 where there
+// is none: other operands or the result may be integers or truth values.
 func ElementType(types ...tensor.Dtype) tensor.Dtype {
 	if i := slices.IndexFunc(types, floating); i >= 0 {
 		return types[i]
@@ -149,15 +149,15 @@ func ElementType(types ...tensor.Dtype) tensor.Dtype {
 	return tensor.Float64
 }
 
-// HasElementType reports whether there is one among the types of an operation.
+// HasElementType reports whether a floating-point type is among those of an operation.
 func HasElementType(types ...tensor.Dtype) bool { return slices.ContainsFunc(types, floating) }
 
 func floating(t tensor.Dtype) bool { return t == tensor.Float64 || t == tensor.Float32 }
 
-// Elementwise says what an operation does at each place where it is a function of single
-// elements, for operands and a result, which comes last, of some types and shapes. It is
-// false for every other operation, and for one whose launch would fail. Operands are
-// numbered from 1 in the place of their addresses.
+// Elementwise returns the function of an operation on single elements, for operands and a
+// result, which comes last, of some types and shapes. ok is false for every other operation,
+// and for one whose launch would fail. The numbers of operands, from 1, stand for their
+// addresses.
 func Elementwise(o gorgonia.Op, types []tensor.Dtype, shapes []tensor.Shape) (e kernels.Element, ok bool) {
 	p := parametersOf(o)
 	for _, b := range byKind[p.kind] {
