@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/clusters"
 	"privkern/graphs/engine"
-	"privkern/graphs/neighbours"
 )
 
 // NearestNeighbours predicts the class of each query (M×d) by a vote of the k
@@ -52,7 +52,7 @@ func NearestNeighbours(ctx context.Context, e *engine.Engine, x *mat.Dense, labe
 		out[i] = make([]int, m)
 	}
 	most := slices.Max(ks)
-	err := neighbours.Distances(ctx, e, x, queries, func(query int, distances []float64, size float64) {
+	err := clusters.Distances(ctx, e, x, queries, func(query int, distances []float64, size float64) {
 		// Errors of the product are far below this: an inner product of d terms is off by at
 		// most about d·1.1e-16·|x||y|.
 		slack := 1e-12 * float64(d+10) * size

@@ -1,12 +1,11 @@
-// Package clusters is Lloyd's iteration of k-means as a graph program: for several starts of
-// many sets of points at once, with points, centres and labels resident on the backend.
+// Package clusters computes k-means and distances of nearest neighbours as graph programs.
 //
-// An iteration refills clusters without points, moves the centres to the means of their
-// points, and gives each point to its nearest centre; distances are products, and products
-// with memberships are the sums of a device. Only the inertia and the number of points that
-// have moved come down after each run of some iterations. All of it is in float64 whatever
-// the engine's element type. On the CPU a set of points has the same bits alone and in any
-// batch.
+// [Lloyd] runs Lloyd's iteration from several starts of many sets of points at once, with points,
+// centres and labels resident on the backend. An iteration refills clusters without points, moves the
+// centres to the means of their points, and assigns each point to its nearest centre. Distances are
+// products, as are the sums of clusters on a device. After each run of several iterations, only the
+// inertia and the number of points that have moved are copied to the host. Everything is float64 on
+// every engine. On the CPU a set of points has the same bits alone and in any batch.
 package clusters
 
 import (
@@ -30,41 +29,40 @@ type Problem struct {
 	Starts []*mat.Dense // the first centres of each run, k×d
 }
 
-// Run is where a run ended.
+// Run is the result of Lloyd's iteration from one start.
 type Run struct {
-	Labels     []int // of each point, the nearest centre
-	Iterations int   // until no point has moved, or those that were allowed
+	Labels     []int // the index of the nearest centre of each point, n
+	Iterations int   // until no point moved, or the limit
 	Moving     int   // points that moved in the last iteration
 }
 
-// Lloyd runs Lloyd's iteration from each start of each problem, until no point moves or to the
-// given number of iterations. A cluster that loses all its points takes the one farthest from
-// its own centre, among those whose cluster keeps another; of centres as near and of points as
-// far the first counts. Distances of small problems, below 4 million terms n·k·d, are sums of
-// squared differences. Those of large ones are |x|² − 2xᵀc + |c|² about the mean of the points:
-// there a tie within rounding may go either way.
+// Lloyd runs Lloyd's iteration from each start of each problem, until no point moves, for at most the
+// given number of iterations. A cluster that loses all its points takes the point farthest from its
+// centre among clusters of several points. Of centres at equal distance and of points equally far, the
+// first is taken. Distances of small problems, below 4 million terms n·k·d, are sums of squared
+// differences. Those of large ones are |x|² − 2xᵀc + |c|² about the mean of the points, where ties
+// within rounding are arbitrary.
 //
-// An iteration takes 4nkd operations for each start, about half of them for the sums of a
-// device. It is an error that the starts of a problem differ in their shapes, or that a number
-// is not finite.
+// An iteration takes 4nkd operations for each start, about half of them for the sums on a device. Lloyd
+// returns an error if the starts of a problem differ in shape, or a number is not finite.
 func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([][]Run, error) {
-	type form struct {
+	type shape struct {
 		k, starts int
 		direct    bool
 	}
-	byShape := map[form][]int{} // numbers of problems
-	var shapes []form
+	byShape := map[shape][]int{} // indices of problems
+	var shapes []shape
 	for i, p := range problems {
 		if err := p.check(); err != nil {
 			return nil, batch.OfProblem(err, i, len(problems))
 		}
 		n, _ := p.Points.Dims()
 		k, d := p.Starts[0].Dims()
-		shape := form{k, len(p.Starts), n*k*d < ProductSize}
-		if byShape[shape] == nil {
-			shapes = append(shapes, shape)
+		s := shape{k, len(p.Starts), n*k*d < ProductSize}
+		if byShape[s] == nil {
+			shapes = append(shapes, s)
 		}
-		byShape[shape] = append(byShape[shape], i)
+		byShape[s] = append(byShape[s], i)
 	}
 	var all []*lloyd
 	results := make([][]Run, len(problems))
@@ -88,29 +86,31 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	return results, err
 }
 
-// ProductSize is the number n·k·d of terms of a round of distances from which on they come from
-// a product. It does not depend on the machine, so that no result does.
+// ProductSize is the number of terms n·k·d from which distances are computed by a product. It does not
+// depend on the machine, so that no result does.
 const ProductSize = 1 << 22
 
-// A batch of a device, which takes as long to begin an iteration of a few problems as to compute
-// it, has problems of fewer size classes than one of the CPU: above classFrom points multiples of it.
 const (
-	// elements bounds those of the points and distances of one batch, 256 MiB in float64.
+	// elements bounds the elements of points and distances of one batch, 256 MiB in float64.
 	elements       = 1 << 25
 	deviceElements = 2 * elements
-	classFrom      = 4096
+	// classFrom is the step between the size classes of a device above it. A device has fewer
+	// classes than the CPU, because starting an iteration of a few problems takes as long as
+	// computing it.
+	classFrom = 4096
 )
 
-// divide puts sets of points, which take some elements a point besides, into batches.
-func divide(e *engine.Engine, points []*mat.Dense, besides int) []batch.Group {
+// divide puts sets of points into batches. Each point takes extra elements in addition to its
+// coordinates.
+func divide(e *engine.Engine, points []*mat.Dense, extra int) []batch.Group {
 	class, limit := batch.SizeClass, elements
 	if e.Backend() != "cpu" {
 		class, limit = deviceClass, deviceElements
 	}
-	return batch.DivideBy(points, class, func(n, d int) int { return limit / (n * (d + besides)) })
+	return batch.DivideBy(points, class, func(n, d int) int { return limit / (n * (d + extra)) })
 }
 
-// deviceClass is the size class of a number of points on a device.
+// deviceClass returns the size class of n points on a device.
 func deviceClass(n int) int {
 	if n <= classFrom {
 		return batch.SizeClass(n)
@@ -118,7 +118,8 @@ func deviceClass(n int) int {
 	return (n + classFrom - 1) / classFrom * classFrom
 }
 
-// check refuses problems that no program fits.
+// check returns an error for a problem without starts, with unequal shapes, or with numbers that are not
+// finite.
 func (p *Problem) check() error {
 	if err := finite.Matrix("the matrix of points", p.Points); err != nil {
 		return err
@@ -183,8 +184,8 @@ func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	return l.labels(ctx, in["assignment"])
 }
 
-// inputs are those of the programs. For products points and starts are taken about the mean of
-// a problem's points, so that little cancels where the points are far from zero.
+// inputs returns the inputs of the programs. For products, points and starts are centred by the mean of
+// the problem's points, so that little cancels far from zero.
 func (l *lloyd) inputs() (engine.Values, error) {
 	points, counts := make([]*mat.Dense, l.members), make([]int, l.members)
 	starts := make([]float64, l.members*l.starts*l.k*l.d)
@@ -214,7 +215,7 @@ func (l *lloyd) inputs() (engine.Values, error) {
 	}, errors.Join(err1, err2)
 }
 
-// note counts the iterations of each run, and says whether all have ended.
+// note counts the iterations of each run, and reports whether all have ended.
 func (l *lloyd) note(out engine.Values, done, steps int) (ended bool, err error) {
 	read := engine.Read(out)
 	ended = true
@@ -227,7 +228,7 @@ func (l *lloyd) note(out engine.Values, done, steps int) (ended bool, err error)
 			for s := range l.runs[i] {
 				r := &l.runs[i][s]
 				if done+step > 0 && r.Moving == 0 {
-					continue // it has ended before
+					continue // ended before
 				}
 				r.Iterations, r.Moving = done+step+1, int(moved[(i*3+2)*l.starts+s])
 				ended = ended && (step+1 < steps || r.Moving == 0)
@@ -237,7 +238,7 @@ func (l *lloyd) note(out engine.Values, done, steps int) (ended bool, err error)
 	return ended, nil
 }
 
-// labels copies the labels of the last assignment.
+// labels copies the labels of the last assignment to the results.
 func (l *lloyd) labels(ctx context.Context, assignment gorgonia.Value) error {
 	host, err := engine.Host(ctx, engine.Values{"assignment": assignment})
 	if err != nil {

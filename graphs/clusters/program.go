@@ -6,20 +6,20 @@ import (
 	"privkern/graphs/engine"
 )
 
-// stepsPerRun is how many iterations a run takes. Most starts end after ten to fifty.
+// stepsPerRun is the number of iterations of a run. Most starts end after ten to fifty.
 const stepsPerRun = 8
 
-// movedAfter is the output with the sums of the columns of an assignment, 3S for each member:
-// the last S are the points that have moved.
+// movedAfter returns the name of the output with the column sums of an assignment, 3S for each member;
+// the last S are the numbers of points that have moved.
 func movedAfter(step int) string { return fmt.Sprintf("sums %d", step) }
 
-// key is that of a program for the size class.
+// key returns the key of a program for the size class.
 func (l *lloyd) key(name string, steps int) string {
 	return fmt.Sprintf("%s %t %d %d %d %d %d %d", name, l.direct, l.members, l.starts, l.n, l.k, l.d, steps)
 }
 
-// begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), of which "count" (m)
-// count, to "centres" (m×S·k×d). "labels" (m×n×S) are zeros.
+// begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), without padding "count" (m), to
+// "centres" (m×S·k×d). "labels" (m×n×S) are zeros.
 func (l *lloyd) begin() engine.Program {
 	return engine.Program{Name: "first assignment of k-means", Key: l.key("clusters begin", 0),
 		Build: func(b *engine.Builder) {
@@ -29,8 +29,8 @@ func (l *lloyd) begin() engine.Program {
 		}}
 }
 
-// iterations takes some iterations from one "assignment" to the output of that name. A run
-// that has ended stays where it is.
+// iterations computes a number of iterations from "assignment" to the output of that name. A run that
+// has ended does not change.
 func (l *lloyd) iterations(steps int) engine.Program {
 	return engine.Program{Name: "iterations of k-means", Key: l.key("clusters", steps),
 		Build: func(b *engine.Builder) {

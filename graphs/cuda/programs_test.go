@@ -19,7 +19,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/clusters"
-	"privkern/graphs/density"
 	"privkern/graphs/descent"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
@@ -30,7 +29,6 @@ import (
 	"privkern/graphs/kernel"
 	"privkern/graphs/laplace"
 	"privkern/graphs/linalg"
-	"privkern/graphs/neighbours"
 	"privkern/graphs/op"
 	"privkern/graphs/sparsegp"
 )
@@ -118,12 +116,12 @@ var programs = map[string]struct {
 		return values, err
 	}},
 	"nearest neighbours": {solved, func(e *engine.Engine) (all []float64, err error) {
-		err = neighbours.Distances(context.Background(), e, normal(1, 60, 5), normal(2, 20, 5),
+		err = clusters.Distances(context.Background(), e, normal(1, 60, 5), normal(2, 20, 5),
 			func(_ int, distances []float64, _ float64) { all = append(all, distances...) })
 		return all, err
 	}},
 	"kernel density": {entries, func(e *engine.Engine) ([]float64, error) {
-		p, err := density.Marginal(context.Background(), e, normal(1, 300, 2), normal(2, 40, 2), 0.4)
+		p, err := kernel.MarginalDensity(context.Background(), e, normal(1, 300, 2), normal(2, 40, 2), 0.4)
 		return elements(p), err
 	}},
 	"k-means": {entries, func(e *engine.Engine) (all []float64, err error) {

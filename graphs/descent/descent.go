@@ -1,19 +1,16 @@
-// Package descent minimises the cloaking noise of Smith, Álvarez and Lawrence by
-// the paper's projected gradient descent, for many problems at once.
+// Package descent minimises the noise covariance of the cloaking mechanism (Smith, Álvarez and Lawrence)
+// by the paper's projected gradient descent, for many problems at once.
 //
-// For a P×N matrix C with columns c_i the noise covariance is
-// M = Σ λ_i c_i c_iᵀ with λ ≥ 0, as small as c_iᵀ M⁻¹ c_i ≤ 1 allows. The
-// paper's gradient (2) belongs to the objective
+// For a P×N matrix C with columns c_i, the noise covariance is M = Σ λ_i c_i c_iᵀ with λ ≥ 0, as small as
+// c_iᵀ M⁻¹ c_i ≤ 1 allows. The paper's gradient (2) is that of the objective
 //
 //	f(λ) = Σλ − log|M|,  ∂f/∂λ_j = 1 − c_jᵀ M⁻¹ c_j,
 //
-// whose minimum is the D-optimal design: Σλ = P there, and every c_j with
-// λ_j > 0 has c_jᵀ M⁻¹ c_j = 1.
+// whose minimum is the D-optimal design: Σλ = P, and c_jᵀ M⁻¹ c_j = 1 for every c_j with λ_j > 0.
 //
-// Update, projection and the test for the end are in the graph, which takes several steps a
-// run. Problems of one size class are one batch, whose weights stay where they are computed:
-// what comes down is how many steps each problem has taken. A problem has the same bits
-// alone and in any batch.
+// Update, projection and stopping test are in the graph, which makes several steps per run. Problems of
+// one size class form one batch, whose weights stay on the backend; each run copies only the number of
+// steps of each problem to the host. A problem has the same bits alone and in any batch.
 package descent
 
 import (
@@ -38,10 +35,9 @@ type Options struct {
 	Iterations int
 	// LearningRate is the step length; 0 stands for DefaultLearningRate.
 	LearningRate float64
-	// Tolerance ends the descent once the gap is not above it. With 0 all
-	// iterations are done.
+	// Tolerance is the gap at which the descent ends. With 0 all iterations are done.
 	Tolerance float64
-	// Progress, if not nil, is called with the number of iterations done and in all, over
+	// Progress, if not nil, is called with the numbers of iterations done and in all, summed over
 	// all problems.
 	Progress func(done, total int)
 }
@@ -49,23 +45,23 @@ type Options struct {
 // Problem is one descent of a batch.
 type Problem struct {
 	C *mat.Dense // P×N
-	// Start is the first λ, of length N, without negative elements; nil stands
-	// for P/N each, which has the sum of the optimum.
+	// Start is the first λ ≥ 0, of length N; nil stands for P/N each, which has the sum of the
+	// optimum.
 	Start []float64
 }
 
-// Descent is where a descent ended.
+// Descent is the result of a descent.
 type Descent struct {
-	// Err is why the descent has no end: nothing else is set then. M that is not positive
-	// definite is an *op.NotPositiveDefiniteError.
+	// Err is the error of this descent, an *op.NotPositiveDefiniteError if M is singular. No other
+	// field is set then.
 	Err error
-	// Lambda is the last iterate, as the descent leaves it. Multiplied by
-	// MaxSquaredNorm it satisfies every c_iᵀ M⁻¹ c_i ≤ 1.
+	// Lambda is the last iterate. Multiplied by MaxSquaredNorm it satisfies every
+	// c_iᵀ M⁻¹ c_i ≤ 1.
 	Lambda []float64
 	// Iterations is the number of steps done.
 	Iterations int
-	// Gap bounds by how much log|M|, after M is scaled until the constraints
-	// hold, exceeds the optimum: P·log(Σλ·max_i c_iᵀM⁻¹c_i / P).
+	// Gap bounds the excess of log|M| over the optimum, for M scaled to satisfy the constraints:
+	// P·log(Σλ·max_i c_iᵀM⁻¹c_i / P).
 	Gap float64
 	// Objective is Σλ − log|M|, LogDet the log|M| in it.
 	Objective, LogDet float64
@@ -83,10 +79,10 @@ func Descend(ctx context.Context, e *engine.Engine, p Problem, opts Options) (De
 	return all[0], all[0].Err
 }
 
-// DescendAll minimises f for each problem, such as the folds of a data set under several
-// configurations and from several starts. C is P×N of rank P, else M is singular; for a
-// smaller rank, pass the coordinates of C in its range. A problem for which that fails has
-// an error of its own, and the others go on.
+// DescendAll minimises f for each problem, such as the folds of a data set under several configurations
+// and from several starts. C (P×N) must have rank P, because M is singular otherwise; for a smaller
+// rank, pass the coordinates of C in its range. A problem that fails has an error of its own, and the
+// others are solved.
 func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts Options) ([]Descent, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("cloaking descent: %w", err)
@@ -105,7 +101,7 @@ func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts 
 	return results, err
 }
 
-// check refuses invalid options and fills in the defaults.
+// check sets defaults, and returns an error for invalid options.
 func (o *Options) check() error {
 	if o.LearningRate == 0 {
 		o.LearningRate = DefaultLearningRate
@@ -121,7 +117,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// check refuses a problem that has no descent.
+// check returns an error for a problem whose matrix or start is invalid.
 func (p *Problem) check() error {
 	if err := finite.Matrix("the matrix C", p.C); err != nil {
 		return err
@@ -141,7 +137,7 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// start returns the first weights.
+// start returns the first λ.
 func (p *Problem) start() []float64 {
 	if p.Start != nil {
 		return p.Start
@@ -154,8 +150,8 @@ func (p *Problem) start() []float64 {
 	return equal
 }
 
-// take sets where the descent of a p×n problem ended, or why it did not: the error of the
-// graph, or numbers that are not finite.
+// take sets the result of a p×n problem from the last evaluation, or its error: that of the graph, or one
+// for numbers that are not finite.
 func (d *Descent) take(p, n int, failed error, lambda []float64, logdet, sum, worst float64) {
 	gap := float64(p) * math.Log(sum*worst/float64(p))
 	switch {

@@ -14,15 +14,15 @@ import (
 	"privkern/graphs/op"
 )
 
-// batchElements bounds the elements of the matrices C of one batch, 32 MiB in float64: a
-// step has two more of their size.
+// batchElements bounds the elements of the matrices C of one batch, 32 MiB in float64. A step takes two
+// further matrices of this size.
 const batchElements = 1 << 22
 
 // group is a batch of problems of one size class, p×n.
 type group struct {
 	p, n     int
 	problems []Problem
-	of       []int // their numbers among all
+	of       []int // indices of the problems
 }
 
 // divide puts problems into batches.
@@ -42,7 +42,7 @@ func divide(problems []Problem) []*group {
 	return all
 }
 
-// inputs are those of the programs that stay what they are, and the first weights.
+// inputs returns the constant inputs of the programs, and the first λ.
 func (g *group) inputs(e *engine.Engine, o *Options) (constant, start engine.Values, err error) {
 	m, dtype := len(g.problems), e.ElementType()
 	matrices, columns := make([]*mat.Dense, m), make([]*mat.Dense, m)
@@ -66,8 +66,7 @@ func (g *group) inputs(e *engine.Engine, o *Options) (constant, start engine.Val
 		engine.Values{"lambda": lambda}, errors.Join(err1, err2, err3, err4, err5)
 }
 
-// descend takes the steps of all problems together until each has ended, and sets their
-// results.
+// descend makes the steps of all problems together until each has ended, and sets their results.
 func (g *group) descend(ctx context.Context, e *engine.Engine, o *Options, report func(int), results []Descent) error {
 	constant, start, err := g.inputs(e, o)
 	if err != nil {
@@ -105,8 +104,8 @@ func (g *group) descend(ctx context.Context, e *engine.Engine, o *Options, repor
 	return g.finish(ctx, e, kept, lambda, failed, results)
 }
 
-// steps runs some steps from the weights, and returns those that they lead to, where they
-// are, and how many each member has taken. It notes the first error of each member.
+// steps makes a number of steps from lambda, and returns the resulting weights, resident, and the number
+// of steps before the end of each member. failed receives the first error of each member.
 func (g *group) steps(ctx context.Context, e *engine.Engine, kept engine.Values, lambda gorgonia.Value, steps int,
 	failed []error) (next gorgonia.Value, taken []float64, err error) {
 	m := len(g.problems)
@@ -125,7 +124,7 @@ func (g *group) steps(ctx context.Context, e *engine.Engine, kept engine.Values,
 	return out["lambda"], taken, nil
 }
 
-// finish evaluates the last weights.
+// finish evaluates the last weights, and sets the results.
 func (g *group) finish(ctx context.Context, e *engine.Engine, kept engine.Values, lambda gorgonia.Value,
 	failed []error, results []Descent) error {
 	m := len(g.problems)
@@ -150,8 +149,7 @@ func (g *group) finish(ctx context.Context, e *engine.Engine, kept engine.Values
 	return nil
 }
 
-// note keeps the first error of each member of a batch and drops the whole; any other error
-// it returns.
+// note keeps the first error of each member that has failed, or returns the error of the whole run.
 func note(err error, failed []error) error {
 	var members *op.MembersError
 	if !errors.As(err, &members) || members.Members != len(failed) {

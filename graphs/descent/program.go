@@ -8,16 +8,15 @@ import (
 	"privkern/graphs/engine"
 )
 
-// stepsPerRun is how many steps a run takes: with about fifteen nodes each, building their
-// graph takes a millisecond or two, and a run is some hundred launches to one wait.
+// stepsPerRun is the number of steps of a run. With about fifteen nodes per step, building the graph
+// takes a millisecond or two, and a run has about a hundred launches and one wait.
 const stepsPerRun = 10
 
-// The programs below compute a batch of m problems at once. p×n is the size class of their
-// matrices: "c" (m×p×n) has zeros beyond the matrix of a member, whose rows "count" (m)
-// counts. Rows of the padding are an identity in M, and a column of it has cᵀM⁻¹c = 0 and a
-// weight of zero, which a step leaves at zero.
+// The programs below compute a batch of m problems of the size class p×n. "c" (m×p×n) is padded by
+// zeros, and "count" (m) is the number of rows without padding. Rows of the padding are an identity in
+// M, and a column of it has cᵀM⁻¹c = 0 and the weight zero, which a step does not change.
 
-// point is what the programs evaluate at the weights λ of each member.
+// point holds the quantities that the programs evaluate at the weights λ of each member.
 type point struct {
 	factor *gorgonia.Node // L of M = LLᵀ, m×p×p
 	norms  *gorgonia.Node // c_jᵀM⁻¹c_j, m×n×1
@@ -26,7 +25,7 @@ type point struct {
 }
 
 // evaluate adds M = C diag(λ) Cᵀ, its factor, and the squared Mahalanobis norms
-// c_jᵀM⁻¹c_j = ‖L⁻¹c_j‖² of all columns: p²n operations a product, and p³/3.
+// c_jᵀM⁻¹c_j = ‖L⁻¹c_j‖² of all columns. Each of the two products takes p²n operations, the factor p³/3.
 func evaluate(b *engine.Builder, c, count, lambda *gorgonia.Node, m, n int) point {
 	var at point
 	at.factor = b.Cholesky(b.Leading(1, b.WeightedGram(c, lambda), count))
@@ -36,15 +35,14 @@ func evaluate(b *engine.Builder, c, count, lambda *gorgonia.Node, m, n int) poin
 	return at
 }
 
-// stepProgram takes some steps of the descent for each of m problems, from the weights
-// "lambda" (m×n×1) to the output of that name: one step is
+// stepProgram computes a number of steps for each of m problems, from the weights "lambda" (m×n×1) to the
+// output of that name. One step is
 //
 //	λ ← max(0, λ − η(1 − q)),  q_j = c_jᵀM⁻¹c_j.
 //
-// "rate" (m) is η, "bound" (m) what Σλ·max q must be above for a step to be taken: p·exp(t/p)
-// for a tolerance t of the gap p·log(Σλ·max q / p). Below it the step is zero, which leaves
-// every bit of λ as it is: a member that has ended stays where it ended. "zero" (m×n×1) is
-// what its name says. The output "steps" (m) counts those that were taken.
+// "rate" (m) is η. A member with Σλ·max q ≤ "bound" (m) has ended: its further steps are zero, and leave
+// every bit of λ as it is. For a tolerance t of the gap p·log(Σλ·max q / p), the bound is p·exp(t/p).
+// "zero" is a constant (m×n×1). The output "steps" (m) counts the steps of each member before its end.
 func stepProgram(m, p, n, steps int) engine.Program {
 	return engine.Program{
 		Name: "steps of the cloaking descent",

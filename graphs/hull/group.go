@@ -321,7 +321,7 @@ func newTargets[T cpublas.Float](g *group, centred []*mat.Dense, means [][]float
 		return nil, err
 	}
 	t := &targets{columns: cols, host: engine.TensorOf(data, m, g.n, cols+1)}
-	t.values, err = keep(g.e, engine.Values{"targets": t.host, "mean": engine.TensorOf(mean, m, 1, cols)})
+	t.values, err = batch.Keep(g.e, engine.Values{"targets": t.host, "mean": engine.TensorOf(mean, m, 1, cols)})
 	return t, err
 }
 

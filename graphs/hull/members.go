@@ -15,20 +15,6 @@ import (
 	"privkern/graphs/op"
 )
 
-// keep copies values to the memory of the backend; resident values get one more owner.
-func keep(e *engine.Engine, values engine.Values) (engine.Values, error) {
-	kept := make(engine.Values, len(values))
-	for name, v := range values {
-		r, err := e.Keep(v)
-		if err != nil {
-			kept.Close()
-			return nil, err
-		}
-		kept[name] = r
-	}
-	return kept, nil
-}
-
 // pick returns the given members (ascending) of resident batches with as many members each. The
 // result stays on the backend, and the caller closes it. Where all members are asked for, nothing
 // is copied.
@@ -41,7 +27,7 @@ func pick(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, from engine
 		all = all && shapes[name][0] == len(members)
 	}
 	if all {
-		return keep(e, from)
+		return batch.Keep(e, from)
 	}
 	at, err := batch.Scalars(dtype, members)
 	if err != nil {

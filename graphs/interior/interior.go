@@ -1,14 +1,14 @@
-// Package interior finds the least noise of the cloaking mechanism, a D-optimal design, by a
-// primal–dual interior-point method, for many problems at once.
+// Package interior computes the smallest noise covariance of the cloaking mechanism (Smith, Álvarez and
+// Lawrence), a D-optimal design, by a primal–dual interior-point method, for many problems at once.
 //
-// For a k×n matrix B with columns b_i the weights λ ≥ 0 minimise log|M|, M = Σ λ_i b_i b_iᵀ,
-// subject to g_i = b_iᵀM⁻¹b_i ≤ 1. The conditions for an optimum are
+// For a k×n matrix B with columns b_i, weights λ ≥ 0 minimise log|M|, M = Σ λ_i b_i b_iᵀ, subject to
+// g_i = b_iᵀM⁻¹b_i ≤ 1. The conditions of an optimum are
 //
 //	g_i(λ) + s_i = 1,  λ_i s_i = 0,  λ, s ≥ 0,
 //
-// and ∂g_i/∂λ_j = −(b_iᵀM⁻¹b_j)². Steps, their lengths and the test for the end are in the
-// graph, in float64 whatever the engine's element type; problems of one size class are one
-// batch. A problem has the same bits alone and in any batch.
+// and ∂g_i/∂λ_j = −(b_iᵀM⁻¹b_j)². Steps, their lengths and the stopping test are in the graph, in
+// float64 on every engine. Problems of one size class form one batch. A problem has the same bits alone
+// and in any batch.
 package interior
 
 import (
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -26,18 +27,17 @@ import (
 	"privkern/graphs/op"
 )
 
-// Weights are where a problem ended.
+// Weights is the result of a problem.
 type Weights struct {
-	// Lambda are the weights, of length n; nil where the method failed. They have not been
-	// held against the target: whoever uses them computes their certificate.
+	// Lambda holds the weights λ, of length n; nil where the method failed. They may miss the
+	// target: the caller computes their certificate.
 	Lambda []float64
 	// Steps is the number of steps taken.
 	Steps int
 }
 
-// Solve takes steps for each problem until its certified gap, k·log(Σλ·max g / k), is not
-// above the target, or to the given number of steps. A matrix B of a rank below k has no
-// weights.
+// Solve makes steps for each problem until its certified gap, k·log(Σλ·max g / k), reaches the target,
+// at most the given number. A matrix B (k×n) of a rank below k has no weights.
 func Solve(ctx context.Context, e *engine.Engine, problems []*mat.Dense, gap float64, most int) ([]Weights, error) {
 	for i, b := range problems {
 		if err := finite.Matrix("the matrix B", b); err != nil {
@@ -52,10 +52,10 @@ func Solve(ctx context.Context, e *engine.Engine, problems []*mat.Dense, gap flo
 	return results, err
 }
 
-// elements bounds those of the linear systems (n×n) of one batch, 64 MiB in float64.
+// elements returns the number of linear systems (n×n) in one batch, 64 MiB in float64.
 func elements(_, n int) int { return (1 << 23) / (n * n) }
 
-// solve solves the problems of a group.
+// solve computes the weights of the problems of a group.
 func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*mat.Dense, gap float64, most int,
 	results []Weights) error {
 	values, err := inputs(g, problems, gap)
@@ -100,25 +100,25 @@ func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*ma
 	for i, number := range g.Members {
 		_, n := problems[number].Dims()
 		own := lambda[i*g.Cols : i*g.Cols+n]
-		if !failed[i] && !math.IsNaN(sum(own)) {
+		if !failed[i] && !floats.HasNaN(own) {
 			results[number].Lambda = append([]float64(nil), own...)
 		}
 	}
 	return nil
 }
 
-// inputs are those of the step program: λ = k/n and slacks of one.
+// inputs returns the inputs of the step program, with λ = k/n and slacks of one.
 func inputs(g *batch.Group, problems []*mat.Dense, gap float64) (engine.Values, error) {
 	m := len(g.Members)
 	matrices := make([]*mat.Dense, m)
 	counts, bounds := make([]int, m), make([]float64, m)
-	unit, nearly, of := make([]float64, m), make([]float64, m), make([]float64, m)
+	unit, fraction, inverse := make([]float64, m), make([]float64, m), make([]float64, m)
 	lambda, ones := make([]float64, m*g.Cols), make([]float64, m*g.Cols)
 	for i, number := range g.Members {
 		matrices[i] = problems[number]
 		k, n := matrices[i].Dims()
 		counts[i], bounds[i] = k, float64(k)*math.Exp(gap/float64(k))
-		unit[i], nearly[i], of[i] = 1, longest, 1/float64(g.Cols)
+		unit[i], fraction[i], inverse[i] = 1, boundaryFraction, 1/float64(g.Cols)
 		for j := range g.Cols {
 			lambda[i*g.Cols+j], ones[i*g.Cols+j] = float64(k)/float64(n), 1
 		}
@@ -128,11 +128,11 @@ func inputs(g *batch.Group, problems []*mat.Dense, gap float64) (engine.Values, 
 	column := func(v []float64) gorgonia.Value { return engine.TensorOf(v, m, g.Cols, 1) }
 	scalars := func(v []float64) gorgonia.Value { return engine.TensorOf(v, m) }
 	return engine.Values{"b": b, "count": count, "bound": scalars(bounds), "ones": column(ones), "unit": scalars(unit),
-		"nearly": scalars(nearly), "of": scalars(of), "lambda": column(lambda), "slack": column(ones),
+		"fraction": scalars(fraction), "inverse": scalars(inverse), "lambda": column(lambda), "slack": column(ones),
 	}, errors.Join(err1, err2)
 }
 
-// note marks the members that an error is of; any other error it returns.
+// note marks the members that have failed, or returns the error of the whole run.
 func note(err error, failed []bool) error {
 	var members *op.MembersError
 	if !errors.As(err, &members) || members.Members != len(failed) {
@@ -142,12 +142,4 @@ func note(err error, failed []bool) error {
 		failed[f.Member] = true
 	}
 	return nil
-}
-
-// sum adds in order.
-func sum(v []float64) (s float64) {
-	for _, x := range v {
-		s += x
-	}
-	return s
 }

@@ -6,8 +6,8 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// orthogonalise rotates pairs of rows of t, with m elements that count, until all are orthogonal
-// to the last digits, the larger of each pair first.
+// orthogonalise rotates pairs of rows of t (k×m) until all are orthogonal to m·2⁻⁵³ of their lengths, and
+// puts the longer row of each pair first.
 func orthogonalise(t *rows, m int, ended func() error) error {
 	tolerance := float64(m) * 0x1p-53
 	square := make([]float64, t.rows)
@@ -33,7 +33,7 @@ func orthogonalise(t *rows, m int, ended func() error) error {
 	return ErrNoConvergence
 }
 
-// rotate makes two rows orthogonal, and says whether they were not.
+// rotate makes rows i and j orthogonal, and reports whether that took a rotation.
 func rotate(t *rows, square []float64, i, j int, tolerance float64) bool {
 	a, b := t.row(i), t.row(j)
 	if square[i] < square[j] {

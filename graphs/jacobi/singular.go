@@ -1,7 +1,6 @@
-// Package jacobi decomposes matrices whose small singular values count: each is found with an
-// error relative to itself, not to the largest one, for every matrix that is a well-conditioned
-// one with its rows scaled. A Gram matrix loses those below the root of the machine epsilon, and
-// methods by way of a bidiagonal matrix those below the epsilon, times the largest.
+// Package jacobi computes singular values with an error relative to each of them, not to the largest, for
+// every matrix DA with a diagonal D and a well-conditioned A. A Gram matrix loses singular values below
+// √ε of the largest, and methods with a bidiagonal matrix lose those below ε of the largest.
 package jacobi
 
 import (
@@ -16,33 +15,33 @@ import (
 // ErrNotFinite is returned for a matrix with NaN or infinities.
 var ErrNotFinite = errors.New("the matrix is not finite")
 
-// ErrNoConvergence is returned where rotations do not end.
+// ErrNoConvergence is returned where rows are not orthogonal after maxSweeps sweeps.
 var ErrNoConvergence = errors.New("the singular value decomposition did not converge")
 
 const (
-	// negligible is the norm of a row, over the largest, below which it is rounding: what is
-	// left of a matrix moves no singular value by more than m·2⁻⁵⁶ of the largest.
+	// negligible is the norm of a remainder, relative to the largest row, below which it is
+	// rounding: all remainders of m rows together change a singular value by at most m·2⁻⁵⁶ of the
+	// largest.
 	negligible = 0x1p-56
 	// maxSweeps bounds the sweeps of Jacobi's method, which takes five to ten.
 	maxSweeps = 60
-	// lanes is the unit of lengths of rows, for which no kernel has a rest. Rows are filled up
-	// with zeros.
+	// lanes is the number of elements to a multiple of which rows are padded by zeros, so that vector
+	// kernels have no remainder.
 	lanes = 32
 )
 
-// Left writes the singular values of the m×n matrix a, largest first, to values, of length
-// min(m, n), and the left singular vectors to the rows of vectors, min(m, n)×m; both are zero
-// from the rank on, the number of those that are not rounding, which it returns. The first of the
-// largest elements of a vector is positive. Rows of a follow one another.
+// Left writes the singular values of the row-major m×n matrix a, largest first, to values, of length
+// min(m, n), and the left singular vectors to the rows of vectors, min(m, n)×m. It returns the rank, the
+// number of singular values that are not rounding; later values and vectors are zero. The first of the
+// largest elements of a vector is positive.
 //
-// Of A the factor L (m×k) of a pivoted A = LV, with orthonormal rows of V, has the same singular
-// values and left vectors. Jacobi's rotations of the columns of L end at UΣ. After the pivoting
-// they are graded, which is when the method is accurate in the small singular values, too, and
-// ends after few sweeps (Drmač and Veselić, "New fast and accurate Jacobi SVD algorithm", SIAM
-// Journal on Matrix Analysis and Applications 29, 2008). The factor takes up to 3mnk operations, and each
-// of five to ten sweeps up to 4mk².
+// The factor L (m×k) of a pivoted A = LV, with orthonormal rows of V, has the singular values and left
+// vectors of A. Jacobi's rotations of the columns of L converge to UΣ. Pivoting grades the columns; then
+// the method is accurate for small singular values as well, and takes few sweeps (Drmač and Veselić,
+// "New fast and accurate Jacobi SVD algorithm", SIAM Journal on Matrix Analysis and Applications 29,
+// 2008). The factor takes up to 3mnk operations, and each of five to ten sweeps up to 4mk².
 //
-// Ended is asked before every sweep and every few rows; its error ends the work and is returned.
+// Left calls ended before every sweep and every few rows, and returns its error.
 func Left(m, n int, a []float64, values, vectors []float64, ended func() error) (rank int, err error) {
 	clear(values)
 	clear(vectors)
@@ -73,8 +72,8 @@ func Left(m, n int, a []float64, values, vectors []float64, ended func() error) 
 	return t.rows, nil
 }
 
-// leading is the first of the largest elements, to six digits: signs do not hang on how vectors
-// are found.
+// leading returns the first element whose absolute value is the largest to six digits, so that signs do
+// not depend on rounding.
 func leading(v []float64) float64 {
 	largest := 0.0
 	for _, x := range v {
@@ -83,7 +82,7 @@ func leading(v []float64) float64 {
 	return v[slices.IndexFunc(v, func(x float64) bool { return math.Abs(x) >= largest*(1-1e-6) })]
 }
 
-// rows are those of a matrix, each filled up with zeros to a multiple of lanes.
+// rows is a row-major matrix whose rows are padded by zeros to a multiple of lanes.
 type rows struct {
 	rows, stride int
 	data         []float64
@@ -96,8 +95,8 @@ func newRows(n, length int) rows {
 
 func (r *rows) row(i int) []float64 { return r.data[i*r.stride : (i+1)*r.stride] }
 
-// scaled is a over the power of two above its largest element, so that squares neither overflow
-// nor vanish; nil for a matrix of zeros.
+// scaled returns a·2^−exponent with elements of at most 1 in absolute value, so that squares neither
+// overflow nor vanish; nil for a matrix of zeros.
 func scaled(m, n int, a []float64) (w *rows, exponent int, err error) {
 	largest := 0.0
 	for _, v := range a[:m*n] {

@@ -1,13 +1,12 @@
 // Package kernel computes kernel matrices as graph programs.
 //
-// Points are the rows of a matrix. A kernel of a set of points with itself comes out
-// exactly symmetric, and with its exact diagonal where it depends on a distance.
-// Distances are computed from centred data, so that a common offset costs no accuracy.
+// Points are the rows of a matrix. The matrix of a set of points with itself is exactly symmetric, and
+// has an exact diagonal where the kernel depends on a distance. Distances are computed from centred
+// data, so that a common offset costs no accuracy.
 //
-// A [Kernel] is a family with its parameters as papers write them; package op knows only
-// the forms behind them ([op.Profile]), of which several families are special cases.
-// Programs take a kernel as an argument and add its matrix with [Kernel.Symmetric] or
-// [Kernel.Cross]; the kernel's key goes into theirs.
+// A [Kernel] is a family with its parameters in the notation of papers; package op has the general
+// forms ([op.Profile]), of which several families are special cases. Programs take a kernel as an
+// argument, add its matrix with [Kernel.Symmetric] or [Kernel.Cross], and include its key in theirs.
 package kernel
 
 import (
@@ -24,60 +23,60 @@ import (
 	"privkern/graphs/op"
 )
 
-// Kernel is a kernel with its parameters. The constructors take any numbers;
-// Validate and Matrix say which are wrong.
+// Kernel is a kernel with its parameters. The constructors accept any numbers; Validate and Matrix
+// return an error for invalid ones.
 type Kernel struct {
-	family string
-	params []param
-	// The parameters in the form that the operation takes.
-	profile op.Profile
+	family  string
+	params  []param
+	profile op.Profile // the parameters of the operation
 }
 
 type param struct {
 	name  string
 	value float64
-	need  need
+	in    domain
 }
 
-// need says which values of a parameter are valid, beside being finite.
-type need int
+// domain is the set of valid values of a parameter, all of them finite.
+type domain int
 
 const (
-	positive need = iota
+	positive domain = iota
 	nonNegative
 	anyFinite
 )
 
-// EQ is the exponentiated quadratic (RBF, Gaussian) kernel variance·exp(−|x−y|² /
-// (2·lengthscale²)). It is infinitely differentiable: its matrices have eigenvalues
-// that decay faster than exponentially, and dense points make them singular in
-// floating point.
+// EQ returns the exponentiated quadratic (RBF, Gaussian) kernel
+//
+//	k(x, y) = variance·exp(−|x−y|² / (2·lengthscale²)).
+//
+// It is infinitely differentiable, so that the eigenvalues of its matrices decay faster than
+// exponentially, and matrices of dense points are singular in floating point.
 func EQ(lengthscale, variance float64) Kernel {
 	return Kernel{"EQ", []param{{"lengthscale", lengthscale, positive}, {"variance", variance, positive}},
 		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: variance,
 			Rate: 1 / (2 * lengthscale * lengthscale)}}
 }
 
-// RBF is exp(−gamma·|x−y|²), the same kernel with the parameter of the
-// machine-learning literature.
+// RBF returns exp(−gamma·|x−y|²), the EQ kernel of variance 1 with gamma = 1/(2·lengthscale²).
 func RBF(gamma float64) Kernel {
 	return Kernel{"RBF", []param{{"gamma", gamma, positive}},
 		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: gamma}}
 }
 
-// Laplacian is variance·exp(−gamma·Σ|x−y|). The exponent is the sum of the distances
-// along the axes; it is not invariant under rotation.
+// Laplacian returns variance·exp(−gamma·Σ_k|x_k−y_k|). The exponent is a Manhattan distance, which is not
+// invariant under rotation.
 func Laplacian(gamma, variance float64) Kernel {
 	return Kernel{"Laplacian", []param{{"gamma", gamma, positive}, {"variance", variance, positive}},
 		op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: variance, Rate: gamma}}
 }
 
-// Matern is the Matérn kernel for nu = 0.5, 1.5 or 2.5 (Rasmussen and Williams,
-// Eq. 4.17), which is variance times
+// Matern returns the Matérn kernel (Rasmussen and Williams, "Gaussian processes for machine learning",
+// 2006, Eq. 4.17) for nu = 0.5, 1.5 or 2.5: variance times, with r = |x−y|/lengthscale,
 //
-//	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r),  r = |x−y|/lengthscale.
+//	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r).
 //
-// A process with it is ⌈nu⌉−1 times differentiable. Another nu is an error of Validate.
+// A process with it is ⌈nu⌉−1 times differentiable. Validate returns an error for other values of nu.
 func Matern(nu, lengthscale, variance float64) Kernel {
 	k := Kernel{"Matern", []param{{"nu", nu, positive}, {"lengthscale", lengthscale, positive},
 		{"variance", variance, positive}},
@@ -93,28 +92,26 @@ func Matern(nu, lengthscale, variance float64) Kernel {
 	return k
 }
 
-// Polynomial is (gamma·x·y + c0)^degree for degree ≥ 1. It is positive
-// semidefinite for c0 ≥ 0.
+// Polynomial returns (gamma·xᵀy + c0)^degree for degree ≥ 1. It is positive semidefinite for c0 ≥ 0.
 func Polynomial(gamma float64, degree int, c0 float64) Kernel {
 	return Kernel{"Polynomial", []param{{"gamma", gamma, positive}, {"degree", float64(degree), positive},
 		{"c0", c0, nonNegative}},
 		op.Profile{Metric: op.InnerProduct, Form: op.Power, Scale: 1, Rate: gamma, Offset: c0, Degree: degree}}
 }
 
-// Sigmoid is tanh(gamma·x·y + c0). It is not positive semidefinite in general.
+// Sigmoid returns tanh(gamma·xᵀy + c0). It is not positive semidefinite in general.
 func Sigmoid(gamma, c0 float64) Kernel {
 	return Kernel{"Sigmoid", []param{{"gamma", gamma, positive}, {"c0", c0, anyFinite}},
 		op.Profile{Metric: op.InnerProduct, Form: op.Tanh, Scale: 1, Rate: gamma, Offset: c0}}
 }
 
-// Linear is variance·x·y.
+// Linear returns variance·xᵀy.
 func Linear(variance float64) Kernel {
 	return Kernel{"Linear", []param{{"variance", variance, positive}},
 		op.Profile{Metric: op.InnerProduct, Form: op.Power, Scale: variance, Rate: 1, Degree: 1}}
 }
 
-// String is the kernel with its parameters, such as "EQ(lengthscale=2,
-// variance=1)".
+// String returns the kernel with its parameters, such as "EQ(lengthscale=2, variance=1)".
 func (k Kernel) String() string {
 	s := k.family + "("
 	for i, p := range k.params {
@@ -126,7 +123,7 @@ func (k Kernel) String() string {
 	return s + ")"
 }
 
-// Validate says which parameter is out of its range.
+// Validate returns an error if a parameter is outside of its domain.
 func (k Kernel) Validate() error {
 	if k.family == "" {
 		return fmt.Errorf("a kernel without a family: use one of the constructors of package kernel")
@@ -136,9 +133,9 @@ func (k Kernel) Validate() error {
 		switch {
 		case math.IsNaN(p.value) || math.IsInf(p.value, 0):
 			want = "finite"
-		case p.need == positive && p.value <= 0:
+		case p.in == positive && p.value <= 0:
 			want = "positive"
-		case p.need == nonNegative && p.value < 0:
+		case p.in == nonNegative && p.value < 0:
 			want = "zero or positive"
 		case p.name == "nu" && p.value != 0.5 && p.value != 1.5 && p.value != 2.5:
 			want = "0.5, 1.5 or 2.5"
@@ -153,13 +150,13 @@ func (k Kernel) Validate() error {
 	return nil
 }
 
-// Matrix returns the n×m matrix of the kernel between the rows of x (n×d) and
-// of y (m×d). Where y equals x, or is x, the result is exactly symmetric.
+// Matrix returns the n×m matrix k(x_i, y_j) of the rows of x (n×d) and of y (m×d). Where y equals x, the
+// result is exactly symmetric.
 func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	return k.matrix(context.Background(), e, e.ElementType(), x, y)
 }
 
-// Matrix64 is Matrix in float64, whatever the element type of the engine.
+// Matrix64 is Matrix in float64 on every engine.
 func (k Kernel) Matrix64(ctx context.Context, e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	return k.matrix(ctx, e, tensor.Float64, x, y)
 }
@@ -188,12 +185,11 @@ func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype
 	return engine.Dense(out["k"])
 }
 
-// Key stands for the kernel with its exact parameters in the key of a program
-// that uses it.
+// Key identifies the kernel and its exact parameters in the key of a program.
 func (k Kernel) Key() string { return k.profile.String() }
 
-// Stationary returns k(x, x), and whether it is the same at all x because the
-// kernel depends on a distance.
+// Stationary returns k(x, x), and reports whether it is the same at all x because the kernel depends on a
+// distance.
 func (k Kernel) Stationary() (variance float64, ok bool) {
 	return k.profile.Scale, k.family != "" && k.profile.Metric != op.InnerProduct
 }
@@ -208,8 +204,7 @@ func (k Kernel) Symmetric(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.KernelSymmetric(k.profile), x)
 }
 
-// Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y"
-// (m×d).
+// Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y" (m×d).
 func Program(k Kernel, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "kernel matrix " + k.String(),
@@ -220,8 +215,7 @@ func Program(k Kernel, n, m, d int) engine.Program {
 	}
 }
 
-// SymmetricProgram computes "k", the n×n matrix of the input "x" (n×d) with
-// itself.
+// SymmetricProgram computes "k", the n×n matrix of the input "x" (n×d) with itself.
 func SymmetricProgram(k Kernel, n, d int) engine.Program {
 	return engine.Program{
 		Name:  "symmetric kernel matrix " + k.String(),
@@ -238,8 +232,7 @@ func run(e *engine.Engine, p engine.Program, inputs engine.Values) (*mat.Dense, 
 	return engine.Dense(out["k"])
 }
 
-// checkPoints refuses points that are empty, not finite, or of different
-// dimensions.
+// checkPoints returns an error for points that are empty, not finite, or of different dimensions.
 func checkPoints(kernel string, x, y *mat.Dense) error {
 	for _, a := range []struct {
 		name string

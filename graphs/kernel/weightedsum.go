@@ -11,15 +11,14 @@ import (
 	"privkern/graphs/engine"
 )
 
-// WeightedSumMatrix returns the n×m matrix, between the rows of x (n×d) and of y (m×d), of the
-// covariance of w(x)·f(x) + (1 − w(x))·g(x), for independent functions with the kernels f and g
-// (Section 5.3 of Smith, Álvarez and Lawrence, after Herlands et al. 2016):
+// WeightedSumMatrix returns the n×m covariance of w(x)·f(x) + (1 − w(x))·g(x) between the rows of x (n×d)
+// and of y (m×d), for independent functions with the kernels f and g (Section 5.3 of Smith, Álvarez and
+// Lawrence, after Herlands et al. 2016):
 //
 //	w(x)·k_f(x, y)·w(y) + (1 − w(x))·k_g(x, y)·(1 − w(y))
 //
-// where wx (n) and wy (m) are the weights at x and at y, from 0 to 1. Its variance is not that of
-// f or g: with w = ½ it is half their mean. Where y and wy equal x and wx the result is exactly
-// symmetric.
+// where wx (n) and wy (m) are the weights at x and at y, from 0 to 1. The variance differs from those of f
+// and g: with w = ½ it is half their mean. Where y and wy equal x and wx, the result is exactly symmetric.
 func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []float64) (*mat.Dense, error) {
 	for _, k := range []Kernel{f, g} {
 		if err := k.Validate(); err != nil {
@@ -62,8 +61,8 @@ func checkWeights(name string, w []float64, points int) error {
 	return nil
 }
 
-// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x" and
-// "y" with the weights "wx" (n×1) and "wy" (m×1); with same, between "x" and itself, n×n.
+// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x" (n×d) and
+// "y" (m×d) with the weights "wx" (n×1) and "wy" (m×1); if same is set, between "x" and itself, n×n.
 func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
 	return engine.Program{
 		Name: "weighted sum of " + f.String() + " and " + g.String(),
@@ -78,7 +77,7 @@ func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
 				covariance = func(k Kernel) *gorgonia.Node { return k.Cross(b, x, y) }
 			}
 			one := b.Constant(1)
-			// part is u·k·v; the product of the weights first, which is symmetric in every bit.
+			// part is u·k·v. The product of the weights comes first, because it is exactly symmetric.
 			part := func(k Kernel, u, v *gorgonia.Node) *gorgonia.Node {
 				return b.Hadamard(b.Mul(u, b.Transpose(v)), covariance(k))
 			}

@@ -1,4 +1,5 @@
-// Package linalg solves with symmetric matrices as graph programs.
+// Package linalg computes solutions and spectra of symmetric matrices, and left singular vectors, as graph
+// programs.
 package linalg
 
 import (
@@ -15,18 +16,17 @@ import (
 	"privkern/graphs/op"
 )
 
-// NotPositiveDefiniteError says that a matrix has no Cholesky factor.
+// NotPositiveDefiniteError is the error of a matrix without a Cholesky factor.
 type NotPositiveDefiniteError = op.NotPositiveDefiniteError
 
-// SolveSPD returns X, A X = B, and log|A|, for a symmetric positive definite
-// n×n A and an n×m B. It fails with a *NotPositiveDefiniteError.
+// SolveSPD returns X with A X = B, and log|A|, for a symmetric positive definite A (n×n) and B (n×m).
+// Otherwise it returns a *NotPositiveDefiniteError.
 //
-// Where the condition number lets an error above 1 % be expected, the engine
-// gets a warning; a float32 engine then solves in float64.
+// If the condition number suggests an error above 1 %, a float32 engine solves in float64, and a float64
+// engine gets a warning. The condition number is an estimate of ‖A‖₁‖A⁻¹‖₁; the relative error of X is at
+// most about this times the unit of roundoff.
 //
-// Only the lower triangle of A is used. It takes n³/3 + 2n²m operations. The condition
-// number is an estimate of ‖A‖₁‖A⁻¹‖₁; a relative error of X is at most about that times
-// the unit of roundoff.
+// Only the lower triangle of A is used. It takes n³/3 + 2n²m operations.
 func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, err error) {
 	n, err := checkSymmetric("SolveSPD", a)
 	if err != nil {
@@ -51,8 +51,8 @@ func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, 
 	return r.Dense("x"), r.Scalar("logdet"), r.Err()
 }
 
-// solveProgram runs a program that factors "a", in float64 where the engine's
-// own element type does not resolve it.
+// solveProgram runs a program that factors "a" (n×n), in float64 if the engine's element type does not
+// suffice.
 func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (engine.Values, error) {
 	out, err := e.Run(context.Background(), p, inputs(e.ElementType(), a, b))
 	if e.DType() == "float64" {
@@ -78,7 +78,7 @@ func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (e
 	return out, warnCondition(e, p, n, out, 0x1p-53)
 }
 
-// inputs are the values of a program on a and, where there is one, b.
+// inputs returns the inputs "a" and, unless b is nil, "b".
 func inputs(dtype tensor.Dtype, a, b *mat.Dense) engine.Values {
 	v := engine.Values{"a": engine.NewMatrix(dtype, a)}
 	if b != nil {
@@ -87,15 +87,14 @@ func inputs(dtype tensor.Dtype, a, b *mat.Dense) engine.Values {
 	return v
 }
 
-// single is the unit of roundoff of float32, rounded up to the parity that the
-// engines promise: a float32 solve agrees with float64 to 10·cond·1e-7.
+// single is the unit of roundoff of float32, rounded up to the documented parity of engines: a float32
+// solution agrees with float64 to 10·cond·1e-7.
 const single = 1e-7
 
-// suspect reports whether an error above 1 % is to be expected, at ten units of
-// roundoff times the condition number.
+// suspect reports whether ten units of roundoff times the condition number exceed 1 %.
 func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
 
-// warnCondition warns where even float64 leaves fewer than two digits.
+// warnCondition warns if the result may have fewer than two correct digits.
 func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values, unit float64) error {
 	rcond, err := engine.Scalar(out["rcond"])
 	if err == nil && suspect(rcond, unit) {
@@ -104,8 +103,8 @@ func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values,
 	return err
 }
 
-// solveSPDProgram computes "x" (n×m), A X = B, "logdet", log|A|, and "rcond", the
-// reciprocal of the condition number, from "a" (n×n) and "b" (n×m).
+// solveSPDProgram computes "x" (n×m) with A X = B, "logdet", log|A|, and "rcond", the reciprocal of the
+// condition number, from "a" (n×n) and "b" (n×m).
 func solveSPDProgram(n, m int) engine.Program {
 	return engine.Program{Name: "solving with a symmetric matrix", Key: fmt.Sprintf("solve %d %d", n, m),
 		Build: func(b *engine.Builder) {
@@ -120,9 +119,9 @@ func solveSPDProgram(n, m int) engine.Program {
 		}}
 }
 
-// PSDPart returns the nearest positive semidefinite matrix (in the Frobenius norm) to
-// a symmetric n×n A, exactly symmetric, and A's eigenvalues in ascending order. It
-// takes about 9n³ operations, in float64 on every engine.
+// PSDPart returns the positive semidefinite matrix nearest to a symmetric A (n×n) in the Frobenius norm,
+// V max(W, 0) Vᵀ for A = VWVᵀ, exactly symmetric, and the eigenvalues of A in ascending order. It takes
+// about 9n³ operations, in float64 on every engine.
 func PSDPart(e *engine.Engine, a *mat.Dense) (part *mat.Dense, eigenvalues []float64, err error) {
 	n, err := checkSymmetric("PSDPart", a)
 	if err != nil {
@@ -155,13 +154,10 @@ type Complement struct {
 	Inner       []float64  // γ, the eigenvalues of Q, ascending
 }
 
-// PSDComplement returns the positive semidefinite part of X Q⁻¹ Xᵀ − C for a symmetric
-// positive definite Q (γ×γ), an n×γ X and a symmetric C (n×n), in float64 on every engine. It
-// fails with a *NotPositiveDefiniteError where Q has no Cholesky factor. It takes about
-// 9(n³ + γ³) + γn² operations.
-//
-// Where the condition number of Q lets an error above 1 % be expected, the engine gets a
-// warning.
+// PSDComplement returns the positive semidefinite part of X Q⁻¹ Xᵀ − C for a symmetric positive definite Q
+// (γ×γ), X (n×γ) and a symmetric C (n×n), in float64 on every engine, or a *NotPositiveDefiniteError if Q
+// has no Cholesky factor. It takes about 9(n³ + γ³) + γn² operations. If the condition number of Q
+// suggests an error above 1 %, the engine gets a warning.
 func PSDComplement(e *engine.Engine, x, q, c *mat.Dense) (*Complement, error) {
 	const what = "PSDComplement"
 	g, err := checkSymmetric(what, q)
@@ -210,10 +206,9 @@ func complementProgram(n, g int) engine.Program {
 		}}
 }
 
-// Eigen returns the eigenvalues of a symmetric n×n A in ascending order, and eigenvectors of
-// unit length as the columns of a matrix, whose signs are arbitrary. It takes about 9n³
-// operations, in float64 on every engine; the error of an eigenvalue is relative to the
-// largest one.
+// Eigen returns the eigenvalues of a symmetric A (n×n) in ascending order, and eigenvectors of unit length
+// and arbitrary sign as columns (n×n). It takes about 9n³ operations, in float64 on every engine. The
+// error of an eigenvalue is relative to the largest one.
 func Eigen(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 	n, err := checkSymmetric("Eigen", a)
 	if err != nil {
@@ -231,20 +226,18 @@ func Eigen(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense
 	return packed.RawRowView(0), packed.Slice(1, n+1, 0, n).(*mat.Dense), nil
 }
 
-// eigenProgram computes "eigen" of "a" (n×n): the eigenvalues in row 0, the eigenvectors as
-// columns below ((n+1)×n).
+// eigenProgram computes "eigen" ((n+1)×n) of "a" (n×n), with the eigenvalues in row 0 and the eigenvectors
+// as columns below.
 func eigenProgram(n int) engine.Program {
 	return engine.Program{Name: "eigen-decomposition", Key: fmt.Sprintf("eigen %d", n),
 		Build: func(b *engine.Builder) { b.Output("eigen", b.Eigen(b.Input("a", n, n))) }}
 }
 
-// symmetryTolerance is how far two mirrored elements may differ, relative to
-// the largest element. The lower triangle of what passes is used.
+// symmetryTolerance bounds |a_ij − a_ji| relative to the largest element, because computed matrices carry
+// rounding of that size. The lower triangle is used.
 const symmetryTolerance = 1e-10
 
-// checkSymmetric returns the order of a square, finite, symmetric matrix.
-// The tolerance is relative to the largest element, because a matrix that was computed
-// carries rounding of that size.
+// checkSymmetric returns the order of a finite symmetric matrix, or an error for any other matrix.
 func checkSymmetric(what string, a *mat.Dense) (int, error) {
 	if a == nil || a.IsEmpty() {
 		return 0, fmt.Errorf("%s: the matrix is empty", what)

@@ -14,18 +14,18 @@ import (
 	"privkern/graphs/op"
 )
 
-// Singular are the singular values of a matrix (m×n) that are not rounding, in descending order,
-// and their left singular vectors.
+// Singular holds the singular values of an m×n matrix in descending order, without those that are
+// rounding, and their left singular vectors.
 type Singular struct {
 	Values []float64  // up to min(m, n); none for a matrix of zeros
 	Left   *mat.Dense // m×len(Values), orthonormal columns; nil for none
-	// Err is an *[op.NoConvergenceError] where the decomposition failed.
+	// Err is an *[op.NoConvergenceError] if the decomposition failed.
 	Err error
 }
 
-// LeftSingular decomposes matrices of any sizes as [op.LeftSingular], in float64 whatever the
-// engine's element type: those of one size class are one batch. A matrix has the same bits alone
-// and among others. It is an error that one is empty or not finite, or that the context ends.
+// LeftSingular decomposes matrices of any sizes by [op.LeftSingular], in float64 on every engine. Matrices
+// of one size class form one batch, and each has the same bits alone and among others. It returns an error
+// if a matrix is empty or not finite, or the context ends.
 func LeftSingular(ctx context.Context, e *engine.Engine, matrices []*mat.Dense) ([]Singular, error) {
 	for i, a := range matrices {
 		if a == nil || a.IsEmpty() {
@@ -43,10 +43,10 @@ func LeftSingular(ctx context.Context, e *engine.Engine, matrices []*mat.Dense) 
 	return found, err
 }
 
-// singularTogether bounds the elements of the matrices of one batch, 64 MiB.
+// singularTogether returns the number of matrices in one batch, 64 MiB.
 func singularTogether(rows, cols int) int { return (1 << 23) / (rows * cols) }
 
-// singularProgram decomposes m matrices of rows×cols "a": "e" as [op.LeftSingular] has it.
+// singularProgram computes "e" of m matrices "a" (m×rows×cols), in the layout of [op.LeftSingular].
 func singularProgram(m, rows, cols int) engine.Program {
 	return engine.Program{
 		Name: "left singular vectors",
@@ -90,7 +90,7 @@ func leftSingular(ctx context.Context, e *engine.Engine, g *batch.Group, matrice
 	return nil
 }
 
-// singularOf reads the decomposition of a matrix from lines of value and vector.
+// singularOf reads the decomposition of a from lines that hold a value and its vector.
 func singularOf(a *mat.Dense, lines []float64, length int) (s Singular) {
 	m, n := a.Dims()
 	for i := 0; i < min(m, n) && lines[i*length] > 0; i++ {

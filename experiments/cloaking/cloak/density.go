@@ -8,13 +8,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/graphs/density"
 	"privkern/graphs/engine"
+	"privkern/graphs/kernel"
 )
 
 // DensityLengthscale is the lengthscale of §2.1, one for each dimension:
 // l(x) = (1/m + ρ(x)/n)⁻¹ with ρ the density of the public inputs, in rows per
-// unit, by a Gaussian KDE ([density.Marginal]), or the smallest density in a window around x.
+// unit, by a Gaussian KDE ([kernel.MarginalDensity]), or the smallest density in a window around x.
 type DensityLengthscale struct {
 	Density
 	inputs *mat.Dense // N×d
@@ -143,7 +143,7 @@ func (f *DensityLengthscale) at(e *engine.Engine, x *mat.Dense) (*mat.Dense, err
 		at.Apply(func(i, j int, _ float64) float64 {
 			return x.At(first+i/len(offsets), j) + offsets[i%len(offsets)]
 		}, at)
-		densities, err := density.Marginal(context.Background(), e, f.inputs, at, f.Width)
+		densities, err := kernel.MarginalDensity(context.Background(), e, f.inputs, at, f.Width)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package density
+package kernel
 
 import (
 	"math"
@@ -10,16 +10,15 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// Estimates are those of the definition, by column and in one and several runs, whatever else
-// is asked for.
-func TestMarginal(t *testing.T) {
+// Estimates equal the definition, by column, in one run and in several, alone and among others.
+func TestMarginalDensity(t *testing.T) {
 	const d = 2
 	for _, size := range []struct{ n, q int }{{40, 7}, {70_000, 60}} {
 		for _, dtype := range []string{"float64", "float32"} {
 			e, rng := graphtest.Engine(t, dtype, 2), graphtest.Rand(3)
 			x, at := graphtest.Normal(rng, size.n, d), graphtest.Normal(rng, size.q, d)
 			at.Set(1, 0, 100) // far from all samples
-			got, err := Marginal(t.Context(), e, x, at, 0.3)
+			got, err := MarginalDensity(t.Context(), e, x, at, 0.3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +35,7 @@ func TestMarginal(t *testing.T) {
 					}
 				}
 			}
-			alone, err := Marginal(t.Context(), e, x, mat.DenseCopyOf(at.Slice(size.q-1, size.q, 0, d)), 0.3)
+			alone, err := MarginalDensity(t.Context(), e, x, mat.DenseCopyOf(at.Slice(size.q-1, size.q, 0, d)), 0.3)
 			if err != nil || alone.At(0, 0) != got.At(size.q-1, 0) || alone.At(0, 1) != got.At(size.q-1, 1) {
 				t.Errorf("%s, %d samples: %v alone, %v among others, %v", dtype, size.n, mat.Formatted(alone),
 					got.RawRowView(size.q-1), err)
@@ -45,7 +44,7 @@ func TestMarginal(t *testing.T) {
 	}
 }
 
-func TestMarginalRefuses(t *testing.T) {
+func TestMarginalDensityRefuses(t *testing.T) {
 	e, x := graphtest.Engine(t, "float64", 1), mat.NewDense(3, 2, nil)
 	for _, c := range []struct {
 		x, at     *mat.Dense
@@ -58,7 +57,7 @@ func TestMarginalRefuses(t *testing.T) {
 		{x, mat.NewDense(1, 2, []float64{0, math.Inf(1)}), 1, "the matrix of points has +Inf"},
 		{x, mat.NewDense(2, 3, nil), 1, "3 columns, the samples 2"},
 	} {
-		_, err := Marginal(t.Context(), e, c.x, c.at, c.bandwidth)
+		_, err := MarginalDensity(t.Context(), e, c.x, c.at, c.bandwidth)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
 		}

@@ -1,4 +1,4 @@
-package neighbours
+package clusters
 
 import (
 	"math"
@@ -10,11 +10,11 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// Differences of the distances are those of squared distances, for one query and for several
-// blocks of them, far from zero as well.
+// Differences of the distances equal those of squared distances, for one query and for several blocks,
+// also far from zero.
 func TestDistances(t *testing.T) {
 	const n, d = 40, 6
-	for _, queries := range []int{1, block, 2*block + 3} {
+	for _, queries := range []int{1, queryBlock, 2*queryBlock + 3} {
 		for _, dtype := range []string{"float64", "float32"} {
 			e, rng := graphtest.Engine(t, dtype, 2), graphtest.Rand(5)
 			x, q := graphtest.Normal(rng, n, d), graphtest.Normal(rng, queries, d)

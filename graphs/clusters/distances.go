@@ -1,6 +1,4 @@
-// Package neighbours computes by how much points are nearer to queries than others are, as
-// graph programs.
-package neighbours
+package clusters
 
 import (
 	"context"
@@ -13,14 +11,13 @@ import (
 	"privkern/graphs/engine"
 )
 
-// block is the number of queries of a run.
-const block = 128
+// queryBlock is the number of queries of a run.
+const queryBlock = 128
 
-// Distances calls each for every query (row of queries, m×d) with its squared distances from
-// the points (rows of x, n×d) less the same number for all of them: |x_j|² − 2qᵀx_j, with the
-// points' mean taken off first, so that little cancels where the points are far from zero. The
-// distances are valid until each returns. size is the largest of |x_j|² and |q|² about the mean:
-// an error of a distance is at most about (3d+8)·2⁻⁵³ of it.
+// Distances calls each for every query (row of queries, m×d) with its squared distances to the points
+// (rows of x, n×d), up to a constant |q|²: |x_j|² − 2qᵀx_j, where the mean of the points is subtracted
+// first, so that little cancels far from zero. The slice is valid until each returns. size is the
+// largest of |x_j|² and |q|² about the mean; the error of a distance is at most about (3d+8)·2⁻⁵³ of it.
 //
 // It takes 2mnd operations and holds 128·n distances, in float64 on every engine.
 func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
@@ -28,7 +25,7 @@ func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
 	n, d := x.Dims()
 	m, qd := queries.Dims()
 	if qd != d {
-		return fmt.Errorf("neighbours: the queries have %d columns, the points %d; they must be as many", qd, d)
+		return fmt.Errorf("nearest neighbours: the queries have %d columns, the points %d; they must be as many", qd, d)
 	}
 	mean := make([]float64, d)
 	for i := range n {
@@ -44,8 +41,8 @@ func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
 		norms.Set(0, j, -norm)
 		size = max(size, norm)
 	}
-	rows := min(block, m)
-	s, err := e.SessionAs(tensor.Float64, program(rows, n, d))
+	rows := min(queryBlock, m)
+	s, err := e.SessionAs(tensor.Float64, distanceProgram(rows, n, d))
 	if err != nil {
 		return err
 	}
@@ -56,7 +53,7 @@ func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
 		}
 	}
 	for first := 0; first < m; first += rows {
-		moved := mat.NewDense(rows, d, nil) // rows after the last query stay zero
+		moved := mat.NewDense(rows, d, nil) // zero after the last query
 		lengths := make([]float64, min(rows, m-first))
 		for i := range lengths {
 			to := moved.RawRowView(i)
@@ -79,9 +76,9 @@ func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
 	return nil
 }
 
-// program computes "d" (m×n), Q·X − 1·N, for "q" (m×d), −2 times the queries, "x" (d×n), the
-// points as columns, and "norms" (1×n), minus their squared lengths.
-func program(m, n, d int) engine.Program {
+// distanceProgram computes "d" (m×n), QX − 1N, from "q" (m×d), −2 times the queries, "x" (d×n), the points
+// as columns, and "norms" N (1×n), minus their squared lengths.
+func distanceProgram(m, n, d int) engine.Program {
 	return engine.Program{Name: "distances of neighbours", Key: fmt.Sprintf("neighbours %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {
 			products := b.Mul(b.Input("q", m, d), b.Input("x", d, n))

@@ -1,5 +1,4 @@
-// Package density estimates densities by kernels, as a graph program.
-package density
+package kernel
 
 import (
 	"context"
@@ -14,18 +13,18 @@ import (
 	"privkern/graphs/op"
 )
 
-// elements bounds the kernel values of a run, 32 MiB.
-const elements = 1 << 22
+// densityValues bounds the kernel values of a run, 32 MiB.
+const densityValues = 1 << 22
 
-// Marginal returns the Gaussian kernel estimate (q×d) of the density of each column of the
-// samples (n×d), in samples of one per unit, at the elements of the same column of at (q×d):
+// MarginalDensity returns the Gaussian kernel estimate (q×d) of the density of each column of the
+// samples (n×d), per unit of that column, at the elements of the same column of at (q×d):
 //
 //	p_j(x) = 1/n Σ_k φ((x − s_kj)/h)/h
 //
-// with the standard normal density φ and the bandwidth h, in the unit of the samples. All
-// columns are one batch. It takes ndq exponentials, in float64 on every engine, and holds 4
-// million of them. An estimate depends on its own x and column alone, in every bit on the CPU.
-func Marginal(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, bandwidth float64) (*mat.Dense, error) {
+// with the standard normal density φ and the bandwidth h, in the unit of the samples. All columns form
+// one batch. It takes ndq exponentials, in float64 on every engine, and holds 4 million of them. On the
+// CPU, the bits of an estimate depend only on its x and its column.
+func MarginalDensity(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, bandwidth float64) (*mat.Dense, error) {
 	rate, scale := 1/(2*bandwidth*bandwidth), 1/(math.Sqrt(2*math.Pi)*bandwidth)
 	if !(rate > 0) || math.IsInf(rate, 0) || bandwidth < 0 {
 		return nil, fmt.Errorf("density: the bandwidth is %g; it must be positive, and its square a number of double "+
@@ -42,8 +41,8 @@ func Marginal(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, ban
 	if columns != d {
 		return nil, fmt.Errorf("density: the points have %d columns, the samples %d; they must be as many", columns, d)
 	}
-	rows := min(q, max(1, elements/(n*d)))
-	s, err := e.SessionAs(tensor.Float64, program(d, rows, n, op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential,
+	rows := min(q, max(1, densityValues/(n*d)))
+	s, err := e.SessionAs(tensor.Float64, densityProgram(d, rows, n, op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential,
 		Scale: scale, Rate: rate}))
 	if err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func Marginal(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, ban
 	return out, nil
 }
 
-// transposed are some rows of a matrix as columns, zeros behind the last row.
+// transposed returns rows of a as columns (d×rows), zero after the last row of a.
 func transposed(a *mat.Dense, first, rows int) []float64 {
 	n, d := a.Dims()
 	out := make([]float64, d*rows)
@@ -83,9 +82,9 @@ func transposed(a *mat.Dense, first, rows int) []float64 {
 	return out
 }
 
-// program computes "density" (d×q×1), the means of the kernel's values between "at" (d×q×1)
-// and "samples" (d×n×1).
-func program(d, q, n int, kernel op.Profile) engine.Program {
+// densityProgram computes "density" (d×q×1), the means of the kernel's values between "at" (d×q×1) and
+// "samples" (d×n×1).
+func densityProgram(d, q, n int, kernel op.Profile) engine.Program {
 	return engine.Program{Name: "kernel density", Key: fmt.Sprintf("density %d %d %d %v", d, q, n, kernel),
 		Build: func(b *engine.Builder) {
 			values := b.Apply(op.Kernel(kernel), b.Tensor("at", d, q, 1), b.Tensor("samples", d, n, 1))
