@@ -1,19 +1,17 @@
-// Package gp estimates the hyper-parameters of Gaussian processes by maximum likelihood,
-// on a graph program that gorgonia differentiates.
+// Package gp estimates the hyper-parameters of Gaussian processes by maximum likelihood, on a graph program
+// that gorgonia differentiates.
 //
-// The observations are y_i = m + f(x_i) + ε_i, with a process f of covariance
-// σ²k(x/ℓ, x'/ℓ), one lengthscale ℓ for each input or one for all, and noise of variance
-// ν. With K = σ²k(X/ℓ) + νI and r = y − m the objective is (Rasmussen and Williams 2006,
-// Eq. 5.8)
+// The observations are y_i = m + f(x_i) + ε_i, with a process f of covariance σ²k(x/ℓ, x'/ℓ), one
+// lengthscale ℓ for each input or one for all, and noise of variance ν. With K = σ²k(X/ℓ) + νI and r = y − m
+// the objective is (Rasmussen and Williams 2006, Eq. 5.8)
 //
 //	−log p(y|X) = ½ rᵀK⁻¹r + ½ log|K| + (n/2) log 2π.
 //
-// It has several minima in general. [Maximise] starts from several points, which depend on
-// the data through their scales alone, and keeps the best. Every evaluation takes about
-// 10n³/3 operations and a handful of n×n matrices, in float64 on every engine.
+// It has several minima in general. [Maximise] starts from several points, which depend on the data only
+// through their scales, and keeps the best result. An evaluation takes about 10n³/3 operations and a few
+// n×n matrices, in float64 on every engine.
 //
-// Hyper-parameters that are estimated from private data are private too: what is here
-// gives no guarantee of its own.
+// Hyper-parameters estimated from private data are private as well: this package gives no guarantee.
 package gp
 
 import (
@@ -32,22 +30,21 @@ import (
 
 // Options control a fit.
 type Options struct {
-	// Kernel is k, a kernel that depends on a distance, with unit parameters:
-	// kernel.EQ(1, 1) or kernel.Matern(ν, 1, 1). What other parameters it has multiply the
-	// estimates.
+	// Kernel is k, a kernel that depends on a distance, with unit parameters: kernel.EQ(1, 1) or
+	// kernel.Matern(ν, 1, 1). Other parameters multiply the estimates.
 	Kernel kernel.Kernel
-	// Isotropic is one lengthscale for all inputs; else each has its own.
+	// Isotropic estimates one lengthscale for all inputs instead of one for each.
 	Isotropic bool
-	// Mean estimates a constant mean m; else it is zero.
+	// Mean estimates a constant mean m instead of zero.
 	Mean bool
 	// Iterations bounds the steps from each start; 0 stands for DefaultIterations.
 	Iterations int
 }
 
-// DefaultIterations is enough for a dozen hyper-parameters.
+// DefaultIterations suffices for a dozen hyper-parameters.
 const DefaultIterations = 200
 
-// Hyperparameters are those of a Gaussian process with noise, in the units of the data.
+// Hyperparameters holds the hyper-parameters of a Gaussian process with noise, in the units of the data.
 type Hyperparameters struct {
 	Lengthscales []float64 // ℓ, one for each input, or one for all
 	Variance     float64   // σ², of the process
@@ -58,22 +55,22 @@ type Hyperparameters struct {
 // Fit is a maximum of the likelihood.
 type Fit struct {
 	Hyperparameters
-	// LogLikelihood is log p(y|X), in natural units.
+	// LogLikelihood is log p(y|X), a natural logarithm.
 	LogLikelihood float64
 	// Evaluations is the number of values with gradients, over all starts.
 	Evaluations int
-	// Converged says that the best start ended where the gradient is nearly zero. Where it
-	// is false, the engine has a warning.
+	// Converged is set if the gradient at the end of the best start is nearly zero. Otherwise the
+	// engine has a warning.
 	Converged bool
-	// Agreeing is the number of starts, of those in Starts, that ended within 1e-3 of the
-	// largest log-likelihood.
+	// Agreeing is the number of starts, out of Starts, that ended within 1e-3 of the largest
+	// log-likelihood.
 	Agreeing, Starts int
 }
 
-// Maximise fits a Gaussian process to the n×d inputs x and the n outputs y. Invalid data, an
-// engine's error and a likelihood that cannot be computed at any start are errors; a
-// search that stops short, a hyper-parameter at its bound and a covariance that is too
-// ill-conditioned are warnings of the engine.
+// Maximise fits a Gaussian process to the inputs x (n×d) and the outputs y (n). It returns an error for
+// invalid data, an error of the engine, and a likelihood that cannot be computed at any start. The engine
+// gets a warning for a search that stops short, a hyper-parameter at its bound, and a covariance that is
+// too ill-conditioned.
 func Maximise(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, o Options) (*Fit, error) {
 	p, err := newProblem(e, x, y, o)
 	if err != nil {
@@ -82,8 +79,8 @@ func Maximise(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, 
 	return p.maximise(ctx)
 }
 
-// Evaluate returns log p(y|X) and its derivatives by the logarithms of lengthscales,
-// variance and noise, in this order, and by the mean.
+// Evaluate returns log p(y|X) and its derivatives with respect to the logarithms of lengthscales, variance
+// and noise, and to the mean, in this order.
 func Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, k kernel.Kernel,
 	h Hyperparameters) (value float64, gradient []float64, err error) {
 	o := Options{Kernel: k, Isotropic: len(h.Lengthscales) == 1}
@@ -112,7 +109,7 @@ func Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, 
 	return -value, gradient, err
 }
 
-// check refuses data and options that have no likelihood.
+// check returns an error for data and options without a likelihood.
 func check(x *mat.Dense, y []float64, o Options) error {
 	if x == nil || x.IsEmpty() {
 		return errors.New("there are no inputs")
@@ -139,14 +136,15 @@ func check(x *mat.Dense, y []float64, o Options) error {
 	return nil
 }
 
-// scales are the units in which hyper-parameters are looked for: standard deviations of the
-// inputs, or their common one, and the outputs' centre and size.
+// scales holds the units of the search: the standard deviation of each input, or their root mean square,
+// and the centre and size of the outputs.
 type scales struct {
 	inputs       []float64
 	centre, size float64
 }
 
-// scalesOf refuses inputs and outputs that do not vary: their likelihood has no maximum.
+// scalesOf returns the scales, or an error for inputs or outputs that do not vary, whose likelihood has no
+// maximum.
 func scalesOf(x *mat.Dense, y []float64, o Options) (s scales, err error) {
 	n, d := x.Dims()
 	total := 0.0

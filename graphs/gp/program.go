@@ -13,9 +13,9 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Program computes "value", −log p(y|X), and its "gradient", a vector, from the inputs "x"
-// (n×d), "y" (n×1), the logarithms "lengthscales" (1×d, or 1×1 if isotropic), "variance" and
-// "noise" and the "mean", scalars. The gradient is by these four, in this order.
+// Program computes "value", −log p(y|X), from "x" (n×d), "y" (n×1), the logarithms "lengthscales" (1×d, or
+// 1×1 if isotropic), "variance" and "noise", and the "mean", scalars. The derivatives with respect to the
+// last four are outputs of the same names.
 func Program(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
 	lengthscales := d
 	if isotropic {
@@ -49,7 +49,7 @@ func Program(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
 	}
 }
 
-// likelihood is the objective for some data.
+// likelihood evaluates the objective for fixed data.
 type likelihood struct {
 	e       *engine.Engine
 	program engine.Program
@@ -57,7 +57,7 @@ type likelihood struct {
 	lengths int // number of lengthscales
 }
 
-// newLikelihood is the objective of the n×d inputs x and the n outputs y.
+// newLikelihood returns the objective of the inputs x (n×d) and the outputs y (n).
 func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *likelihood {
 	n, d := x.Dims()
 	l := &likelihood{e: e, program: Program(o.Kernel, n, d, o.Isotropic), lengths: d,
@@ -69,8 +69,8 @@ func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *like
 	return l
 }
 
-// at is −log p(y|X) and its gradient at the logarithms of the lengthscales, of the variance
-// and of the noise, and the mean.
+// at returns −log p(y|X) and its gradient at theta, which holds the logarithms of lengthscales, variance and
+// noise, and the mean.
 func (l *likelihood) at(ctx context.Context, theta []float64) (value float64, gradient []float64, err error) {
 	in := engine.Values{"lengthscales": engine.NewMatrix(tensor.Float64, mat.NewDense(1, l.lengths, theta[:l.lengths]))}
 	for name, v := range l.data {

@@ -14,9 +14,9 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// Bounds of the hyper-parameters in units of the data. Beyond them the likelihood is flat to
-// rounding: a lengthscale of a thousand standard deviations makes a constant, one of a
-// thousandth noise.
+// Bounds of the hyper-parameters in units of the data. Beyond them the likelihood is constant to rounding:
+// a process with a lengthscale of a thousand standard deviations is constant, and with one of a thousandth
+// it is noise.
 var (
 	lengthscaleBounds = bounds{1e-3, 1e3}
 	varianceBounds    = bounds{1e-6, 1e6}
@@ -25,13 +25,13 @@ var (
 
 type bounds struct{ least, most float64 }
 
-// starts are lengthscales, in standard deviations, and shares of the noise in the variance
-// of the outputs from which a search begins: a smooth, a rough and a long-range process with
-// some noise, and one that is mostly noise.
+// starts holds the starting points: lengthscales in standard deviations, and shares of the noise in the
+// variance of the outputs. They are a smooth, a rough and a long-range process with little noise, and one
+// of mostly noise.
 var starts = []struct{ lengthscale, noise float64 }{{1, 0.1}, {0.2, 0.01}, {5, 0.01}, {1, 0.8}}
 
-// problem is a fit in the units of the data: what is searched is unbounded, and becomes the
-// logarithm of a hyper-parameter inside its bounds by a logistic function.
+// problem is a fit in the units of the data. Its variables are unbounded; a logistic function maps each to
+// the logarithm of a hyper-parameter inside its bounds.
 type problem struct {
 	*likelihood
 	options Options
@@ -39,14 +39,14 @@ type problem struct {
 	n           int
 	bounds      []bounds
 	evaluations int
-	err         error // what ends a search, other than a covariance that is not definite
-	// The last point, for which value and gradient come from one run.
+	err         error // ends all searches; a covariance that is not definite does not
+	// The last point, whose value and gradient one run computes.
 	last     []float64
 	value    float64
 	gradient []float64
 }
 
-// newProblem brings inputs and outputs into their units.
+// newProblem scales inputs and outputs.
 func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*problem, error) {
 	if err := check(x, y, o); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*proble
 	return p, nil
 }
 
-// maximise searches from every start and keeps the best end.
+// maximise searches from every start and returns the best result.
 func (p *problem) maximise(ctx context.Context) (*Fit, error) {
 	var best *optimize.Result
 	var ends []float64
@@ -106,12 +106,12 @@ func (p *problem) maximise(ctx context.Context) (*Fit, error) {
 	return f, nil
 }
 
-// tolerance is the size of a gradient that counts as none: the value is a sum over the
-// data.
+// tolerance returns the largest gradient of a converged search, in proportion to n because the value is a
+// sum over the data.
 func (p *problem) tolerance() float64 { return 1e-5 * float64(p.n) }
 
-// search is L-BFGS from one start. It comes with an error where it stops for another reason
-// than a small gradient, and yet with the best point that it has seen.
+// search runs L-BFGS from one start. It returns the best point, and an error if it stops for another reason
+// than a small gradient.
 func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result, error) {
 	return optimize.Minimize(optimize.Problem{
 		Func: func(u []float64) float64 { p.evaluate(ctx, u); return p.value },
@@ -129,8 +129,8 @@ func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result
 	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}})
 }
 
-// evaluate computes value and gradient at u, unless they are there. A covariance that is not
-// positive definite in floating point has the likelihood zero: the search steps back.
+// evaluate computes value and gradient at u, unless u is the last point. A covariance that is not positive
+// definite in floating point has likelihood zero, so that the search steps back.
 func (p *problem) evaluate(ctx context.Context, u []float64) {
 	if p.err != nil || p.last != nil && floats.Equal(p.last, u) {
 		return
@@ -154,8 +154,8 @@ func (p *problem) evaluate(ctx context.Context, u []float64) {
 	p.value, p.gradient = value, gradient[:len(u)]
 }
 
-// theta is the point of the likelihood that u stands for, and its derivatives: logarithms
-// between those of the bounds, and the mean as it is.
+// theta maps u to the arguments of the likelihood, logarithms inside the bounds and the unchanged mean, and
+// returns the derivatives of this map.
 func (p *problem) theta(u []float64) (theta, slopes []float64) {
 	for i, b := range p.bounds {
 		low, width := math.Log(b.least), math.Log(b.most/b.least)
@@ -168,7 +168,7 @@ func (p *problem) theta(u []float64) (theta, slopes []float64) {
 	return append(theta, 0), append(slopes, 0)
 }
 
-// start is the u of a lengthscale and a share of the noise, of unit variance in all.
+// start returns the u of a lengthscale and a share of the noise, for a total variance of one.
 func (p *problem) start(lengthscale, noise float64) []float64 {
 	var u []float64
 	for i, b := range p.bounds {
@@ -188,7 +188,7 @@ func (p *problem) start(lengthscale, noise float64) []float64 {
 	return u
 }
 
-// hyperparameters are those of u, in the units of the data.
+// hyperparameters returns the hyper-parameters of u, in the units of the data.
 func (p *problem) hyperparameters(u []float64) Hyperparameters {
 	theta, _ := p.theta(u)
 	h := Hyperparameters{Mean: p.centre + p.size*theta[p.lengths+2]}
@@ -200,7 +200,7 @@ func (p *problem) hyperparameters(u []float64) Hyperparameters {
 	return h
 }
 
-// warn says what is computed but suspect.
+// warn warns of results that are computed but suspect.
 func (p *problem) warn(best *optimize.Result, f *Fit) {
 	const suspect = "maximum likelihood of a Gaussian process: computed but suspect: "
 	if !f.Converged {
@@ -220,8 +220,8 @@ func (p *problem) warn(best *optimize.Result, f *Fit) {
 				math.Exp(theta[i]))
 		}
 	}
-	// Eigenvalues lie between the noise and the trace; ten units of roundoff times their
-	// ratio are the relative error of a solution.
+	// Eigenvalues lie between the noise and the trace. The relative error of a solution is about ten
+	// units of roundoff times their ratio.
 	if condition := (float64(p.n)*f.Variance + f.Noise) / f.Noise; condition > 1e-2/(10*0x1p-53) {
 		p.e.Warn(suspect+"the condition number of the covariance may be %.0e", condition)
 	}

@@ -10,8 +10,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// apart finds the modes one by one, several at a time on the engine's workers, with a step of
-// [Model.Step] a run and its halving on the host.
+// apart finds the modes independently, several at a time on the engine's workers. A run is one step of
+// [Model.Step]; steps are halved on the host.
 func apart(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
 	modes := make([]Mode, len(problems))
 	err := e.ParallelFor(ctx, len(problems), 1, func(i, _ int) error {
@@ -28,12 +28,12 @@ func apart(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	return modes, err
 }
 
-// find takes Newton steps from f = 0 until they converge, most at most.
+// find makes Newton steps from f = 0 until they converge, at most the given number.
 func (p *Problem) find(ctx context.Context, tolerance float64, most int) (Mode, error) {
 	m := p.Model
 	at := Mode{Latent: make([]float64, m.n), Change: math.Inf(1)}
 	labels := mat.NewDense(m.n, 1, p.Sums)
-	height := p.logLikelihood(at.Latent)
+	logPosterior := p.logLikelihood(at.Latent)
 	for at.Steps < most && !(at.Change <= tolerance) {
 		s, err := m.Step(ctx, at.Latent, labels)
 		if err != nil {
@@ -47,28 +47,28 @@ func (p *Problem) find(ctx context.Context, tolerance float64, most int) (Mode, 
 		posterior := func() float64 { return p.logLikelihood(f) - m.SquaredNorm(f, dual)/2 }
 		next := posterior()
 		for range maxHalvings {
-			// Written so that a NaN is halved, too.
-			if next >= height-tolerance*math.Abs(height) {
+			// A comparison with NaN is false, so that a step to NaN is halved as well.
+			if next >= logPosterior-tolerance*math.Abs(logPosterior) {
 				break
 			}
 			halve(f, at.Latent)
 			halve(dual, at.Dual)
 			next = posterior()
 		}
-		at.Latent, at.Dual, height = f, dual, next
+		at.Latent, at.Dual, logPosterior = f, dual, next
 		at.Steps++
 	}
 	return at, nil
 }
 
-// halve moves a to the middle between it and b.
+// halve replaces a by (a + b)/2.
 func halve(a, b []float64) {
 	for i := range a {
 		a[i] = (a[i] + b[i]) / 2
 	}
 }
 
-// logLikelihood is Σ log p(y|f), with n labels of sum s at a latent value.
+// logLikelihood returns Σ log p(y|f), where n labels of sum s share a latent value.
 func (p *Problem) logLikelihood(f []float64) float64 {
 	sum := 0.0
 	for i, v := range f {
@@ -78,13 +78,12 @@ func (p *Problem) logLikelihood(f []float64) float64 {
 	return sum
 }
 
-// softplus is log(1 + eˣ).
+// softplus returns log(1 + eˣ).
 func softplus(x float64) float64 {
 	return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 }
 
-// largestChange is the largest change of a latent value in a step, relative to the value or to
-// 1 where that is larger; NaN where one is not finite.
+// largestChange returns max |f'−f| / max(1, |f'|) over the latent values, NaN if a value is not finite.
 func largestChange(before, after []float64) float64 {
 	largest := 0.0
 	for i, v := range after {

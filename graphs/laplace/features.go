@@ -9,14 +9,14 @@ import (
 	"privkern/graphs/engine"
 )
 
-// conditionWarning is where the digits of the features get few: at a condition
-// number of the inducing inputs' covariance above its inverse.
+// conditionWarning is the reciprocal condition number of the inducing inputs' covariance below which
+// features have few correct digits.
 const conditionWarning = 1e-12
 
-// Features returns Φ = L⁻¹K_m* (M×P) with LLᵀ = K_mm: the covariance of the
-// subset of regressors at the P inputs is ΦᵀΦ = K_*m K_mm⁻¹ K_m* (Eq. 7). kmm
-// is the covariance of the M inducing inputs, cross theirs with the P inputs.
-// It fails with an *op.NotPositiveDefiniteError.
+// Features returns Φ = L⁻¹K_m* (M×P) with LLᵀ = K_mm, for the covariances kmm of M inducing inputs (M×M)
+// and cross between these and P inputs (M×P). The covariance of the subset of regressors at the P inputs
+// is ΦᵀΦ = K_*m K_mm⁻¹ K_m* (Eq. 7). It returns an *op.NotPositiveDefiniteError if kmm has no Cholesky
+// factor.
 func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*mat.Dense, error) {
 	for name, a := range map[string]*mat.Dense{"the covariance of the inducing inputs": kmm,
 		"their covariance with other inputs": cross} {
@@ -44,8 +44,8 @@ func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*ma
 	return features, nil
 }
 
-// featuresProgram computes the "features" Φ = L⁻¹K_m* (m×points) with
-// LLᵀ = K_mm (Eq. 7) and the reciprocal condition number of K_mm, "rcond".
+// featuresProgram computes the "features" Φ = L⁻¹K_m* (m×points) with LLᵀ = K_mm (Eq. 7), and the
+// reciprocal condition number of K_mm, "rcond".
 func featuresProgram(m, points int) engine.Program {
 	return engine.Program{Name: "features of the subset of regressors",
 		Key: fmt.Sprintf("laplace features %d %d", m, points),

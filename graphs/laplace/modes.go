@@ -16,43 +16,41 @@ import (
 // Problem is one of several classifiers whose modes are found together.
 type Problem struct {
 	Model *Model
-	// Sums are those of the labels (±1) at each training input.
+	// Sums holds the sum of the labels (±1) at each training input.
 	Sums []float64
 }
 
-// Mode is where Newton's method has come to.
+// Mode is the result of Newton's method.
 type Mode struct {
-	// Err is why there is no mode: nothing else is set then.
+	// Err is the error of this problem. No other field is set then.
 	Err error
 	// Latent is f at the training inputs, Dual the coefficients of predictions, see [Step].
 	Latent, Dual []float64
 	// Steps is the number of steps taken.
 	Steps int
-	// Change is by how much the last whole step would have moved f: the largest change of a
-	// latent value, relative to the value or to 1 where that is larger.
+	// Change is the size of the last step before halving: the largest change of a latent value,
+	// relative to the larger of the value and 1.
 	Change float64
 }
 
-// Tolerance is the largest [Mode.Change] of steps that have converged: rounding errors of the
+// Tolerance returns the [Mode.Change] at which steps have converged, the size of rounding errors of the
 // engine's element type.
 func Tolerance(e *engine.Engine) float64 { return tolerance(e.ElementType()) }
 
-// Modes takes Newton steps from f = 0 for each problem until they converge, most at most. All
-// models are of the engine.
+// Modes makes Newton steps from f = 0 for each problem until they converge, at most the given number. All
+// models belong to the engine.
 //
-// A step that lowers the posterior is halved until it does not: with a large kernel variance
-// the plain iteration alternates between two points. The steps have converged where a whole
-// one moves f by rounding errors only; a step that is small because it was halved proves
-// nothing.
+// A step that lowers the posterior is halved until it does not, because with a large kernel variance the
+// plain iteration alternates between two points. Steps have converged when a whole step changes f by
+// rounding errors only; a step that is small after halving does not count.
 //
-// On a device problems of one size class, such as the folds of a data set, are one batch, whose
-// latent functions stay where they are computed: what comes to the host is, for each problem,
-// its change, its height and how many steps it has taken. A problem has the same bits alone and
-// in any batch. On the CPU each problem goes by itself: five of 10, 64, 160 and 480 inputs took
-// .6, .72, .74 and .62 of the time that they take as a batch, whose halving in the graph costs
-// fifty operations on vectors more a run.
+// On a device, problems of one size class, such as the folds of a data set, form one batch, whose latent
+// functions stay on the device; each run copies the change, the log posterior and the step count of each
+// problem to the host. A problem has the same bits alone and in any batch. On the CPU problems are solved
+// independently: for five problems of 10, 64, 160 and 480 inputs this took .6, .72, .74 and .62 of the
+// time of a batch, because halving in the graph adds fifty vector operations to a run.
 //
-// A problem for which a step fails has an error of its own, and the others go on.
+// A problem for which a step fails has an error of its own, and the others are solved.
 func Modes(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
 	for i, p := range problems {
 		if len(p.Sums) != p.Model.n {
@@ -79,12 +77,12 @@ func together(ctx context.Context, e *engine.Engine, problems []Problem, most in
 	return modes, err
 }
 
-// A group is a batch of problems of one size class, n×cols, with or without full covariances.
+// group is a batch of problems of one size class n×cols, all with full covariances or all of low rank.
 type group struct {
 	n, cols  int
 	full     bool
 	problems []Problem
-	of       []int // their numbers among all
+	of       []int // indices of the problems
 }
 
 // divide puts problems into batches.
@@ -109,15 +107,14 @@ func divide(problems []Problem) []*group {
 	return all
 }
 
-// batchElements bounds the elements of the covariances of one batch, 32 MiB in float64: a step
-// has two more of their size.
+// batchElements bounds the elements of the covariances of one batch, 32 MiB in float64. A step takes two
+// further matrices of this size.
 const batchElements = 1 << 22
 
-// Numbers in place of changes that every element type has and that every change that counts is
-// far below: that of a member before its first step, and what is wanted of one that ends.
+// Changes that are larger than any real one, and representable in both element types.
 const (
-	atFirst = 1e30
-	never   = 2e30
+	atFirst = 1e30 // the change of a member before its first step
+	never   = 2e30 // the wanted change of a member that makes no further step
 )
 
 // search is the state of a batch on the host.
@@ -125,14 +122,14 @@ type search struct {
 	*group
 	e              *engine.Engine
 	most           int
-	constant       engine.Values // inputs that stay what they are
-	at             engine.Values // "f" and "dual", where they are
+	constant       engine.Values // constant inputs
+	at             engine.Values // "f" and "dual", resident
 	change, height []float64
 	steps          []int
 	failed         []error
 }
 
-// find takes the steps of all problems together until each has ended, and sets their modes.
+// find makes the steps of all problems together until each has ended, and sets their modes.
 func (g *group) find(ctx context.Context, e *engine.Engine, most int, modes []Mode) error {
 	s, err := g.search(e, most)
 	if err != nil {
@@ -151,7 +148,7 @@ func (g *group) find(ctx context.Context, e *engine.Engine, most int, modes []Mo
 	}
 }
 
-// search is the state at f = 0.
+// search returns the state at f = 0.
 func (g *group) search(e *engine.Engine, most int) (*search, error) {
 	m := len(g.problems)
 	s := &search{group: g, e: e, most: most, change: make([]float64, m), height: make([]float64, m),
@@ -191,7 +188,7 @@ func (g *group) search(e *engine.Engine, most int) (*search, error) {
 	return s, err
 }
 
-// wanted are the changes below which members end, and whether all have.
+// wanted returns the change at which each member ends, and reports whether all have ended.
 func (s *search) wanted() (wanted []float64, ended bool) {
 	wanted, ended = make([]float64, len(s.steps)), true
 	for i, steps := range s.steps {
@@ -203,11 +200,10 @@ func (s *search) wanted() (wanted []float64, ended bool) {
 	return wanted, ended
 }
 
-// goesOn says whether a member has not converged and has not failed.
+// goesOn reports whether member i has neither converged nor failed.
 func (s *search) goesOn(i int) bool { return s.failed[i] == nil && s.change[i] > Tolerance(s.e) }
 
-// run takes a step, which is whole or halved, and says whether a member refuses its next one as
-// long as it is whole.
+// run makes a step, whole or halved, and reports whether a member refused its whole step.
 func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused bool, err error) {
 	m, dtype, parts := len(s.steps), s.e.ElementType(), 1
 	in := engine.Values{"f": s.at["f"], "dual": s.at["dual"]}
@@ -253,8 +249,7 @@ func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused
 
 var errNotFinite = errors.New("the latent function is not finite")
 
-// note keeps the first error of each member of the batch and drops the whole; any other error
-// it returns.
+// note keeps the first error of each member that has failed, or returns the error of the whole run.
 func (s *search) note(err error) error {
 	var members *op.MembersError
 	if !errors.As(err, &members) || members.Members != len(s.failed) {
@@ -268,7 +263,7 @@ func (s *search) note(err error) error {
 	return nil
 }
 
-// finish sets the modes.
+// finish copies the last latent functions to the modes.
 func (s *search) finish(ctx context.Context, modes []Mode) error {
 	host, err := engine.Host(ctx, s.at)
 	if err = s.note(err); err != nil {

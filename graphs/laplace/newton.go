@@ -10,11 +10,10 @@ import (
 	"privkern/graphs/engine"
 )
 
-// maxHalvings bounds how often a Newton step is halved: then it is rounding that keeps the
-// posterior from rising.
+// maxHalvings limits the halvings of a Newton step; beyond it, rounding keeps the posterior from rising.
 const maxHalvings = 30
 
-// A newton builds a Newton step for m classifiers of the size class n×cols.
+// newton builds a Newton step for m classifiers of the size class n×cols.
 type newton struct {
 	*engine.Builder
 	m, n, cols  int
@@ -22,26 +21,24 @@ type newton struct {
 	factors     *gorgonia.Node // K (cols = n) or V, m×n×cols
 	count, sums *gorgonia.Node // m×n×1
 	ones, unit  *gorgonia.Node // m×n×1, m
-	whole, rest *gorgonia.Node // t and 1 − t for each of some parts of a step, parts×1
+	whole, rest *gorgonia.Node // t and 1 − t for each fraction t of a step, parts×1
 	parts       int
 	wanted      *gorgonia.Node // m
 }
 
-// newtonProgram takes one Newton step for each of m classifiers of a size class, from the
-// latent functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of
-// these names. "factors" (m×n×cols) and "sums" (m×n×1), of labels, have zeros beyond those of
-// a member, and so has "count" (m×n×1), which makes W zero there: f stays zero, and I + W^½KW^½
-// has an identity, as I + VᵀWV has for columns that pad V.
+// newtonProgram computes one Newton step for each of m classifiers of a size class, from the latent
+// functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of these names. "factors"
+// (m×n×cols), the "sums" of labels (m×n×1) and "count" (m×n×1) are padded by zeros. A zero count makes W
+// zero, so that f stays zero in the padding, and I + W^½KW^½ and I + VᵀWV have an identity there.
 //
-// A member whose "change" (m), by how much the last step moved f, is not above "wanted" (m)
-// has ended, and every bit of it stays. "height" (m) is the logarithm of the posterior at f. A
-// step that would lower it is not taken with one part, and that member stays as it is, too.
-// With more, the first of the parts t = 1, ½, ¼, … ("whole", parts×1; "rest" is 1 − t) that does
-// not lower it is taken of the step, or the last one: f moves to (1 − t)f + tf'. "ones" (m×n×1)
-// and "unit" (m) are what their names say. The output "taken" (m) is 1 for a step.
+// A member with "change" (m), the size of its last step, at or below "wanted" (m) has ended, and keeps
+// every bit. "height" (m) is the log posterior at f. With one part, a step that would lower it is not
+// made, and the member keeps every bit as well. With several parts, f moves to (1 − t)f + tf' for the
+// first t = 1, ½, ¼, … that does not lower it, or for the last t ("whole" is t, "rest" is 1 − t, parts×1).
+// "ones" (m×n×1) and "unit" (m) are constants 1. The output "taken" (m) is 1 for a member that has moved.
 //
-// One step is a run: with two or three, a predicted H100 spends more on the steps that members
-// do not take than on the waits between runs.
+// A run is one step, because with two or three the predicted cost of unneeded steps on an H100 exceeds
+// that of the waits between runs.
 func newtonProgram(m, n, cols int, full bool, parts int) engine.Program {
 	return engine.Program{
 		Name: "Newton's method of the Laplace approximation",
@@ -65,16 +62,16 @@ func newtonProgram(m, n, cols int, full bool, parts int) engine.Program {
 	}
 }
 
-// ascent is where Newton's method has come to.
+// ascent is an iterate of Newton's method.
 type ascent struct{ f, dual, change, height *gorgonia.Node }
 
-// step takes one step, and says which members have taken it (m).
+// step adds one step, and returns 1 for each member that has moved (m).
 func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
 	f, dual := p.newtonStep(at.f)
 	moved := p.Divide(p.abs(p.Sub(f, at.f)), p.Larger(p.abs(f), p.ones))
 	change := p.Max(p.Reshape(moved, p.m, p.n), 1)
 	goesOn := p.Greater(at.change, p.wanted)
-	// A height that falls by rounding errors only does not count.
+	// A decrease of the log posterior within rounding errors is ignored.
 	bound := p.Sub(at.height, p.Hadamard(p.Constant(tolerance(p.DType())), p.abs(at.height)))
 
 	var part, height *gorgonia.Node
@@ -96,7 +93,7 @@ func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
 	return next, taken
 }
 
-// newtonStep is f after a whole step, and the coefficients that it comes from.
+// newtonStep returns f after a whole step (m×n×1), and its coefficients (m×cols×1).
 func (p *newton) newtonStep(f *gorgonia.Node) (next, dual *gorgonia.Node) {
 	s := p.LogisticScale(f, p.count)
 	target := p.NewtonTarget(f, p.count, p.sums)
@@ -113,8 +110,8 @@ func (p *newton) newtonStep(f *gorgonia.Node) (next, dual *gorgonia.Node) {
 	return p.MatrixProduct(p.factors, dual), dual
 }
 
-// halved is the first part of a step, of each member (m), whose height is above the bound, and
-// the last part where there is none.
+// halved returns, for each member (m), the first fraction of its step with a log posterior above the
+// bound, or else the last fraction.
 func (p *newton) halved(at ascent, f, dual, bound *gorgonia.Node) *gorgonia.Node {
 	between := func(from, to *gorgonia.Node, length int) *gorgonia.Node {
 		return p.Add(p.spread(p.rest, from, length), p.spread(p.whole, to, length))
@@ -129,35 +126,34 @@ func (p *newton) halved(at ascent, f, dual, bound *gorgonia.Node) *gorgonia.Node
 	return p.Larger(p.Max(p.Reshape(parts, p.m, p.parts), 1), last)
 }
 
-// spread is each member's vector of a length times each of some scales (parts×1), a row each:
+// spread returns each member's vector of a length times each of the scales (parts×1) as rows,
 // (m·parts)×length.
 func (p *newton) spread(scales, x *gorgonia.Node, length int) *gorgonia.Node {
 	return p.Reshape(p.MatrixProduct(scales, p.Reshape(x, p.m, 1, length)), p.m*p.parts, length)
 }
 
-// row has the vector of each member in a row, m×length.
+// row returns the vectors of the members as rows, m×length.
 func (p *newton) row(x *gorgonia.Node, length int) *gorgonia.Node { return p.Reshape(x, p.m, length) }
 
-// objective is log p(y|f) − ½fᵀK⁻¹f for latent functions in rows (q×n), with their
-// coefficients, numbers and sums of labels: q.
+// objective returns log p(y|f) − ½fᵀK⁻¹f (q) for latent functions in rows (q×n), with their coefficients,
+// numbers and sums of labels.
 //
-// With n labels of the sum s, (n+s)/2 of which are positive, −log p(y|f) is
-// n·log(1 + e^{−|f|}) + (n|f| − sf)/2, whose second part is exactly zero for labels of one
-// class that f has the sign of.
+// For n labels of sum s, −log p(y|f) is n·log(1 + e^{−|f|}) + (n|f| − sf)/2. The second term is exactly
+// zero if all labels have the sign of f.
 func (p *newton) objective(f, dual, count, sums *gorgonia.Node) *gorgonia.Node {
 	size, half := p.abs(f), p.Constant(0.5)
 	tails := p.Hadamard(count, p.Log1p(p.Exp(p.Neg(size))))
 	wrong := p.Sub(p.Hadamard(count, size), p.Hadamard(sums, f))
 	loss := p.Sum(p.Add(tails, p.Hadamard(half, wrong)), 1)
 	if !p.full {
-		f = dual // f = Vα, so that αᵀα is the smallest that gives f
+		f = dual // f = Vα, so that fᵀK⁻¹f is αᵀα
 	}
 	return p.Neg(p.Add(loss, p.Hadamard(half, p.Sum(p.Hadamard(f, dual), 1))))
 }
 
 func (p *newton) abs(x *gorgonia.Node) *gorgonia.Node { return p.Larger(x, p.Neg(x)) }
 
-// tolerance is the relative size of what counts as rounding errors.
+// tolerance returns the relative size of rounding errors.
 func tolerance(dtype tensor.Dtype) float64 {
 	if dtype == tensor.Float32 {
 		return 1e-5

@@ -8,22 +8,22 @@ import (
 	"privkern/graphs/engine"
 )
 
-// key names a program of the model's shape.
+// key returns the key of a program for the model's shape.
 func (m *Model) key(what string, columns int) string {
 	return fmt.Sprintf("laplace %s %d %d %d", what, m.n, m.rank, columns)
 }
 
-// factorisation is what all programs begin with.
+// factorisation holds the inputs of all programs and the Cholesky factor.
 type factorisation struct {
 	*engine.Builder
 	factors  *gorgonia.Node // K or V
-	f, count *gorgonia.Node // the latent function and the numbers of labels
+	f, count *gorgonia.Node // the latent function and the numbers of labels, n×1
 	s        *gorgonia.Node // √W
 	l        *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
 }
 
-// factor adds LLᵀ = B = I + W^½KW^½ (n×n), or I + VᵀWV (rank×rank) where the
-// covariance is of low rank, at each of one or several latent functions.
+// factor adds LLᵀ = B = I + W^½KW^½ (n×n) or, for a covariance of low rank, I + VᵀWV (rank×rank), at each
+// of one or several latent functions.
 func (m *Model) factor(b *engine.Builder, functions int) factorisation {
 	cols := m.n
 	if m.rank > 0 {
@@ -44,13 +44,13 @@ func (m *Model) factor(b *engine.Builder, functions int) factorisation {
 	return n
 }
 
-// stepProgram computes "f", the latent function after a Newton step (n×draws),
-// and the coefficients "dual" that it comes from, for the labels "y" (n×draws).
+// stepProgram computes "f", the latent function after a Newton step (n×draws), and its coefficients "dual"
+// (n×draws, or rank×draws), for the labels "y" (n×draws).
 func (m *Model) stepProgram(draws int) engine.Program {
 	return engine.Program{Name: "Newton step of the Laplace approximation", Key: m.key("step", draws),
 		Build: func(b *engine.Builder) {
 			n := m.factor(b, 1)
-			// b = Wf + (y + n)/2 − nπ (Algorithm 3.1, line 5), one column a draw.
+			// b = Wf + (y + n)/2 − nπ (Algorithm 3.1, line 5), n×draws.
 			target := b.NewtonTarget(n.f, n.count, b.Input("y", m.n, draws))
 			var dual *gorgonia.Node
 			if m.rank == 0 {
@@ -63,21 +63,21 @@ func (m *Model) stepProgram(draws int) engine.Program {
 		}}
 }
 
-// dual is a = b − W^½B⁻¹W^½Kb (Algorithm 3.1, line 6), n×draws.
+// dual returns a = b − W^½B⁻¹W^½Kb (Algorithm 3.1, line 6), n×draws.
 func (n factorisation) dual(target *gorgonia.Node) *gorgonia.Node {
 	kb := n.MatrixProduct(n.factors, target)
 	x := n.CholeskySolve(n.l, n.ScaleRows(n.s, kb)) // B⁻¹W^½Kb
 	return n.Sub(target, n.ScaleRows(n.s, x))
 }
 
-// coefficients is α = (I + VᵀWV)⁻¹Vᵀb, rank×draws.
+// coefficients returns α = (I + VᵀWV)⁻¹Vᵀb, rank×draws.
 func (n factorisation) coefficients(target *gorgonia.Node) *gorgonia.Node {
 	vb := n.MatrixProduct(n.Transpose(n.factors), target)
 	return n.CholeskySolve(n.l, vb)
 }
 
-// spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K, or, where the
-// covariance is of low rank and C = ½TᵀT with T = L⁻¹Vᵀ, the smaller ½TTᵀ.
+// spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K (n×n) or, for a covariance of low rank, with
+// C = ½TᵀT and T = L⁻¹Vᵀ, the smaller ½TTᵀ (rank×rank).
 func (m *Model) spectrumProgram() engine.Program {
 	return engine.Program{Name: "spectrum of the Laplace approximation's cloaking matrix", Key: m.key("spectrum", 0),
 		Build: func(b *engine.Builder) {
@@ -90,7 +90,7 @@ func (m *Model) spectrumProgram() engine.Program {
 		}}
 }
 
-// cloakingMatrix is C = ½K − ½TᵀT with T = L⁻¹W^½K, n×n.
+// cloakingMatrix returns C = ½K − ½TᵀT with T = L⁻¹W^½K, n×n.
 func (n factorisation) cloakingMatrix() *gorgonia.Node {
 	t := n.TriangularSolve(n.l, n.ScaleRows(n.s, n.factors))
 	gram := n.ColumnGram(0.5, t)
@@ -98,17 +98,16 @@ func (n factorisation) cloakingMatrix() *gorgonia.Node {
 	return n.Sub(half, gram)
 }
 
-// smallGram is ½TTᵀ (rank×rank), and outputs T = L⁻¹Vᵀ (rank×n), by which its
-// eigenvectors become those of C.
+// smallGram returns ½TTᵀ (rank×rank), and outputs T = L⁻¹Vᵀ (rank×n), which maps its eigenvectors to those
+// of C.
 func (n factorisation) smallGram() *gorgonia.Node {
 	t := n.TriangularSolve(n.l, n.Transpose(n.factors))
 	n.Output("t", t)
 	return n.RowGram(0.5, t)
 }
 
-// varianceProgram computes the "variance" (functions×points) that [Model.Variances]
-// returns: the squared norms of the columns of L⁻¹W^½K_* for a full "cross"
-// covariance (Algorithm 3.2, lines 5 and 6), of L⁻¹Φ_* for one of low rank.
+// varianceProgram computes the "variance" (functions×points) of [Model.Variances]: the squared norms of the
+// columns of L⁻¹W^½K_* for a full covariance (Algorithm 3.2, lines 5 and 6), of L⁻¹Φ_* for one of low rank.
 func (m *Model) varianceProgram(functions, points int) engine.Program {
 	return engine.Program{Name: "posterior variance of the Laplace approximation",
 		Key: m.key(fmt.Sprint("variance ", functions), points),

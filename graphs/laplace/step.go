@@ -13,19 +13,18 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Step is the outcome of a Newton step for D versions of the labels.
+// Step is the result of a Newton step for D versions of the labels.
 type Step struct {
 	// Latent is f at the training inputs, N×D.
 	Latent *mat.Dense
-	// Dual holds the coefficients that predictions are linear in: a = K⁻¹f
-	// (N×D) for a full covariance, α with f = Vα (M×D) for one of low rank. The
-	// posterior mean at test inputs is crossᵀ·Dual, with cross as in
-	// [Model.Variance].
+	// Dual holds the coefficients of predictions: a = K⁻¹f (N×D) for a full covariance, α with
+	// f = Vα (M×D) for one of low rank. The posterior mean at test inputs is crossᵀ·Dual, with cross
+	// as in [Model.Variances].
 	Dual *mat.Dense
 }
 
-// Step takes a Newton step from f (length N) for each column of labels (N×D),
-// which are sums where an input has several.
+// Step makes a Newton step from f (length N) for each column of labels (N×D), which are sums for inputs
+// with several labels.
 func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
 	if labels == nil || labels.IsEmpty() {
 		return nil, errors.New("step of the Laplace approximation: no labels")
@@ -45,11 +44,11 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	return &Step{Latent: r.Dense("f"), Dual: r.Dense("dual")}, r.Err()
 }
 
-// SquaredNorm returns fᵀK⁻¹f for the f and the coefficients of one draw of a
-// step, or of any linear combination of steps.
+// SquaredNorm returns fᵀK⁻¹f for f and the coefficients of one draw of a step, or of a linear combination
+// of steps.
 func (m *Model) SquaredNorm(f, dual []float64) float64 {
 	if m.rank > 0 {
-		f = dual // f = Vα, so that αᵀα is the smallest that gives f
+		f = dual // f = Vα, so that fᵀK⁻¹f is αᵀα
 	}
 	sum := 0.0
 	for i, v := range dual {
@@ -58,11 +57,10 @@ func (m *Model) SquaredNorm(f, dual []float64) float64 {
 	return sum
 }
 
-// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order
-// and its eigenvectors as rows of a k×N matrix: k is N for a full covariance and
-// M for one of low rank, where the other eigenvalues are zero. The Newton step
-// moves by C·Δy where the labels change by Δy. Eigenvalues that are zero but for
-// rounding may come out negative, and have no meaningful vectors.
+// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order, and its eigenvectors as
+// rows (k×N). k is N for a full covariance and M for one of low rank, whose other eigenvalues are zero. A
+// change Δy of the labels changes the Newton step by C·Δy. Eigenvalues that are rounding errors may be
+// negative, and have no meaningful vectors.
 func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, vectors *mat.Dense, err error) {
 	out, err := m.run(ctx, m.spectrumProgram(), [][]float64{f}, nil)
 	if err != nil {
@@ -97,15 +95,13 @@ func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, ve
 	return values, wide, nil
 }
 
-// Variances returns, for P test inputs and each of the latent functions fs, the part of
-// the posterior variance that depends on the training inputs, with W at f.
+// Variances returns, for P test inputs and each of the latent functions fs, the part of the posterior
+// variance that depends on the training inputs, with W at f.
 //
-// For a full covariance, cross is the covariance between training and test
-// inputs (N×P), and the result is k_*ᵀ(K + W⁻¹)⁻¹k_*, by which the prior
-// variance is reduced. For one of low rank, cross holds the features of the
-// test inputs (M×P), and the result is the variance of the subset of
-// regressors, φ_*ᵀ(I + VᵀWV)⁻¹φ_*; DTC adds k_** − φ_*ᵀφ_* to it
-// (Quiñonero-Candela and Rasmussen 2005).
+// For a full covariance, cross is the covariance between training and test inputs (N×P), and the result
+// is k_*ᵀ(K + W⁻¹)⁻¹k_*, the reduction of the prior variance. For one of low rank, cross holds the
+// features of the test inputs (M×P), and the result is the variance of the subset of regressors,
+// φ_*ᵀ(I + VᵀWV)⁻¹φ_*, to which DTC adds k_** − φ_*ᵀφ_* (Quiñonero-Candela and Rasmussen 2005).
 func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense) ([][]float64, error) {
 	if err := check("the covariance of the test inputs", cross); err != nil {
 		return nil, err
@@ -140,7 +136,7 @@ func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense)
 	return all, nil
 }
 
-// variances sets those of some latent functions in one run.
+// variances computes those of several latent functions in one run.
 func (m *Model) variances(ctx context.Context, fs [][]float64, cross *engine.Resident, points int,
 	to [][]float64) error {
 	out, err := m.run(ctx, m.varianceProgram(len(fs), points), fs, engine.Values{"cross": cross})
@@ -166,7 +162,7 @@ func (m *Model) Variance(ctx context.Context, f []float64, cross *mat.Dense) ([]
 	return all[0], nil
 }
 
-// run runs a program at one or several latent functions. The covariance stays where it is.
+// run runs a program at one or several latent functions, with the resident covariance.
 func (m *Model) run(ctx context.Context, p engine.Program, fs [][]float64,
 	inputs engine.Values) (engine.Values, error) {
 	columns := make([]*mat.Dense, len(fs))

@@ -1,24 +1,23 @@
-// Package sparsegp computes sparse variational Gaussian processes on fixed
-// inducing inputs, as graph programs: the sums over the data that the
-// approximation needs, the posterior at the inducing inputs from such sums,
-// exact or with noise, and predictions from the posterior alone.
+// Package sparsegp computes sparse variational Gaussian processes on fixed inducing inputs, as graph
+// programs: the sufficient sums over the data, the posterior at the inducing inputs from such sums, exact
+// or with noise, and predictions from the posterior.
 //
-// With the kernel vectors k_i = (k(z_j, x_i))_j between M inducing inputs and
-// each of n inputs, outputs y_i and weights w_i, the data enter through
+// With the kernel vectors k_i = (k(z_j, x_i))_j between M inducing inputs z_j and each of n inputs x_i,
+// outputs y_i and weights w_i, the data enter only through
 //
 //	a = Σ w_i k_i y_i,  B = Σ w_i k_i k_iᵀ
 //
-// only (Titsias 2009; Honkela, "Gaussian processes with differential privacy",
-// 2021, Eqs. 3 and 37). The posterior of the function's values u at the inducing
-// inputs is N(m, S) with Q = K + τB + λI (τ the precision of the observations),
+// (Titsias 2009; Honkela, "Gaussian processes with differential privacy", 2021, Eqs. 3 and 37). With the
+// precision τ of the observations and Q = K + τB + λI, the posterior of the function's values at the
+// inducing inputs is N(m, S),
 //
 //	m = τ K Q⁻¹ a,  S = K Q⁻¹ K + S₂ (Eq. 9),
 //
 // where S₂ accounts for Gaussian noise in a and B; see [Form].
 //
-// The sums over the data are computed in the engine's element type; what is of
-// the size of M in float64 always: the covariance of the inducing inputs is
-// beyond what float32 resolves, and its cost does not grow with the data.
+// The sums over the data are computed in the engine's element type. Everything of the size of M is float64
+// on every engine, because float32 does not resolve the covariance of the inducing inputs, and its cost
+// does not grow with the data.
 package sparsegp
 
 import (
@@ -36,18 +35,17 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// InducingInputs are a kernel and M inducing inputs.
+// InducingInputs holds a kernel and M inducing inputs.
 type InducingInputs struct {
-	Kernel kernel.Kernel // one that depends on a distance
+	Kernel kernel.Kernel // stationary
 	Z      *mat.Dense    // M×D
-	// Jitter is added to the diagonal of K, the prior covariance of the values at
-	// the inducing inputs: they are then values of the function with as much
-	// noise.
+	// Jitter is added to the diagonal of K, the prior covariance at the inducing inputs. It is the
+	// variance of a noise on the function's values there.
 	Jitter float64
 }
 
-// check refuses kernels that are not stationary: the prior variance is the same
-// everywhere.
+// check returns an error for invalid numbers, and for kernels that are not stationary, because predictions
+// use one prior variance.
 func (g InducingInputs) check() error {
 	if err := g.Kernel.Validate(); err != nil {
 		return err
@@ -61,13 +59,13 @@ func (g InducingInputs) check() error {
 	return checkFinite("the matrix of inducing inputs", g.Z)
 }
 
-// nugget is the jitter as a matrix.
+// nugget returns the jitter as a matrix, M×M.
 func (g InducingInputs) nugget() *mat.Dense {
 	m, _ := g.Z.Dims()
 	return scaledIdentity(m, g.Jitter)
 }
 
-// scaledIdentity is vI, n×n.
+// scaledIdentity returns vI, n×n.
 func scaledIdentity(n int, v float64) *mat.Dense {
 	d := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -76,7 +74,7 @@ func scaledIdentity(n int, v float64) *mat.Dense {
 	return d
 }
 
-// checkFinite names the matrix with a value that is not finite.
+// checkFinite returns an error with the matrix's name if a value is not finite.
 func checkFinite(name string, a *mat.Dense) error {
 	if err := finite.Matrix(name, a); err != nil {
 		return fmt.Errorf("sparse GP: %w", err)
@@ -84,7 +82,7 @@ func checkFinite(name string, a *mat.Dense) error {
 	return nil
 }
 
-// column checks n numbers and returns them as a matrix (n×1).
+// column returns n finite numbers as a matrix, n×1.
 func column(name string, v []float64, n int) (*mat.Dense, error) {
 	if len(v) != n {
 		return nil, fmt.Errorf("sparse GP: %s has %d elements, want %d", name, len(v), n)
@@ -93,31 +91,30 @@ func column(name string, v []float64, n int) (*mat.Dense, error) {
 	return c, checkFinite(name, c)
 }
 
-// Sums are what the posterior needs of the data, exact or with noise.
-// Their sizes do not depend on the number of rows. A has the unit of k·y, B that of k².
+// Sums holds the sufficient sums over the data, exact or with noise. Their sizes do not depend on the
+// number of rows. A has the unit of k·y, B that of k².
 type Sums struct {
 	A []float64  // length M
 	B *mat.Dense // M×M, symmetric
 }
 
-// Sum returns the sums over the rows of x (n×D) with their outputs y. Weights
-// are positive; nil stands for one each.
+// Sum returns the sums over the rows of x (n×D) with outputs y (n) and positive weights (n); nil stands for
+// weights of one.
 //
-// It takes O(nMD) operations for the kernel values, nM² for B and holds n·M kernel
-// values. The order of summation is that of the BLAS product, the same for any number of
-// workers.
+// It takes O(nMD) operations for the kernel values and nM² for B, and holds n·M kernel values. The order of
+// summation is that of the BLAS product, and does not depend on the number of workers.
 func Sum(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense, y, weights []float64) (Sums, error) {
 	return sum(ctx, e, e.ElementType(), g, x, y, weights)
 }
 
-// SumDouble is Sum in float64, whatever the engine's element type is: in float32
-// the rounding of B may make Q indefinite where neither noise nor λ covers it.
+// SumDouble is Sum in float64 on every engine, because in float32 the rounding of B may make Q indefinite
+// where neither noise nor λ exceeds it.
 func SumDouble(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense,
 	y, weights []float64) (Sums, error) {
 	return sum(ctx, e, tensor.Float64, g, x, y, weights)
 }
 
-// sum is Sum in an element type.
+// sum is Sum in the given element type.
 func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingInputs,
 	x *mat.Dense, y, weights []float64) (Sums, error) {
 	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
@@ -152,8 +149,8 @@ func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingIn
 	return Sums{A: r.Floats("a"), B: r.Dense("b")}, r.Err()
 }
 
-// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m),
-// from "z" (m×d), "x" (n×d), outputs "y" and weights "w" (n×1).
+// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m), from "z" (m×d), "x" (n×d),
+// outputs "y" and weights "w" (n×1).
 func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
 	return engine.Program{Name: "sums over the data of a sparse GP",
 		Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
@@ -166,22 +163,21 @@ func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
 		}}
 }
 
-// Form is how the noise of B enters the posterior's covariance, in the linear
-// approximation by which m changes by −τ²KQ⁻¹Ev with v = Q⁻¹a. E is symmetric,
-// with independent elements on and above the diagonal, of variance σ_b² on it and
-// σ_b²/2 off it.
+// Form selects the covariance D = Cov[Ev] of the noise E of B, in the linear approximation that m changes
+// by −τ²KQ⁻¹Ev with v = Q⁻¹a. E is symmetric, with independent elements on and above the diagonal, of
+// variance σ_b² on it and σ_b²/2 off it.
 type Form string
 
-// The forms of D = Cov[Ev].
+// The forms of D.
 const (
 	// Exact is σ_b²/2 (|v|²I + vvᵀ).
 	Exact Form = "corrected"
-	// Printed is σ_b²/2 (|v|²I + diag(v²)), what Eqs. (14) and (40) amount to: they
-	// draw the two elements beside the diagonal apart.
+	// Printed is σ_b²/2 (|v|²I + diag(v²)), the result of Eqs. (14) and (40), in which E_ij and E_ji
+	// are independent.
 	Printed Form = "as-published"
 )
 
-// Noise says how the sums were made noisy, and what is done about it.
+// Noise holds the variances of the noise in the sums, and its treatment in the posterior.
 type Noise struct {
 	VarianceA float64 // σ_a², of every element of A
 	VarianceB float64 // σ_b², of the diagonal of B; half of it off the diagonal
@@ -200,12 +196,12 @@ type Posterior struct {
 	Reciprocal float64
 }
 
-// Infer returns the posterior from sums that are noisy with so much noise. It
-// fails with an *op.NotPositiveDefiniteError where Q is not positive definite.
+// Infer returns the posterior from sums with the given noise, or an *op.NotPositiveDefiniteError if Q is not
+// positive definite.
 //
-// It takes O(M³) operations: a Cholesky factor of Q, and products of M×M matrices. KQ⁻¹K
-// is formed as (L⁻¹K)ᵀ(L⁻¹K), symmetric and positive semidefinite but for rounding, and
-// never from Q⁻¹. K itself is not inverted, which its condition would not allow.
+// It takes O(M³) operations: a Cholesky factor LLᵀ = Q, and products of M×M matrices. KQ⁻¹K is formed as
+// (L⁻¹K)ᵀ(L⁻¹K), which is symmetric and positive semidefinite up to rounding. K is not inverted, because it
+// is ill-conditioned.
 func Infer(ctx context.Context, e *engine.Engine, g InducingInputs, s Sums, precision float64,
 	noise Noise) (*Posterior, error) {
 	if err := errors.Join(g.check(), checkFinite("the matrix B", s.B)); err != nil {
@@ -254,16 +250,14 @@ func Infer(ctx context.Context, e *engine.Engine, g InducingInputs, s Sums, prec
 		Reciprocal: r.Scalar("rcond")}, r.Err()
 }
 
-// wide is a matrix in float64, whatever the engine's element type.
+// wide returns a matrix in float64.
 func wide(a *mat.Dense) gorgonia.Value { return engine.NewMatrix(tensor.Float64, a) }
 
-// spread returns what makes τ⁴D of v: the diagonal matrix of mix·v², and outer
-// times vvᵀ.
+// spread returns mix (M×M) and outer with τ⁴D = diag(mix·v²) + outer·vvᵀ.
 //
-// Row i of Ev has the variance σ_b²v_i² + σ_b²/2 Σ_{j≠i} v_j², = σ_b²/2 (|v|² + v_i²),
-// and rows i ≠ j share the element E_ij: their covariance is σ_b²/2 v_i v_j. Both
-// together are σ_b²/2 (|v|²I + vvᵀ). Mix has σ_b²/2 times τ⁴ everywhere for the first
-// term.
+// Element i of Ev has the variance σ_b²v_i² + σ_b²/2 Σ_{j≠i} v_j² = σ_b²/2 (|v|² + v_i²). Elements i ≠ j
+// share E_ij, so that their covariance is σ_b²/2 v_i v_j. Together D = σ_b²/2 (|v|²I + vvᵀ), and all
+// elements of mix are τ⁴σ_b²/2.
 func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, err error) {
 	half := math.Pow(precision, 4) * n.VarianceB / 2
 	mix = mat.NewDense(m, m, nil)
@@ -284,15 +278,15 @@ func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, 
 	return nil, 0, fmt.Errorf("sparse GP: unknown form %q of the covariance; use %q or %q", n.Form, Exact, Printed)
 }
 
-// prior is K with the jitter (m×m), and its inducing inputs "z" (m×d).
+// prior adds K with the jitter (m×m), and its inducing inputs "z" (m×d).
 func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node) {
 	z = b.Input("z", m, d)
 	return z, b.Add(k.Symmetric(b, z), b.Input("nugget", m, m))
 }
 
-// inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K)
-// and "cov" (KQ⁻¹K + S₂, both m×m), and "rcond" of Q, from "update", τB + λI
-// (m×m), "a" (m×1) and the scalar "precision", τ; for S₂ see [added].
+// inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K, m×m), "cov" (KQ⁻¹K + S₂,
+// m×m), and "rcond" of Q, from "update", τB + λI (m×m), "a" (m×1) and the scalar "precision", τ; for S₂ see
+// [added].
 func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 	return engine.Program{Name: "posterior of a sparse GP",
 		Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
@@ -313,10 +307,9 @@ func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 		}}
 }
 
-// added is S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). The diagonal of the middle comes from
-// "mix" (m×m) and "base" (m×1), its multiple of vvᵀ from the scalar "outer"; see
-// [Noise.spread]. U = KQ⁻¹ takes 2M³ operations; no matrix larger than M×M occurs,
-// where Eq. (14) as printed sums over all pairs of elements.
+// added returns S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). "mix" (m×m) and "base" (m×1) give the diagonal part of
+// the inner matrix, the scalar "outer" the multiple of vvᵀ; see [Noise.spread]. U = KQ⁻¹ takes 2M³
+// operations, and no matrix is larger than M×M, whereas Eq. (14) as printed sums over all pairs of elements.
 func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
 	u := b.Transpose(b.CholeskySolve(l, cov)) // U = KQ⁻¹
 	square := b.Square(v)
@@ -326,18 +319,18 @@ func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
 	return b.Add(weighted, b.Mul(b.Scalar("outer"), uv))
 }
 
-// conditionWarning is where the digits of predictions get few: at a condition
-// number of the inducing inputs' covariance above its inverse.
+// conditionWarning is the reciprocal condition number of the inducing inputs' covariance below which
+// predictions have few correct digits.
 const conditionWarning = 1e-14
 
-// Predict returns mean and variance of the function (without the noise of
-// observations) at the rows of x (P×D), from means m at the inducing inputs and
-// any number of covariances S (Eq. 17): with W = K⁻¹K_ZX,
+// Predict returns mean and variances of the function, without the noise of observations, at the rows of x
+// (P×D), from the mean m (M) and any number of covariances S (M×M) at the inducing inputs. With W = K⁻¹K_ZX
+// (Eq. 17),
 //
 //	mean = Wᵀm,  variance_i = k(x_i, x_i) − k_iᵀw_i + w_iᵀSw_i.
 //
-// Variances that rounding makes negative are zero. It fails with an
-// *op.NotPositiveDefiniteError where K has no Cholesky factor.
+// Variances that are negative by rounding become zero. It returns an *op.NotPositiveDefiniteError if K has
+// no Cholesky factor.
 func Predict(ctx context.Context, e *engine.Engine, g InducingInputs, mean []float64, covs []*mat.Dense,
 	x *mat.Dense) (predicted []float64, variances [][]float64, err error) {
 	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
@@ -392,13 +385,12 @@ func Predict(ctx context.Context, e *engine.Engine, g InducingInputs, mean []flo
 	return predicted, variances, nil
 }
 
-// negligible is how far rounding may take a variance below zero, relative to the
-// prior one.
+// negligible is the size of a negative variance that is attributed to rounding, relative to the prior
+// variance.
 const negligible = 1e-6
 
-// predictProgram computes the "mean" Wᵀm (points×1) from "m" (m×1), and for each
-// covariance "s0", "s1", … (m×m) the variances "v0", "v1", … w_iᵀSw_i (points×1),
-// beside the outputs of [weights].
+// predictProgram computes the "mean" Wᵀm (points×1) from "m" (m×1), the variances "v0", "v1", …, w_iᵀSw_i
+// (points×1), from the covariances "s0", "s1", … (m×m), and the outputs of [weights].
 func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
 	return engine.Program{Name: "predictions of a sparse GP",
 		Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
