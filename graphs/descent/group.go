@@ -11,7 +11,6 @@ import (
 
 	"privkern/graphs/batch"
 	"privkern/graphs/engine"
-	"privkern/graphs/op"
 )
 
 // batchElements bounds the elements of the matrices C of one batch, 32 MiB in float64. A step takes two
@@ -114,7 +113,7 @@ func (g *group) steps(ctx context.Context, e *engine.Engine, kept engine.Values,
 		in[name] = v
 	}
 	out, err := e.Run(ctx, stepProgram(m, g.p, g.n, steps), in, engine.Stay("lambda"))
-	if err = note(err, failed); err != nil {
+	if err = batch.Failures(err, failed); err != nil {
 		return nil, nil, err
 	}
 	if taken, err = engine.Floats(out["steps"]); err != nil {
@@ -130,11 +129,11 @@ func (g *group) finish(ctx context.Context, e *engine.Engine, kept engine.Values
 	m := len(g.problems)
 	out, err := e.Run(ctx, evaluationProgram(m, g.p, g.n),
 		engine.Values{"c": kept["c"], "count": kept["count"], "lambda": lambda})
-	if err = note(err, failed); err != nil {
+	if err = batch.Failures(err, failed); err != nil {
 		return err
 	}
 	ended, err := engine.Host(ctx, engine.Values{"lambda": lambda})
-	if err = note(err, failed); err != nil {
+	if err = batch.Failures(err, failed); err != nil {
 		return err
 	}
 	r, last := engine.Read(out), engine.Read(ended)
@@ -145,20 +144,6 @@ func (g *group) finish(ctx context.Context, e *engine.Engine, kept engine.Values
 	for i, number := range g.of {
 		p, n := g.problems[i].C.Dims()
 		results[number].take(p, n, failed[i], weights[i*g.n:], logdet[i], sum[i], worst[i])
-	}
-	return nil
-}
-
-// note keeps the first error of each member that has failed, or returns the error of the whole run.
-func note(err error, failed []error) error {
-	var members *op.MembersError
-	if !errors.As(err, &members) || members.Members != len(failed) {
-		return err
-	}
-	for _, f := range members.Failed {
-		if failed[f.Member] == nil {
-			failed[f.Member] = f.Err
-		}
 	}
 	return nil
 }

@@ -44,14 +44,13 @@ func pick(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, from engine
 // the whole run.
 func failures(p engine.Program, err error, members int) ([]error, error) {
 	all := make([]error, members)
-	var failed *op.MembersError
-	if !errors.As(err, &failed) || failed.Members != members {
-		return all, err
+	err = batch.Failures(err, all)
+	for i := range all {
+		if all[i] != nil {
+			all[i] = fmt.Errorf("%s: %w", p.Name, all[i])
+		}
 	}
-	for _, f := range failed.Failed {
-		all[f.Member] = fmt.Errorf("%s: %w", p.Name, f.Err)
-	}
-	return all, nil
+	return all, err
 }
 
 // known drops the failures of members that an earlier run has reported; a later run reports them

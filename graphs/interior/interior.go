@@ -24,7 +24,6 @@ import (
 	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/finite"
-	"privkern/graphs/op"
 )
 
 // Weights is the result of a problem.
@@ -67,11 +66,11 @@ func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*ma
 		return err
 	}
 	defer func() { in.Close() }()
-	m, failed := len(g.Members), make([]bool, len(g.Members))
+	m, failed := len(g.Members), make([]error, len(g.Members))
 	for done := 0; done < most; {
 		steps := min(stepsPerRun, most-done)
 		out, err := e.RunAs(ctx, tensor.Float64, stepProgram(m, g.Rows, g.Cols, steps), in, engine.Stay("lambda", "slack"))
-		if err = note(err, failed); err != nil {
+		if err = batch.Failures(err, failed); err != nil {
 			return err
 		}
 		engine.Values{"lambda": in["lambda"], "slack": in["slack"]}.Close()
@@ -90,7 +89,7 @@ func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*ma
 		}
 	}
 	host, err := engine.Host(ctx, engine.Values{"lambda": in["lambda"]})
-	if err = note(err, failed); err != nil {
+	if err = batch.Failures(err, failed); err != nil {
 		return err
 	}
 	lambda, err := engine.Floats(host["lambda"])
@@ -100,7 +99,7 @@ func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*ma
 	for i, number := range g.Members {
 		_, n := problems[number].Dims()
 		own := lambda[i*g.Cols : i*g.Cols+n]
-		if !failed[i] && !floats.HasNaN(own) {
+		if failed[i] == nil && !floats.HasNaN(own) {
 			results[number].Lambda = append([]float64(nil), own...)
 		}
 	}
@@ -130,16 +129,4 @@ func inputs(g *batch.Group, problems []*mat.Dense, gap float64) (engine.Values, 
 	return engine.Values{"b": b, "count": count, "bound": scalars(bounds), "ones": column(ones), "unit": scalars(unit),
 		"fraction": scalars(fraction), "inverse": scalars(inverse), "lambda": column(lambda), "slack": column(ones),
 	}, errors.Join(err1, err2)
-}
-
-// note marks the members that have failed, or returns the error of the whole run.
-func note(err error, failed []bool) error {
-	var members *op.MembersError
-	if !errors.As(err, &members) || members.Members != len(failed) {
-		return err
-	}
-	for _, f := range members.Failed {
-		failed[f.Member] = true
-	}
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"privkern/graphs/batch"
 	"privkern/graphs/engine"
-	"privkern/graphs/op"
 )
 
 // Problem is one of several classifiers whose modes are found together.
@@ -226,7 +225,7 @@ func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused
 		}
 	}
 	out, err := s.e.Run(ctx, newtonProgram(m, s.n, s.cols, s.full, parts), in, engine.Stay("f", "dual"))
-	if err = s.note(err); err != nil {
+	if err = batch.Failures(err, s.failed); err != nil {
 		return false, err
 	}
 	s.at.Close()
@@ -249,24 +248,10 @@ func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused
 
 var errNotFinite = errors.New("the latent function is not finite")
 
-// note keeps the first error of each member that has failed, or returns the error of the whole run.
-func (s *search) note(err error) error {
-	var members *op.MembersError
-	if !errors.As(err, &members) || members.Members != len(s.failed) {
-		return err
-	}
-	for _, f := range members.Failed {
-		if s.failed[f.Member] == nil {
-			s.failed[f.Member] = f.Err
-		}
-	}
-	return nil
-}
-
 // finish copies the last latent functions to the modes.
 func (s *search) finish(ctx context.Context, modes []Mode) error {
 	host, err := engine.Host(ctx, s.at)
-	if err = s.note(err); err != nil {
+	if err = batch.Failures(err, s.failed); err != nil {
 		return err
 	}
 	r := engine.Read(host)

@@ -11,7 +11,6 @@ import (
 	"privkern/graphs/batch"
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/finite"
-	"privkern/graphs/op"
 )
 
 // Singular holds the singular values of an m×n matrix in descending order, without those that are
@@ -69,12 +68,8 @@ func leftSingular(ctx context.Context, e *engine.Engine, g *batch.Group, matrice
 		return err
 	}
 	out, err := e.RunAs(ctx, tensor.Float64, singularProgram(len(members), g.Rows, g.Cols), engine.Values{"a": a})
-	var failed *op.MembersError
-	if errors.As(err, &failed) && failed.Members == len(members) {
-		for _, f := range failed.Failed {
-			found[g.Members[f.Member]].Err = f.Err
-		}
-	} else if err != nil {
+	failed := make([]error, len(members))
+	if err := batch.Failures(err, failed); err != nil {
 		return err
 	}
 	elements, err := engine.Floats(out["e"])
@@ -83,7 +78,7 @@ func leftSingular(ctx context.Context, e *engine.Engine, g *batch.Group, matrice
 	}
 	size := min(g.Rows, g.Cols) * (g.Rows + 1)
 	for i, number := range g.Members {
-		if found[number].Err == nil {
+		if found[number].Err = failed[i]; failed[i] == nil {
 			found[number] = singularOf(members[i], elements[i*size:(i+1)*size], g.Rows+1)
 		}
 	}
