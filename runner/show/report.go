@@ -44,16 +44,13 @@ func (r *Results) report(version string) report.Content {
 			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
 			BLASClass: r.Plan.BLASClass, Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
 		},
-		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials,
+		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials, Papers: r.ledgers,
 	}
 	for _, s := range r.Plan.Sources {
 		data.Plan.Sources = append(data.Plan.Sources, fmt.Sprintf("%s (SHA-256 %.12s)", filepath.Base(s.Path), s.SHA256))
 	}
 	if data.Title == "" {
 		data.Title = filepath.Base(r.Store.Dir())
-	}
-	for _, l := range r.ledgers {
-		data.Papers = append(data.Papers, report.PaperNotesOf(l))
 	}
 	return data
 }

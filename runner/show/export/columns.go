@@ -11,31 +11,31 @@ import (
 	"privkern/runner/record"
 )
 
-// kind is the type of a column, in the words of Table Schema.
-type kind string
+// columnType is the type of a column, as named by Table Schema.
+type columnType string
 
-// The kinds and the Go types of their values; nil stands for none.
+// The types of columns and the Go types of their values; nil is a missing value.
 const (
-	text    kind = "string"  // string
-	integer kind = "integer" // int64
-	number  kind = "number"  // float64, finite or infinite
-	boolean kind = "boolean" // bool
-	list    kind = "array"   // []string, never nil
-	object  kind = "object"  // string, as JSON
+	text    columnType = "string"  // string
+	integer columnType = "integer" // int64
+	number  columnType = "number"  // float64, finite or infinite
+	boolean columnType = "boolean" // bool
+	list    columnType = "array"   // []string, never nil
+	object  columnType = "object"  // string, as JSON
 )
 
 // column is a column of the table of all trials.
 type column struct {
 	name        string
-	kind        kind
+	typ         columnType
 	required    bool // every trial has a value
 	unit        string
 	description string
 	value       func(*trial) any
 }
 
-// columns reads all trials to see which metrics there are, and returns the
-// columns of their table.
+// columns reads all trials for the names of their metrics, and returns the columns of their
+// table.
 func (r *reader) columns() ([]column, error) {
 	var names []string // experiments in the order of the plans
 	metrics := map[string]map[string]bool{}
@@ -73,7 +73,7 @@ func (r *reader) columns() ([]column, error) {
 	return append(out, circumstanceColumns()...), nil
 }
 
-// merge adds a column, or lets the one of that name hold the values of both.
+// merge adds a column, or generalises the column of that name to the values of both.
 func merge(columns []column, c column) []column {
 	i := slices.IndexFunc(columns, func(have column) bool { return have.name == c.name })
 	if i < 0 {
@@ -81,11 +81,11 @@ func merge(columns []column, c column) []column {
 	}
 	have := &columns[i]
 	switch {
-	case have.kind == c.kind:
-	case have.kind == number && c.kind == integer, have.kind == integer && c.kind == number:
-		have.kind = number
+	case have.typ == c.typ:
+	case have.typ == number && c.typ == integer, have.typ == integer && c.typ == number:
+		have.typ = number
 	default:
-		have.kind = text
+		have.typ = text
 	}
 	if have.unit != c.unit {
 		have.unit = ""
@@ -98,19 +98,19 @@ func merge(columns []column, c column) []column {
 
 func identityColumns() []column {
 	return []column{
-		{name: "key", kind: text, required: true, description: "SHA-256 of all that determines the result",
+		{name: "key", typ: text, required: true, description: "SHA-256 of all that determines the result",
 			value: func(t *trial) any {
 				return t.Key
 			}},
-		{name: "experiment", kind: text, required: true, value: func(t *trial) any { return t.Experiment }},
-		{name: "result_version", kind: integer, required: true, description: "version of what the experiment computes",
+		{name: "experiment", typ: text, required: true, value: func(t *trial) any { return t.Experiment }},
+		{name: "result_version", typ: integer, required: true, description: "version of what the experiment computes",
 			value: func(t *trial) any {
 				return int64(t.source.Plan.Versions[t.Experiment])
 			}},
-		{name: "seed", kind: integer, required: true, value: func(t *trial) any { return t.Seed }},
-		{name: "backend", kind: text, required: true, value: func(t *trial) any { return t.source.Plan.Backend }},
-		{name: "dtype", kind: text, required: true, value: func(t *trial) any { return t.source.Plan.DType }},
-		{name: "status", kind: text, required: true, description: "ok, failed, skipped or " + notRun,
+		{name: "seed", typ: integer, required: true, value: func(t *trial) any { return t.Seed }},
+		{name: "backend", typ: text, required: true, value: func(t *trial) any { return t.source.Plan.Backend }},
+		{name: "dtype", typ: text, required: true, value: func(t *trial) any { return t.source.Plan.DType }},
+		{name: "status", typ: text, required: true, description: "ok, failed, skipped or " + notRun,
 			value: func(t *trial) any {
 				return t.status()
 			}},
@@ -141,13 +141,13 @@ func circumstanceColumns() []column {
 		private("unit", "what may change between neighbours", func(p *experiment.Privacy) string { return p.Unit }),
 		private("mechanism", "", func(p *experiment.Privacy) string { return p.Mechanism }),
 		private("rng", "seeded noise protects nobody", func(p *experiment.Privacy) string { return p.RNG }),
-		{name: "privacy.notes", kind: list, description: "what the argument does not cover", value: func(t *trial) any {
+		{name: "privacy.notes", typ: list, description: "what the argument does not cover", value: func(t *trial) any {
 			if t.rec == nil || t.rec.Privacy == nil {
 				return []string{}
 			}
 			return append([]string{}, t.rec.Privacy.Notes...)
 		}},
-		{name: "warnings", kind: list, description: "what is computed but suspect", value: func(t *trial) any {
+		{name: "warnings", typ: list, description: "what is computed but suspect", value: func(t *trial) any {
 			if t.rec == nil {
 				return []string{}
 			}
@@ -177,9 +177,9 @@ func circumstanceColumns() []column {
 	}
 }
 
-// ofRecord is a column without values for trials that have not run.
-func ofRecord(name string, k kind, unit, description string, value func(*record.Record) any) column {
-	return column{name: name, kind: k, unit: unit, description: description, value: func(t *trial) any {
+// ofRecord returns a column whose values are missing for trials that have not run.
+func ofRecord(name string, typ columnType, unit, description string, value func(*record.Record) any) column {
+	return column{name: name, typ: typ, unit: unit, description: description, value: func(t *trial) any {
 		if t.rec == nil {
 			return nil
 		}
@@ -195,17 +195,17 @@ func orNil(s string) any {
 }
 
 func paramColumn(p *experiment.Param) column {
-	k := text // lists, and numbers that may be words
+	typ := text // lists, and numbers that may be words
 	switch {
 	case p.Kind == experiment.Flag:
-		k = boolean
+		typ = boolean
 	case p.Kind == experiment.Number && len(p.Words) == 0:
-		k = number
+		typ = number
 	case p.Kind == experiment.Integer && len(p.Words) == 0:
-		k = integer
+		typ = integer
 	}
 	name := p.Name
-	return column{name: "param." + name, kind: k, unit: p.Unit, description: p.Doc, value: func(t *trial) any {
+	return column{name: "param." + name, typ: typ, unit: p.Unit, description: p.Doc, value: func(t *trial) any {
 		v, ok := t.Params[name]
 		if !ok {
 			return nil
@@ -214,8 +214,8 @@ func paramColumn(p *experiment.Param) column {
 	}}
 }
 
-// metricColumns are in the order of the experiment's documentation. What is not
-// documented, in records of another version, comes last.
+// metricColumns returns columns in the order of the experiment's documentation. Undocumented
+// metrics, from records of another version, come last.
 func metricColumns(e *experiment.Experiment, names map[string]bool) []column {
 	left := maps.Clone(names)
 	var out []column
@@ -240,43 +240,28 @@ func metricColumns(e *experiment.Experiment, names map[string]bool) []column {
 	return out
 }
 
-// cell returns a trial's value in a column, of the Go type of the column's kind.
-func (c *column) cell(t *trial) (any, error) {
+// cell returns a trial's value in a column, of the Go type of the column's type.
+func (c *column) cell(t *trial) any {
 	v := c.value(t)
+	if i, ok := v.(int); ok {
+		v = int64(i)
+	}
 	switch x := v.(type) {
-	case int:
-		v = int64(x)
-	case []float64, experiment.Points:
-		v = experiment.FormatValue(x)
-	}
-	ok := false
-	switch c.kind {
-	case text:
-		if _, ok = v.(string); !ok && v != nil {
-			v, ok = experiment.FormatValue(v), true
+	case nil, string, []string:
+		return v
+	case int64:
+		if c.typ == number {
+			return float64(x)
 		}
-	case object:
-		_, ok = v.(string)
-	case integer:
-		_, ok = v.(int64)
-	case number:
-		if i, whole := v.(int64); whole {
-			v = float64(i)
-		}
-		_, ok = v.(float64)
-	case boolean:
-		_, ok = v.(bool)
-	case list:
-		_, ok = v.([]string)
 	}
-	if !ok && v != nil || v == nil && c.required {
-		return nil, fmt.Errorf("trial %.12s: %s is %v, not of the type %s", t.Key, c.name, v, c.kind)
+	if c.typ == text {
+		return experiment.FormatValue(v)
 	}
-	return v, nil
+	return v
 }
 
-// checkMetrics says that a record has a metric that no column was made for:
-// it was written while the trials were being read.
+// checkMetrics refuses a record with a metric that has no column, because it was written while
+// the trials were being read.
 func checkMetrics(t *trial, columns map[string]bool) error {
 	if t.rec == nil {
 		return nil
@@ -290,12 +275,12 @@ func checkMetrics(t *trial, columns map[string]bool) error {
 	return nil
 }
 
-// tableSchema is the columns as a Table Schema, the standard of Frictionless
-// Data for the types of a CSV file.
+// tableSchema returns the columns as a Table Schema, the standard of Frictionless Data for the
+// types of a CSV file.
 func tableSchema(columns []column) ([]byte, error) {
 	type field struct {
 		Name        string         `json:"name"`
-		Type        kind           `json:"type"`
+		Type        columnType     `json:"type"`
 		Unit        string         `json:"unit,omitempty"`
 		Description string         `json:"description,omitempty"`
 		Constraints map[string]any `json:"constraints,omitempty"`
@@ -306,7 +291,7 @@ func tableSchema(columns []column) ([]byte, error) {
 		PrimaryKey    string   `json:"primaryKey"`
 	}{MissingValues: []string{""}, PrimaryKey: "key"}
 	for _, c := range columns {
-		f := field{Name: c.name, Type: c.kind, Unit: c.unit, Description: c.description}
+		f := field{Name: c.name, Type: c.typ, Unit: c.unit, Description: c.description}
 		if c.required {
 			f.Constraints = map[string]any{"required": true}
 		}
@@ -316,7 +301,7 @@ func tableSchema(columns []column) ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
-// rows gives every trial to write, with one value for each column.
+// rows passes every trial to write, with one value for each column.
 func (r *reader) rows(columns []column, write func(cells []any) error) (Counts, error) {
 	names := map[string]bool{}
 	for _, c := range columns {
@@ -329,10 +314,7 @@ func (r *reader) rows(columns []column, write func(cells []any) error) (Counts, 
 			return err
 		}
 		for i := range columns {
-			var err error
-			if cells[i], err = columns[i].cell(t); err != nil {
-				return err
-			}
+			cells[i] = columns[i].cell(t)
 		}
 		counts.Trials++
 		if t.rec == nil {

@@ -16,8 +16,8 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// CSV writes all trials to path, one a line, and the types of the columns as a
-// Table Schema beside it, at [SchemaPath].
+// CSV writes all trials to path, one on each line, and the types of the columns as a Table
+// Schema to [SchemaPath].
 //
 // Fields are quoted as in RFC 4180 and lines end in LF. A missing value is
 // empty; a number has the shortest digits that read back as the same number,
@@ -82,7 +82,7 @@ func CSV(ctx context.Context, path string, sources []*Folder, opts Options) (Cou
 	return counts, nil
 }
 
-// SchemaPath is where the types of a CSV file's columns are.
+// SchemaPath returns the path of the types of a CSV file's columns.
 func SchemaPath(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".schema.json"
 }
@@ -105,7 +105,7 @@ func csvField(v any) (string, error) {
 	return "", fmt.Errorf("a defect: a column has values of type %T", v)
 }
 
-// plainJSON keeps <, > and &, which a file of data has no need to escape.
+// plainJSON returns JSON without escapes of <, > and &.
 func plainJSON(v any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -80,7 +80,7 @@ type otherMetrics struct {
 	Gap float64 `name:"gap" doc:"a difference"`
 }
 
-// settings are what the demonstration plan is made of.
+// settings are the settings of the demonstration plan.
 func settings(t *testing.T) []sweep.Assignment {
 	t.Helper()
 	var out []sweep.Assignment
@@ -189,7 +189,7 @@ func open(t *testing.T, dirs ...string) []*export.Folder {
 
 var opts = export.Options{Experiments: registry(), Version: "test"}
 
-// What is written is read by the library's reader, which goes by the file's
+// The file is read by the library's reader, which uses the file's
 // schema: types, nulls and lists are those of the records.
 func TestParquetReadsBack(t *testing.T) {
 	dir, p := output(t)

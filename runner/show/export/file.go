@@ -10,9 +10,8 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// writeFile writes a file of any length, which takes its name when it is whole.
-// On an error the old file, if any, is as it was. Errors of write come back as
-// they are.
+// writeFile writes a file of any length, which gets its name when it is complete. On an error
+// an old file is unchanged. Errors of write are returned unchanged.
 func writeFile(path string, write func(io.Writer) error) error {
 	var inside error
 	err := disk.WriteFileWith(disk.System, path, func(w io.Writer) error {
@@ -25,7 +24,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return cannotWrite(path, err)
 }
 
-// cannotWrite leaves out the name of the temporary file.
+// cannotWrite returns an error without the name of the temporary file.
 func cannotWrite(path string, err error) error {
 	var p *os.PathError
 	var l *os.LinkError
@@ -38,8 +37,8 @@ func cannotWrite(path string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", path, err)
 }
 
-// checkFile refuses to replace what is not a file that this package wrote, which
-// ours recognises by its first bytes.
+// checkFile refuses to replace a file that this package did not write. ours recognises its
+// files by their first bytes.
 func checkFile(path, format string, ours func(head []byte) bool) error {
 	info, err := os.Stat(path)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// newFolder makes the folder, or says that it was there.
+// newFolder makes the folder, and reports whether it is new.
 func newFolder(dir string) (made bool, err error) {
 	if err := os.Mkdir(dir, 0o777); err == nil || errors.Is(err, os.ErrExist) {
 		return err == nil, nil
@@ -23,8 +23,7 @@ func newFolder(dir string) (made bool, err error) {
 	return true, nil
 }
 
-// checkFileStore refuses a folder that has something else than an MLflow file
-// store in it.
+// checkFileStore refuses a folder that is neither empty nor an MLflow file store.
 func checkFileStore(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -49,14 +48,14 @@ func checkFileStore(dir string) error {
 	return fmt.Errorf("%s is neither empty nor an MLflow file store; name another folder", dir)
 }
 
-// mlflowExperiment is what is read of an experiment's meta.yaml.
+// mlflowExperiment is the part of an experiment's meta.yaml that is read.
 type mlflowExperiment struct {
 	ID   string `yaml:"experiment_id"`
 	Name string `yaml:"name"`
 }
 
-// maxMeta bounds what is parsed of a foreign folder, far above what MLflow writes: a
-// YAML text of many nested lists takes minutes.
+// maxMeta bounds the size of a parsed meta.yaml, far above those of MLflow, because a YAML text
+// of many nested lists takes minutes.
 const maxMeta = 64 << 10
 
 func readExperiment(dir string) (mlflowExperiment, error) {
@@ -80,17 +79,18 @@ func readExperiment(dir string) (mlflowExperiment, error) {
 // fileStore is an MLflow file store that is being written.
 type fileStore struct {
 	dir         string
-	temp        string // folder in dir for what is not whole yet
+	temp        string // folder in dir for incomplete files
 	opts        Options
 	experiments map[string]string // name to MLflow's id
 	parents     map[parentID]*parent
-	runs        int // that are planned
+	runs        int // planned
 }
 
-// block is the disk that a small file takes on most file systems, in bytes.
+// block is the size of a small file on most file systems, in bytes.
 const block = 4096
 
-// foresee reports the size of the store from the first run's: it has a file for each metric, parameter and tag.
+// foresee estimates the size of the store from that of the first run, which has a file for each
+// metric, parameter and tag.
 func (m *fileStore) foresee(first files) {
 	if m.opts.Foresee == nil {
 		return
@@ -103,7 +103,7 @@ func (m *fileStore) foresee(first files) {
 	m.opts.Foresee = nil
 }
 
-// removeLeftovers removes what a killed export left.
+// removeLeftovers removes the temporary folders of killed exports.
 func (m *fileStore) removeLeftovers() error {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -118,8 +118,8 @@ func (m *fileStore) removeLeftovers() error {
 	return nil
 }
 
-// readExperiments finds the experiments that are there, so that one of the same
-// name gets the runs.
+// readExperiments finds the existing experiments, so that runs are added to one of the same
+// name.
 func (m *fileStore) readExperiments() error {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -141,10 +141,9 @@ func fileURI(parts ...string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// place writes files into a folder of the store: into a run's in place of one
-// that is there, of which the tags that others added stay; into an experiment's
-// only where there is none.
-func (m *fileStore) place(f files, folder ...string) error {
+// write writes files to a folder of the store. It replaces the folder of a run, but keeps tags
+// that others added; it keeps the folder of an existing experiment.
+func (m *fileStore) write(f files, folder ...string) error {
 	var folders []string
 	if len(folder) == 2 { // of an experiment and a run
 		folders = runFolders
@@ -183,7 +182,7 @@ func (m *fileStore) place(f files, folder ...string) error {
 	return os.RemoveAll(old)
 }
 
-// keepTags copies the tags of an earlier export that the next one does not set.
+// keepTags copies the tags that the next export does not set.
 func keepTags(from, to string) error {
 	old, err := os.ReadDir(filepath.Join(from, "tags"))
 	if errors.Is(err, os.ErrNotExist) {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzReadExperiment reads the meta.yaml of an experiment that MLflow, or whoever
-// keeps a folder of that name, has written.
+// FuzzReadExperiment reads a meta.yaml written by MLflow or by another program.
 func FuzzReadExperiment(f *testing.F) {
 	f.Add([]byte("artifact_location: file:///x\nexperiment_id: '17'\nlifecycle_stage: active\nname: cloaking\n"))
 	f.Add([]byte("experiment_id: 17\nname: [a]\n"))

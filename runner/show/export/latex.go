@@ -13,12 +13,11 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// Document is the name of the LaTeX document that has all tables.
+// Document is the name of the LaTeX document with all tables.
 const Document = "tables.tex"
 
-// LaTeX writes every table into the folder dir as NAME.tex, for \input, and
-// [Document], which compiles on its own and has them all. It returns the paths
-// of the tables.
+// LaTeX writes every table to the folder dir as NAME.tex, for \input, and [Document], which
+// includes all of them and compiles on its own. It returns the paths of the tables.
 func LaTeX(dir string, evaluations []*judge.Evaluation) ([]string, error) {
 	if len(evaluations) == 0 {
 		return nil, errors.New("there is no table to export")

@@ -19,8 +19,8 @@ import (
 	"privkern/runner/record"
 )
 
-// Limits of MLflow, in characters, and the numbers that its file store has for
-// the states of a run and for a source of type LOCAL.
+// Limits of MLflow, in characters, and the numbers of its file store for the states of a run
+// and for a source of type LOCAL.
 const (
 	maxParam   = 6000
 	maxTag     = 8000
@@ -45,14 +45,13 @@ type RunGroup struct {
 	Artifacts []Artifact
 }
 
-// MLflow writes the trials that have a record into an MLflow file store in dir,
-// which may have experiments and runs of others.
+// MLflow writes the trials that have a record to an MLflow file store in dir, which may
+// have other experiments and runs.
 //
-// An experiment of ours is one of MLflow's, of the same name. A trial is a run
-// under a parent run for the sweep, which has the artifacts. The names of the
-// runs follow from the keys, so that exporting again replaces them; tags that
-// were added to them since stay. A run ended when its record was written and
-// began its wall time earlier.
+// An experiment becomes an experiment of MLflow with the same name. A trial becomes a run
+// under a parent run for the sweep, which has the artifacts. The IDs of the runs derive
+// from the keys, so that another export replaces them, but keeps tags that were added. The
+// end of a run is the time of its record, and its start lies the wall time earlier.
 func MLflow(ctx context.Context, dir string, sweeps []*RunGroup, opts Options) (Counts, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -78,7 +77,7 @@ type parentID struct {
 	experiment string
 }
 
-// parent gathers what a sweep's run of an experiment says of its trials.
+// parent is the run of a sweep, with counts of its trials.
 type parent struct {
 	id         string
 	counts     map[string]int // status to trials
@@ -130,7 +129,7 @@ func (m *fileStore) export(ctx context.Context, sweeps []*RunGroup) (counts Coun
 	return counts, nil
 }
 
-// experiment returns the id of an experiment, which it makes if need be.
+// experiment returns the id of an experiment, and makes a missing one.
 func (m *fileStore) experiment(name string) (string, error) {
 	if id := m.experiments[name]; id != "" {
 		return id, nil
@@ -159,7 +158,7 @@ func (m *fileStore) experiment(name string) (string, error) {
 		"last_update_time", now, "lifecycle_stage", "active", "name", name,
 	})
 	files.text("tags/mlflow.note.content", shorten(e.Summary+"\n\n"+e.Source, maxTag))
-	if err := m.place(files, id); err != nil {
+	if err := m.write(files, id); err != nil {
 		return "", err
 	}
 	m.experiments[name] = id
@@ -204,7 +203,7 @@ func (m *fileStore) writeTrial(t *trial) error {
 	switch rec.Status {
 	case record.Failed:
 		state = failed
-	case record.Skipped: // there is no state for what never began
+	case record.Skipped: // MLflow has no state for runs that never began
 		state = killed
 	}
 	m.meta(files, id, run, name, state, start, end)
@@ -241,10 +240,10 @@ func (m *fileStore) writeTrial(t *trial) error {
 	}
 	files["artifacts/record.json"] = raw
 	m.foresee(files)
-	return m.place(files, id, run)
+	return m.write(files, id, run)
 }
 
-// add takes a trial's run into account.
+// add adds a trial's run.
 func (p *parent) add(rec *record.Record, start, end time.Time) {
 	p.counts[string(rec.Status)]++
 	if p.start.IsZero() || start.Before(p.start) {
@@ -255,7 +254,7 @@ func (p *parent) add(rec *record.Record, start, end time.Time) {
 	}
 }
 
-// note says what a person should know of a record.
+// note returns the reason, warnings and privacy of a record for MLflow's description.
 func note(rec *record.Record) string {
 	var parts []string
 	if rec.Error != nil {
@@ -272,7 +271,7 @@ func note(rec *record.Record) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// writeParent writes the run of a sweep that the trials' runs are under.
+// writeParent writes the parent run of a sweep.
 func (m *fileStore) writeParent(s *RunGroup, name string, p *parent) error {
 	id, err := m.experiment(name)
 	if err != nil {
@@ -307,7 +306,7 @@ func (m *fileStore) writeParent(s *RunGroup, name string, p *parent) error {
 			files["artifacts/"+a.Path] = a.Data
 		}
 	}
-	return m.place(files, id, p.id)
+	return m.write(files, id, p.id)
 }
 
 func (m *fileStore) meta(f files, experimentID, run, name string, state int, start, end time.Time) {

@@ -9,12 +9,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// rowsPerGroup bounds the memory of the writer, which holds a row group.
+// rowsPerGroup bounds the memory of the writer, which buffers a row group.
 const rowsPerGroup = 10_000
 
-// Parquet writes all trials to path, one a row, in row groups of 10,000 with
-// Snappy compression. The metadata "table_schema" has units and meaning of the
-// columns as a Table Schema.
+// Parquet writes all trials to path, one in each row, in row groups of 10,000 with Snappy
+// compression. The metadata "table_schema" describes the columns as a Table Schema.
 func Parquet(ctx context.Context, path string, sources []*Folder, opts Options) (Counts, error) {
 	if err := checkFile(path, "Parquet file",
 		func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }); err != nil {
@@ -62,7 +61,7 @@ func Parquet(ctx context.Context, path string, sources []*Folder, opts Options) 
 	return counts, err
 }
 
-// parquetGroup is a group whose fields keep their order.
+// parquetGroup is a group whose fields keep their order, because parquet.Group sorts them.
 type parquetGroup struct {
 	parquet.Group
 	order []string
@@ -92,7 +91,7 @@ func (g parquetGroup) Fields() []parquet.Field {
 
 func parquetNode(c *column) parquet.Node {
 	var n parquet.Node
-	switch c.kind {
+	switch c.typ {
 	case integer:
 		n = parquet.Int(64)
 	case number:
@@ -110,9 +109,9 @@ func parquetNode(c *column) parquet.Node {
 	return parquet.Optional(n)
 }
 
-// appendValues adds the value of column i with its levels: of a definition, 1
-// where there is a value in an optional column or an element in a list; of a
-// repetition, 1 from the second element on.
+// appendValues appends the value of column i with its levels. The definition level is 1 for a
+// value in an optional column or an element of a list; the repetition level is 1 from the
+// second element on.
 func appendValues(row parquet.Row, v any, i int, required bool) (parquet.Row, error) {
 	defined := 1
 	if required {

@@ -17,16 +17,14 @@ import (
 	"privkern/runner/record"
 )
 
-// maxCurve is the longest curve that is written as the steps of a metric; the
-// record, an artifact of the run, has longer ones.
+// maxCurve bounds curves that are written as the steps of a metric; longer ones are in the
+// record, an artifact of the run.
 const maxCurve = 10_000
 
-// files are those of a run or experiment: relative path, with slashes, to
-// content.
+// files maps relative paths, with slashes, of a run or experiment to contents.
 type files map[string][]byte
 
-// runFolders are in every run, empty or not: without one, MLflow takes the
-// folder for no run.
+// runFolders are the folders of every run, even empty, because MLflow requires them.
 var runFolders = []string{"artifacts", "metrics", "params", "tags"}
 
 func (f files) write(dir string, folders ...string) error {
@@ -54,8 +52,8 @@ func (f files) write(dir string, folders ...string) error {
 
 func (f files) text(path, value string) { f[path] = []byte(value) }
 
-// yaml writes names and values in turns. JSON, in which each value is written,
-// is YAML too, and keeps digits that are a text apart from a number.
+// yaml writes alternating names and values. Values are written as JSON, which is YAML and
+// distinguishes texts of digits from numbers.
 func (f files) yaml(path string, pairs []any) {
 	var b bytes.Buffer
 	for i := 0; i < len(pairs); i += 2 {
@@ -68,7 +66,7 @@ func (f files) yaml(path string, pairs []any) {
 	f[path] = b.Bytes()
 }
 
-// tags writes those that are not empty, and the ones that every run has.
+// tags writes the tags that are not empty, and those of every run.
 func (f files) tags(name, revision string, more map[string]string) {
 	maps.Copy(more, map[string]string{
 		"mlflow.runName": shorten(oneLine(name), maxName), "mlflow.source.name": "privkern", "mlflow.source.type": "LOCAL",
@@ -94,8 +92,8 @@ func metricLine(b []byte, at int64, value float64, step int64) []byte {
 	return append(b, '\n')
 }
 
-// curves writes a series whose x increases as steps of one metric a column. A
-// step is x where that is whole, else the position, and x a metric of its own.
+// curves writes a series with increasing x as steps of one metric for each column. A step is x
+// if all x are whole numbers, otherwise the position, and x is a metric of its own.
 func (f files) curves(name string, at int64, series map[string]record.SeriesColumn) {
 	x := series["x"]
 	if len(x) == 0 || len(x) > maxCurve || !increasing(x) {
@@ -131,8 +129,8 @@ func increasing(x []float64) bool {
 	return true
 }
 
-// mlflowName makes a name of the characters that MLflow allows. It is the path of
-// a file, too, and must not lead elsewhere: a record may have come from anywhere.
+// mlflowName replaces characters that MLflow refuses. The name is also the path of a file, and
+// must not escape its folder, because a record may have any origin.
 func mlflowName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("_-. :/", r) {
@@ -151,7 +149,7 @@ func mlflowName(s string) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// shorten cuts a text to a number of characters; an ellipsis shows that it did.
+// shorten cuts a text to a number of characters, with an ellipsis.
 func shorten(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s

@@ -3,9 +3,8 @@
 // LaTeX, and an MLflow file store. Nothing is run, and the output folders are
 // only read.
 //
-// What is written takes its name when it is whole: a file by renaming a
-// temporary one beside it, an MLflow run by renaming its folder. A file that
-// something else wrote is never replaced.
+// Outputs get their names when they are complete: a file by renaming a temporary one, an
+// MLflow run by renaming its folder. A file of another program is never replaced.
 package export
 
 import (
@@ -37,30 +36,30 @@ func Open(dir string, experiments *experiment.Registry) (*Folder, error) {
 	return &Folder{Plan: p, Store: s}, nil
 }
 
-// Options are what the formats share.
+// Options are the options common to the formats.
 type Options struct {
 	Experiments *experiment.Registry
 	Version     string // of this program, for the file's own provenance
-	// Progress receives how many trials are done; it may be nil. With Parquet and
-	// CSV every trial is read twice, and total is twice their number.
+	// Progress receives the number of trials that are done; it may be nil. Parquet and
+	// CSV read every trial twice, and total is twice their number.
 	Progress func(done, total int)
-	// Foresee, if not nil, is called once by MLflow, before the second run is written, with the number of files
-	// and the bytes of disk that all runs take at most if they are like the first.
+	// Foresee, if not nil, is called once by MLflow, before the second run is written, with an
+	// estimate of the number of files and bytes of all runs.
 	Foresee func(files int, bytes int64)
-	// KeepFormulas leaves texts of a CSV file as they are that a spreadsheet would run.
+	// KeepFormulas keeps texts of a CSV file that a spreadsheet would run.
 	KeepFormulas bool
 }
 
-// Counts says what was exported.
+// Counts is the size of an export.
 type Counts struct {
-	Trials int // rows or runs that were written
-	NotRun int // planned, and without a record
+	Trials int // written rows or runs
+	NotRun int // planned trials without a record
 }
 
 // notRun is the status of a planned trial that has no record.
 const notRun = "not_run"
 
-// trial is a planned trial with what is known of it.
+// trial is a planned trial with its record.
 type trial struct {
 	plan.Trial
 	source *Folder        // the first whose plan has it
@@ -68,7 +67,7 @@ type trial struct {
 	in     *store.Store   // where the record is
 }
 
-// status is that of the record.
+// status returns the status of the record.
 func (t *trial) status() string {
 	if t.rec == nil {
 		return notRun
@@ -76,10 +75,10 @@ func (t *trial) status() string {
 	return string(t.rec.Status)
 }
 
-// finished says when the record was written.
+// finished returns the time at which the record was written.
 func (t *trial) finished() (time.Time, error) { return t.in.Modified(t.Key) }
 
-// reader goes through the trials of the sources.
+// reader visits the trials of the sources.
 type reader struct {
 	ctx     context.Context
 	sources []*Folder
@@ -97,9 +96,8 @@ func newReader(ctx context.Context, sources []*Folder, opts Options, passes int)
 	return r
 }
 
-// each gives every trial to visit, in the order of the plans, with its record.
-// One that several plans have comes once, with a good record where any of the
-// folders has one.
+// each passes every trial to visit, in the order of the plans, with its record. A trial of
+// several plans is passed once, with a good record where any of the folders has one.
 func (r *reader) each(visit func(*trial) error) error {
 	seen := map[string]bool{}
 	for _, s := range r.sources {
@@ -147,7 +145,7 @@ func (t *trial) find(own *Folder, sources []*Folder) error {
 	return nil
 }
 
-// Ignored returns the files that were no records of their trials, each once.
+// Ignored returns the files that are not records of their trials, each once.
 func Ignored(sources []*Folder) []store.Aside {
 	var out []store.Aside
 	seen := map[string]bool{}

@@ -13,12 +13,12 @@ import (
 const (
 	// maxDrawings bounds the drawings in the page together, in bytes; others are linked.
 	maxDrawings = 2_350_000
-	// room is for drawings and the data of trials together, in bytes, of which the data may
-	// take leastData in any case.
+	// room is the limit of drawings and data of trials together, in bytes; the data may always
+	// take leastData.
 	room      = 2_000_000
 	leastData = 100_000
-	// maxMembers bounds the trials of all values together that panels have, of which a value
-	// has at least fewMembers and at most manyMembers.
+	// maxMembers bounds the trials in the panels of all values together. The limit for one
+	// value is between fewMembers and manyMembers.
 	maxMembers  = 20_000
 	fewMembers  = 10
 	manyMembers = 300
@@ -74,8 +74,8 @@ type (
 	blockTrial [13]any
 )
 
-// encode returns the data of the first trials, as many as fit into a number of bytes with what
-// they are the first to have: texts, privacy, values of parameters.
+// encode returns the data of the first trials, as many as fit into a number of bytes with their
+// texts, privacy and values of parameters.
 func (t *TrialTally) encode(bytes int) (*block, error) {
 	b := &block{Texts: []string{}, Listed: min(len(t.details), maxListed), Trials: []json.RawMessage{},
 		Experiments: []blockExperiment{}, Privacy: []blockPrivacy{}, Machines: []string{}, Sources: []blockSource{},
@@ -109,7 +109,7 @@ func (t *TrialTally) encode(bytes int) (*block, error) {
 	return b, nil
 }
 
-// add takes over the texts and values that a trial is the first to have, and returns their bytes, by estimate.
+// add adds the texts, privacy and sources of a trial that are new, and estimates their bytes.
 func (b *block) add(t *TrialTally, d *detail) (size int, err error) {
 	for _, at := range append([]int{d.reason}, d.warnings...) {
 		for ; len(b.Texts) <= at; size += len(b.Texts[len(b.Texts)-1]) {
@@ -152,7 +152,7 @@ func (t *TrialTally) coder(number int, s *settings) *coder {
 	return c
 }
 
-// every is the position of the value that all trials of an experiment have, nil for none.
+// every returns the position of the value that all trials of an experiment have, nil for none.
 func (t *TrialTally) every(s *settings, name string) *int {
 	var first *int
 	for i := range t.details {
@@ -170,7 +170,7 @@ func (t *TrialTally) every(s *settings, name string) *int {
 	return first
 }
 
-// position is that of a parameter's value; -1 for none.
+// position returns the position of a parameter's value; -1 for none.
 func (d *detail) position(name string) int {
 	if at, ok := d.params[name]; ok {
 		return at
@@ -178,7 +178,7 @@ func (d *detail) position(name string) int {
 	return -1
 }
 
-// add takes over the values that a trial is the first to have, and returns their bytes.
+// add adds the values of a trial that are new, and returns their bytes.
 func (c *coder) add(d *detail) (size int) {
 	for i := range c.experiment.Params {
 		p := &c.experiment.Params[i]
@@ -219,7 +219,7 @@ func (c *coder) trial(d *detail) blockTrial {
 		d.source, round(d.timing.WallS), round(d.timing.CPUS), d.timing.PeakRSSBytes}
 }
 
-// numbers returns the positions of those of the trials that the data has.
+// numbers returns the positions of the trials that the data has.
 func (t *TrialTally) numbers(keys []string) []int {
 	out := make([]int, 0, min(len(keys), t.shown))
 	for _, key := range keys {
@@ -230,16 +230,16 @@ func (t *TrialTally) numbers(keys []string) []int {
 	return out
 }
 
-// enter enters a value with the trials that it is made of.
-func (b *block) enter(id string, known []int, all int) {
+// link adds a value with its trials.
+func (b *block) link(id string, known []int, all int) {
 	b.Cells[id] = known
 	if all > len(known) {
 		b.More[id] = all - len(known)
 	}
 }
 
-// pieces is the block as JSON that can stand in a page: <, > and & are escaped. Values with
-// many trials keep the first ones, where there are too many values of the kind.
+// pieces returns the block as JSON for a page, in which <, > and & are escaped. Values with many
+// trials keep the first ones, where the total exceeds maxMembers.
 func (b *block) pieces() (iter.Seq[template.JS], error) {
 	most := min(max(maxMembers/max(len(b.Cells), 1), fewMembers), manyMembers)
 	for id, members := range b.Cells {

@@ -89,7 +89,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// On paper, text is black on white, and what only a screen can use is gone.
+// On paper, text is black on white, and controls for the screen are hidden.
 func TestPrintStyle(t *testing.T) {
 	style, err := os.ReadFile("style.css")
 	if err != nil {

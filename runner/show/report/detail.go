@@ -13,14 +13,12 @@ import (
 	"privkern/runner/text"
 )
 
-// What the page holds of single trials. Beyond these numbers it points to the
-// records, so that it can still be opened.
+// Limits of the page. Beyond them it refers to the records, so that it can still be opened.
 const (
-	// maxListed trials stand in the page's table of trials, to be read without
-	// scripts.
+	// maxListed trials are in the page's table of trials, which needs no script.
 	maxListed = 300
 	// maxDetails trials are candidates for the page's data, from which the script fills panels
-	// with their settings, metrics and provenance: some 200 bytes a trial; see room.
+	// with their settings, metrics and provenance: about 200 bytes per trial; see room.
 	maxDetails = 20_000
 	// maxMetrics of an experiment are in the page's data.
 	maxMetrics = 60
@@ -44,7 +42,7 @@ type detail struct {
 	timing   record.Timing
 }
 
-// source is what computed a trial, and from which data.
+// source is the machine and the data of a trial.
 type source struct {
 	machine  int
 	datasets string
@@ -80,17 +78,16 @@ func (t *TrialTally) addDetail(s *settings, params map[string]int, r *record.Rec
 	t.details = append(t.details, d)
 }
 
-// Finished is the number of trials with a record.
+// Finished returns the number of trials with a record.
 func (t *TrialTally) Finished() int { return t.Total() - t.notRun }
 
-// listed says whether the page's table of trials has the trial.
+// listed reports whether the page's table of trials has the trial.
 func (t *TrialTally) listed(key string) bool {
 	i, ok := t.byKey[key]
 	return ok && i < maxListed
 }
 
-// link is where the page says more of a trial: its line in the table of trials,
-// or its record beside the page.
+// link returns the target of links to a trial: its line in the table of trials, or its record.
 func (t *TrialTally) link(key string) string {
 	if t.listed(key) {
 		return "#" + trialAnchor(key)
@@ -98,8 +95,7 @@ func (t *TrialTally) link(key string) string {
 	return recordPath(key)
 }
 
-// seedText is the seed of a trial, or the beginning of its key where it is not
-// known.
+// seedText returns the seed of a trial, or the beginning of its key where it is unknown.
 func (t *TrialTally) seedText(key string) string {
 	if i, ok := t.byKey[key]; ok {
 		return fmt.Sprint(t.details[i].seed)
@@ -109,20 +105,20 @@ func (t *TrialTally) seedText(key string) string {
 
 func trialAnchor(key string) string { return anchor("trial", fmt.Sprintf("%.16s", key)) }
 
-// recordPath is the file of a record, relative to the page.
+// recordPath returns the file of a record, relative to the page.
 func recordPath(key string) string { return "trials/" + key + ".json" }
 
 // TrialLine is a line of the table of trials.
 type TrialLine struct {
 	Anchor, Record, Key string
 	Experiment          string
-	Settings            string // what differs from the defaults
+	Settings            string // without defaults
 	Seed                int64
 	Status              record.Status
 	Seconds             float64
 	Machine             int // number of the machine, from 1
 	Guarantee           string
-	Remarks             []string // why it failed, and warnings
+	Remarks             []string // the reason of a failure, and warnings
 }
 
 // Lines returns the trials that the page lists, in the order of the plan.
@@ -148,13 +144,13 @@ func (t *TrialTally) Lines() []TrialLine {
 	return out
 }
 
-// Omitted is how many finished trials are not listed.
+// Omitted returns the number of finished trials that are not listed.
 func (t *TrialTally) Omitted() int { return max(t.Finished()-maxListed, 0) }
 
-// Withheld is how many finished trials the page has nothing of, listed or in its data.
+// Withheld returns the number of finished trials that are neither listed nor in the data.
 func (t *TrialTally) Withheld() int { return max(t.Finished()-max(t.shown, maxListed), 0) }
 
-// text names the settings that are not defaults.
+// text returns the settings that are not defaults.
 func (d *detail) text() string {
 	var words []string
 	for _, name := range d.settings.names() {
@@ -170,12 +166,12 @@ func (d *detail) text() string {
 	return strings.Join(words, " ")
 }
 
-// round keeps milliseconds.
+// round rounds to milliseconds.
 func round(seconds float64) json.RawMessage {
 	return json.RawMessage(strconv.FormatFloat(seconds, 'f', 3, 64))
 }
 
-// list is never null in JSON.
+// list returns an empty list, which JSON writes as [], for nil.
 func list[T any](in []T) []T {
 	if in == nil {
 		return []T{}
@@ -183,7 +179,7 @@ func list[T any](in []T) []T {
 	return in
 }
 
-// text is the machine in a line.
+// text returns the machine in a line.
 func (m *MachineGroup) text() string {
 	parts := []string{"privkern " + cmp.Or(m.Version, "of unknown version")}
 	for _, p := range []struct{ label, value string }{{"revision ", m.Revision}, {"", m.Go}, {"", m.CPU},

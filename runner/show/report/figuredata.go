@@ -9,26 +9,24 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What a figure's tables of numbers hold: maxPoints lines each, and about
-// maxNumbers together.
+// Limits of a figure's tables of numbers: maxPoints lines each, and about maxNumbers numbers
+// together.
 const (
 	maxPoints  = 250
 	maxNumbers = 5000
 )
 
-// dataTable holds the numbers of a panel, for readers who want them or who do
-// not see the drawing.
+// dataTable holds the numbers of a panel, also as the alternative to the drawing.
 type dataTable struct {
 	Title   string
 	Columns []string
 	Rows    [][]string
 	Omitted int // rows
-	// Remark says what stands in no table.
+	// Remark replaces a table of too many numbers.
 	Remark string
 }
 
-// numbersOf returns the tables of a figure's panels, cut so that a figure of
-// many curves does not become most of the page.
+// numbersOf returns the tables of a figure's panels, cut to the limits.
 func numbersOf(panels []experiment.Panel) []dataTable {
 	var out []dataTable
 	left := maxNumbers
@@ -48,8 +46,8 @@ func numbersOf(panels []experiment.Panel) []dataTable {
 func dataOf(p *experiment.Panel, number int) []dataTable {
 	title := cmp.Or(p.Title, fmt.Sprintf("Panel %d", number))
 	var out []dataTable
-	add := func(what string, columns []string, values ...[]float64) {
-		out = append(out, newDataTable(title+what, columns, values))
+	add := func(suffix string, columns []string, values ...[]float64) {
+		out = append(out, newDataTable(title+suffix, columns, values))
 	}
 	x, y := cmp.Or(p.XLabel, "x"), cmp.Or(p.YLabel, "y")
 	curves := slices.Concat(p.Lines, p.Points)
@@ -61,26 +59,26 @@ func dataOf(p *experiment.Panel, number int) []dataTable {
 				others = append(others, c)
 				continue
 			}
-			columns, values = append(columns, named(c.Name, y)), append(values, c.Y)
+			columns, values = append(columns, cmp.Or(c.Name, y)), append(values, c.Y)
 		}
 		add("", columns, values...)
 		curves = others
 	}
 	for _, b := range p.Bands {
-		add("", []string{x, named(b.Name, y) + ", from", named(b.Name, y) + ", to"}, b.X, b.Low, b.High)
+		add("", []string{x, cmp.Or(b.Name, y) + ", from", cmp.Or(b.Name, y) + ", to"}, b.X, b.Low, b.High)
 	}
 	for _, b := range p.Bars {
 		n := len(b.Heights)
-		add("", []string{x + ", from", x + ", to", named(b.Name, y)}, b.Edges[:n], b.Edges[1:n+1], b.Heights)
+		add("", []string{x + ", from", x + ", to", cmp.Or(b.Name, y)}, b.Edges[:n], b.Edges[1:n+1], b.Heights)
 	}
 	for _, d := range p.Discs {
-		add("", []string{x, named(d.Name, y), "radius"}, d.X, d.Y, d.Radius)
+		add("", []string{x, cmp.Or(d.Name, y), "radius"}, d.X, d.Y, d.Radius)
 	}
 	for _, v := range p.Violins {
-		add(fmt.Sprintf(", at %s %s", x, shortNumber(v.At)), []string{named(v.Name, y)}, v.Values)
+		add(fmt.Sprintf(", at %s %s", x, shortNumber(v.At)), []string{cmp.Or(v.Name, y)}, v.Values)
 	}
 	for _, s := range p.Spans {
-		add("", []string{named(s.Name, x) + ", from", named(s.Name, x) + ", to"}, []float64{s.Low}, []float64{s.High})
+		add("", []string{cmp.Or(s.Name, x) + ", from", cmp.Or(s.Name, x) + ", to"}, []float64{s.Low}, []float64{s.High})
 	}
 	if h := p.Heatmap; h != nil {
 		out = append(out, heatmapTable(title, h))
@@ -89,14 +87,6 @@ func dataOf(p *experiment.Panel, number int) []dataTable {
 		out = append(out, dataTable{Title: title, Remark: "Pictures: their pixels are series of the records in trials/."})
 	}
 	return out
-}
-
-// named is a curve's name with what the axis shows.
-func named(name, axis string) string {
-	if name == "" {
-		return axis
-	}
-	return name
 }
 
 func newDataTable(title string, columns []string, values [][]float64) dataTable {
@@ -118,8 +108,7 @@ func newDataTable(title string, columns []string, values [][]float64) dataTable 
 	return t
 }
 
-// heatmapTable writes a matrix as it is drawn, or, where it is large, says where
-// it is.
+// heatmapTable returns a matrix in the order in which it is drawn, or a remark for a large one.
 func heatmapTable(title string, h *experiment.Heatmap) dataTable {
 	t := dataTable{Title: title}
 	columns := 0
@@ -144,12 +133,12 @@ func heatmapTable(title string, h *experiment.Heatmap) dataTable {
 	return t
 }
 
-// tick is the label of a row or column of a heat map.
-func tick(labels []string, i int, what string) string {
+// tick returns the label of a row or column of a heat map, by default its number.
+func tick(labels []string, i int, axis string) string {
 	if i < len(labels) && labels[i] != "" {
 		return labels[i]
 	}
-	return fmt.Sprintf("%s %d", what, i+1)
+	return fmt.Sprintf("%s %d", axis, i+1)
 }
 
 func shortNumber(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

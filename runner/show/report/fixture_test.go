@@ -163,7 +163,7 @@ func demo(t *testing.T) report.Content {
 		Plan: report.PlanSummary{BLASClass: "openblas-0.3.21-skylakex", Sources: []string{"configs/cloaking-table1.yaml"},
 			Overrides: []string{"folds=14"}, Backend: "cpu", DType: "float64",
 			Digest: "4f3c9a1d77b0", Trials: trials.Total()},
-		Trials: trials, Papers: []report.PaperNotes{report.PaperNotesOf(l)}}
+		Trials: trials, Papers: []*ledger.Ledger{l}}
 	for _, tb := range l.Tables {
 		e, err := judge.Evaluate(tb, reg, index)
 		if err != nil {

@@ -15,30 +15,29 @@ const (
 	maxFields = 6_000
 )
 
-// paperColumns is how many columns of metrics an upright page of paper has room
-// for.
+// paperColumns is the number of columns of metrics that fit a page in portrait format.
 const paperColumns = 8
 
-// metrics is a summary arranged for the page: settings as lines, or as columns
-// where there are few settings and many metrics.
+// metrics is a summary laid out for the page: settings are lines, or columns where there are
+// few settings and many metrics.
 type metrics struct {
 	*summary.MetricTable
 	ID         string
 	Listed     []setting
 	Omitted    int
 	Transposed bool
-	Wide       bool // on paper: too wide for an upright page
+	Wide       bool // too wide for portrait format
 }
 
-// setting is a row of a summary with where its trials are.
+// setting is a row of a summary with a link to its trials.
 type setting struct {
 	*summary.Row
 	ID     string // of the value in the data block; empty without a finished trial
 	Target string
 }
 
-// arrange enters the rows with their trials into the data too. The table has about as many
-// fields as are left, and returns how many are left after it.
+// arrange lays a summary out, and links its rows to their trials. The table takes at most about
+// left fields; arrange returns the rest.
 func arrange(t *summary.MetricTable, id string, trials *TrialTally, b *block, left int) (metrics, int) {
 	columns := len(t.Varying) + 1 + len(t.Metrics)
 	rows := min(len(t.Rows), maxRows, max(left/columns, fewRows))
@@ -48,7 +47,7 @@ func arrange(t *summary.MetricTable, id string, trials *TrialTally, b *block, le
 		if known := trials.numbers(r.Keys()); len(known) > 0 {
 			s.ID = fmt.Sprintf("%s-setting-%d", id, i+1)
 			s.Target = trials.link(trials.details[known[0]].key)
-			b.enter(s.ID, known, r.Trials+r.Failed+r.Skipped)
+			b.link(s.ID, known, r.Trials+r.Failed+r.Skipped)
 		}
 		m.Listed = append(m.Listed, s)
 	}
@@ -57,7 +56,7 @@ func arrange(t *summary.MetricTable, id string, trials *TrialTally, b *block, le
 	return m, left - rows*columns
 }
 
-// estimate writes a metric of a setting; nothing where no trial reports it.
+// estimate formats a metric of a setting; it is empty where no trial reports it.
 func estimate(r setting, metric string) string {
 	e, ok := r.Metrics.Of(metric)
 	if !ok {
@@ -66,7 +65,7 @@ func estimate(r setting, metric string) string {
 	return e.String()
 }
 
-// count writes a number with its noun.
+// count returns a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -74,7 +73,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// duration writes seconds for people.
+// duration formats seconds.
 func duration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

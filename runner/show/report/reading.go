@@ -2,7 +2,7 @@ package report
 
 import "privkern/runner/claims/judge"
 
-// meanings explains the verdicts in a line each.
+// meanings explains each verdict in a sentence.
 var meanings = map[judge.Verdict]string{
 	judge.Match: "our value lies inside the band that the spread of our trials, the draws behind the print and its " +
 		"rounding allow, or the statement holds",
@@ -21,7 +21,7 @@ var meanings = map[judge.Verdict]string{
 	judge.NotRun:      "there is no value of ours; the note says why",
 }
 
-// columnTitle is a grid's column title in full; the terminal has less room.
+// columnTitle returns a grid's column title in full, because the grid abbreviates for terminals.
 func columnTitle(title string) string {
 	switch title {
 	case "diff":

@@ -1,10 +1,9 @@
-// Package report writes one self-contained HTML file about a sweep: published
-// values beside reproduced ones, figures with their numbers, the trials behind
-// every value, what did not finish and why, settings, privacy, errata and
-// provenance. All of it is in the HTML, so that the page reads without scripts and
-// on paper; its script adds sorting, filtering and panels of trials, which it
-// fills from a block of data. The page loads nothing and can be archived and
-// opened from disk.
+// Package report writes one self-contained HTML file about a sweep: published and
+// reproduced values, figures with their numbers, the trials of every value, failures
+// with reasons, settings, privacy, errata and provenance. All of it is in the HTML, so
+// that the page is complete without scripts and on paper; its script adds sorting,
+// filtering and panels of trials, which it fills from a block of data. The page loads
+// no other file and can be archived and opened from disk.
 package report
 
 import (
@@ -28,7 +27,7 @@ import (
 	"privkern/runner/show/tables"
 )
 
-// Content is what a report shows. What is empty is left out.
+// Content is the content of a report. Empty parts are left out.
 type Content struct {
 	Title     string
 	Generated time.Time // shown in UTC
@@ -39,7 +38,7 @@ type Content struct {
 	// Metrics are the means over the seeds of all settings; see package summary.
 	Metrics []*summary.MetricTable
 	Trials  *TrialTally
-	Papers  []PaperNotes
+	Papers  []*ledger.Ledger
 	// Progress is nil unless trials run while the report is written.
 	Progress *Progress
 }
@@ -71,29 +70,18 @@ type PlanSummary struct {
 	Overrides []string // name=value from the command line
 	Backend   string
 	DType     string
-	BLASClass string // of the machine that made it; empty where the plan does not say
+	BLASClass string // of the machine that made it; it may be empty
 	Digest    string
 	Trials    int
 }
 
-// PaperNotes is what the report says of a paper.
-type PaperNotes struct {
-	Name, Title, Citation string
-	Errata                []ledger.Erratum
-}
-
-// PaperNotesOf takes from a ledger what the report says of its paper.
-func PaperNotesOf(l *ledger.Ledger) PaperNotes {
-	return PaperNotes{Name: l.Paper, Title: l.Title, Citation: l.Citation, Errata: l.Errata}
-}
-
-// Plot is a figure as drawn. SVG must come from package plot: it becomes part of the
-// page as it is. Where the plot could not be drawn, Error says why.
+// Plot is a drawn figure. SVG must come from package plot, because it is part of the page
+// unchanged. Error is the reason where the plot could not be drawn.
 type Plot struct {
 	Name, Title, Caption string
 	SVG                  []byte
 	File                 string             // in the same folder, for a drawing that is too large for the page
-	Panels               []experiment.Panel // what SVG draws, for the table of its numbers
+	Panels               []experiment.Panel // of SVG, for the table of its numbers
 	Error                string
 }
 
@@ -134,9 +122,9 @@ func Write(w io.Writer, d Content) error {
 	return nil
 }
 
-// Frame is the page around its content: title, style, script, and the policy that allows
-// nothing but them.
-type Frame struct {
+// frame is the page around its content: title, style, script, and the policy that allows
+// only these.
+type frame struct {
 	Title  string
 	Style  template.CSS
 	Script template.JS
@@ -144,41 +132,41 @@ type Frame struct {
 }
 
 // newFrame returns the frame of the page.
-func newFrame(title string) (Frame, error) {
+func newFrame(title string) (frame, error) {
 	style, err := files.ReadFile("style.css")
 	if err != nil {
-		return Frame{}, err
+		return frame{}, err
 	}
 	script, err := files.ReadFile("report.js")
 	if err != nil {
-		return Frame{}, err
+		return frame{}, err
 	}
 	sum := sha256.Sum256(script)
-	return Frame{
+	return frame{
 		Title: title, Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
 		Policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
 			"script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'",
 	}, nil
 }
 
-// view is Data arranged for the templates.
+// view is the content arranged for the templates.
 type view struct {
 	Content
-	Frame      Frame
+	Frame      frame
 	Published  []table
 	Loose      []figure // figures that belong to no table
 	Summaries  []metrics
 	Verdicts   []verdictCount
-	Values     int     // that have a verdict that counts
+	Values     int     // with a verdict that counts
 	Scores     []score // of the papers, in the order of their tables
 	Violations []judge.Violation
 	HasErrata  bool
-	// Block is what the script knows of trials, in pieces: a template copies each value
-	// several times. See block.
+	// Block is the data of trials for the script, in pieces, because a template copies each
+	// value several times. See block.
 	Block iter.Seq[template.JS]
 }
 
-// score says how a paper's values and claims came out.
+// score is the tally of a paper's values and claims in words.
 type score struct{ Paper, Sentence string }
 
 type verdictCount struct {
@@ -192,7 +180,7 @@ type figure struct {
 	Numbers []dataTable
 }
 
-// Size is that of the drawing, for people.
+// Size returns the size of the drawing.
 func (f figure) Size() string { return fmt.Sprintf("%.1f MB", float64(len(f.SVG))/1e6) }
 
 // table is an evaluated table with its figure.
@@ -209,7 +197,7 @@ type table struct {
 // Heading is for the templates.
 func (t table) Heading() string { return tables.Heading(t.Evaluation) }
 
-// value is a value of ours with the trials that it is made of.
+// value is a value of ours with its trials.
 type value struct {
 	ID                          string
 	Place                       string // row, column and variant
@@ -222,7 +210,7 @@ type value struct {
 	Remarks                     []string
 }
 
-// link leads to a trial.
+// link is a link to a trial.
 type link struct{ Seed, Target string }
 
 // marks are the numbers of notes below the table of that anchor.
@@ -231,7 +219,7 @@ type marks struct {
 	Notes []int
 }
 
-// Trials is how many trials a folded variant was computed from.
+// Trials returns the number of trials of a folded variant.
 func (l line) Trials() int {
 	for _, f := range l.Fields {
 		if f.Result != nil && f.Result.Ours != nil {
@@ -243,7 +231,7 @@ func (l line) Trials() int {
 
 // line is a line of a table.
 type line struct {
-	Again  bool // the first label repeats the one above, and is left blank
+	Again  bool // the first label repeats the one above, and is blank
 	Fields []field
 	Shaded bool   // every other group
 	Others []line // the folded variants
@@ -253,7 +241,7 @@ type line struct {
 type field struct {
 	tables.Field
 	ID    string
-	Again bool // a sentence that repeats the one above, and is left blank
+	Again bool // a sentence that repeats the one above, and is blank
 }
 
 func newView(d Content) (*view, error) {
@@ -295,12 +283,12 @@ func newView(d Content) (*view, error) {
 		m, left = arrange(s, fmt.Sprintf("metrics-%d", i+1), v.Trials, b, left)
 		v.Summaries = append(v.Summaries, m)
 	}
-	v.HasErrata = slices.ContainsFunc(v.Papers, func(p PaperNotes) bool { return len(p.Errata) > 0 })
+	v.HasErrata = slices.ContainsFunc(v.Papers, func(p *ledger.Ledger) bool { return len(p.Errata) > 0 })
 	v.Block, err = b.pieces()
 	return v, err
 }
 
-// arrange lays a table out, and enters its values with their trials into the data.
+// arrange lays a table out, and links its values to their trials.
 func (v *view) arrange(e *judge.Evaluation, b *block) table {
 	t := table{Evaluation: e, Grid: tables.Layout(e), Counts: counts(e.Headlines())}
 	verdictFirst(t.Grid)
@@ -318,7 +306,7 @@ func (v *view) arrange(e *judge.Evaluation, b *block) table {
 			}
 			f.ID = fmt.Sprintf("%s-value-%d", id, len(t.Values)+1)
 			t.Values = append(t.Values, v.value(f.ID, t.Grid, i, c))
-			b.enter(f.ID, v.Trials.numbers(f.Result.TrialKeys), len(f.Result.TrialKeys))
+			b.link(f.ID, v.Trials.numbers(f.Result.TrialKeys), len(f.Result.TrialKeys))
 		}
 	}
 	for i, l := range lines {
@@ -331,7 +319,7 @@ func (v *view) arrange(e *judge.Evaluation, b *block) table {
 	return t
 }
 
-// scores returns what is to be said of each paper.
+// scores returns the score of each paper.
 func scores(all []*judge.Evaluation) []score {
 	var out []score
 	byPaper := map[string][]*judge.Evaluation{}
@@ -348,7 +336,7 @@ func scores(all []*judge.Evaluation) []score {
 	return out
 }
 
-// verdictFirst moves the verdict before the numbers, behind what names the line.
+// verdictFirst moves the verdict behind the labels of the line.
 func verdictFirst(g *tables.Grid) {
 	from := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title == "verdict" })
 	to := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title != "row" && c.Title != "column" })
@@ -367,13 +355,14 @@ func moved[T any](list []T, from, to int) []T {
 	return slices.Insert(out, to, list[from])
 }
 
-// value describes the value at a place of a grid.
+// value returns the value of a line and column of a grid.
 func (v *view) value(id string, g *tables.Grid, at, column int) value {
 	fields := g.Lines[at].Fields
 	r := fields[column].Result
 	out := value{ID: id, Ours: fields[column].Text, Verdict: r.Verdict, Metric: r.Metric,
 		Guarantee: r.Guarantee, Published: r.Statement}
-	out.Place = place(r)
+	out.Place = strings.Join(slices.DeleteFunc([]string{r.Row, r.Column, r.Variant},
+		func(s string) bool { return s == "" }), " · ")
 	if r.Published != nil {
 		out.Published = strings.TrimPrefix(r.Statement+": "+r.Published.Text, ": ")
 	}
@@ -396,19 +385,7 @@ func (v *view) value(id string, g *tables.Grid, at, column int) value {
 	return out
 }
 
-// place names a value by row, column and variant.
-func place(r *judge.Comparison) string {
-	var parts []string
-	for _, s := range []string{r.Row, r.Column, r.Variant} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, " · ")
-}
-
-// alignPublished aligns printed values to the right, as ours are, where all of
-// them are numbers.
+// alignPublished aligns printed values to the right, like ours, where all of them are numbers.
 func alignPublished(g *tables.Grid) {
 	c := slices.IndexFunc(g.Columns, func(c tables.Column) bool { return c.Title == "published" })
 	if c < 0 {
@@ -423,7 +400,7 @@ func alignPublished(g *tables.Grid) {
 	g.Columns[c].Right = true
 }
 
-// draw puts the drawings into the page, as long as there is room, and returns their bytes.
+// draw puts the drawings into the page while there is room, and returns their bytes.
 func draw(plots []Plot) (out []figure, bytes int) {
 	for _, f := range plots {
 		drawn := figure{Plot: f, Numbers: numbersOf(f.Panels)}
@@ -465,8 +442,7 @@ func groupLines(g *tables.Grid) []line {
 	return out
 }
 
-// anchor makes an identifier of a name; equal names give equal identifiers, and
-// the names of tables and figures stay distinct by the prefix.
+// anchor returns an identifier for a name; the prefix distinguishes tables from figures.
 func anchor(prefix, name string) string {
 	return prefix + "-" + strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {

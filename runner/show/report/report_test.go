@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// scriptText is what stands in a script, which is no XML.
+// scriptText matches the content of a script, which is not XML.
 var scriptText = regexp.MustCompile(`(?s)(<script[^>]*>).*?(</script>)`)
 
 // elements parses the page and calls f for every start tag with its attributes.
@@ -122,7 +122,7 @@ func TestPageIsSelfContainedAndAccessible(t *testing.T) {
 			case strings.HasPrefix(ref, "#"):
 				links[ref[1:]] = true
 			case name == "a" && strings.HasPrefix(ref, "trials/"):
-				records++ // beside the page; nothing is loaded from there
+				records++ // relative; the page does not load it
 			case ref != "":
 				t.Errorf("%s refers to %s", name, ref)
 			}
@@ -292,7 +292,7 @@ func dataBlock(t *testing.T, page string) string {
 	return text
 }
 
-// Every value that was computed is a link to what it is made of, on the page
+// Every computed value is a link to its trials, on the page
 // itself and in the data.
 func TestValuesLeadToTrials(t *testing.T) {
 	d := demo(t)
@@ -343,7 +343,7 @@ func TestValuesLeadToTrials(t *testing.T) {
 	}
 }
 
-// The policy in the page allows its script, by what is in it, and nothing else.
+// The policy of the page allows its script, by its hash, and nothing else.
 func TestPolicyAllowsTheScriptOnly(t *testing.T) {
 	page := render(t, demo(t))
 	_, rest, _ := strings.Cut(page, "\n<script>")
@@ -369,7 +369,7 @@ func TestPolicyAllowsTheScriptOnly(t *testing.T) {
 	}
 }
 
-// The numbers of a figure stand beside it, gaps included.
+// The page has the numbers of a figure, gaps included.
 func TestFigureNumbers(t *testing.T) {
 	d := report.Content{Title: "Numbers",
 		Figures: []report.Plot{{Name: "demo/f", Title: "F", SVG: []byte("<svg></svg>"), Panels: []experiment.Panel{

@@ -27,7 +27,7 @@ type values struct {
 	index map[string]int // text to its position
 }
 
-// add returns the position of a value, which is new or not.
+// add returns the position of a value, and appends a new one.
 func (v *values) add(text string) int {
 	i, ok := v.index[text]
 	if !ok {
@@ -38,8 +38,7 @@ func (v *values) add(text string) int {
 	return i
 }
 
-// maxValues is how many distinct values of a parameter, and ranges of seeds, are
-// listed.
+// maxValues bounds the listed values of a parameter, and ranges of seeds.
 const maxValues = 12
 
 func newSettings(name string, reg *experiment.Registry) *settings {
@@ -87,7 +86,7 @@ func (s *settings) names() []string {
 	return s.ordered(all)
 }
 
-// doc returns unit and meaning of a parameter, empty where it is unknown.
+// doc returns the unit and documentation of a parameter, empty where it is unknown.
 func (s *settings) doc(name string) (unit, doc string) {
 	for _, p := range s.params {
 		if p.Name == name {
@@ -114,7 +113,7 @@ func (s *settings) ordered(params experiment.Params) []string {
 	return out
 }
 
-// ExperimentSettings are an experiment's settings as the report shows them.
+// ExperimentSettings are an experiment's settings in the report.
 type ExperimentSettings struct {
 	Experiment string
 	Trials     int
@@ -153,7 +152,7 @@ func (t *TrialTally) Settings() []ExperimentSettings {
 	return out
 }
 
-// seedText writes seeds as ranges: "0..4, 7".
+// seedText returns seeds as ranges: "0..4, 7".
 func seedText(seeds map[int64]bool) string {
 	parts := text.Ranges(slices.Collect(maps.Keys(seeds)))
 	if n := len(parts); n > maxValues {

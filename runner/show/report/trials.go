@@ -13,9 +13,9 @@ import (
 	"privkern/runner/text"
 )
 
-// TrialTally collects what the report says of a sweep's trials: groups and counts,
-// and of each trial what its panel shows. What trials share is kept once, so that
-// one of 10,000 takes some hundred bytes; see detail.
+// TrialTally collects a sweep's trials for the report: groups and counts, and the details
+// that panels show. Shared texts are stored once, so that one of 10,000 trials takes a few
+// hundred bytes; see detail.
 type TrialTally struct {
 	reg    *experiment.Registry
 	counts map[record.Status]int
@@ -27,7 +27,7 @@ type TrialTally struct {
 	origins *values        // of provenance; see origin
 	sources []source
 
-	shown int // details that the page's data has, see encode
+	shown int // number of details in the page's data, see encode
 
 	experiments []*settings
 	byName      map[string]*settings
@@ -36,14 +36,14 @@ type TrialTally struct {
 	datasets    map[string]map[string]int // name to digest to trials
 	classes     record.Classes            // of the results
 	privacy     []*PrivacyGroup           // the first keptPrivacy
-	privacyOf   map[[sha256.Size]byte]int // by the hash of what it says to its place there, -1 for none
+	privacyOf   map[[sha256.Size]byte]int // hash of a block to its index in privacy, -1 for none
 
 	WallS, CPUS float64 // sums over the trials
 	PeakRSS     int64   // of the largest trial
 }
 
-// NewTrialTally returns an empty tally. The registry gives parameters their
-// order and units; nil does without.
+// NewTrialTally returns an empty tally. The registry gives parameters their order and units; it
+// may be nil.
 func NewTrialTally(reg *experiment.Registry) *TrialTally {
 	return &TrialTally{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(),
 		origins: newValues(), byName: map[string]*settings{},
@@ -52,8 +52,8 @@ func NewTrialTally(reg *experiment.Registry) *TrialTally {
 		privacyOf: map[[sha256.Size]byte]int{}}
 }
 
-// Add adds a planned trial with its record, nil where it has not run. The order
-// of the plan is the order in which things are shown.
+// Add adds a planned trial with its record, nil where it has not run. The report has the order
+// of the plan.
 func (t *TrialTally) Add(name string, params experiment.Params, seed int64, r *record.Record) {
 	s := t.byName[name]
 	if s == nil {
@@ -120,8 +120,8 @@ func (t *TrialTally) Total() int {
 
 type problemID struct{ kind, experiment, text string }
 
-// Incident is a failure, a reason for skipping, or a warning, with how many
-// trials have it and one of them as an example.
+// Incident is a failure, a reason for skipping, or a warning, with the number of its trials
+// and an example.
 type Incident struct {
 	Kind, Experiment, Text string
 	Count                  int
@@ -140,8 +140,7 @@ func (t *TrialTally) problem(id problemID, params experiment.Params, seed int64,
 	p.Count++
 }
 
-// commandLine is the command that runs one trial again: only what differs from
-// the defaults is given.
+// commandLine returns the command that runs one trial again, without defaults.
 func (t *TrialTally) commandLine(name string, params experiment.Params, seed int64, r *record.Record) string {
 	words := []string{"run trial", name}
 	s := t.byName[name]
@@ -162,7 +161,7 @@ func (t *TrialTally) commandLine(name string, params experiment.Params, seed int
 	return strings.Join(words, " ")
 }
 
-// maxProblems bounds how many groups of one kind are listed.
+// maxProblems bounds the listed groups of one kind.
 const maxProblems = 50
 
 // Problems is a list of groups of one kind.
@@ -208,10 +207,7 @@ type PrivacyGroup struct {
 
 // addPrivacy returns the position of the block, -1 for one that is not kept.
 func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
-	said := sha256.New()
-	// a hash takes everything
-	_, _ = fmt.Fprintf(said, "%q", append([]string{p.Guarantee, p.Unit, p.Mechanism, p.RNG}, p.Notes...))
-	id := [sha256.Size]byte(said.Sum(nil))
+	id := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{p.Guarantee, p.Unit, p.Mechanism, p.RNG}, p.Notes...)))
 	at, known := t.privacyOf[id]
 	if !known {
 		at = -1
@@ -231,8 +227,7 @@ func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
 	return at
 }
 
-// maxPrivacy bounds how many privacy blocks are listed, keptPrivacy for how
-// many the panels of trials have theirs.
+// maxPrivacy bounds the listed privacy blocks, keptPrivacy those in the panels of trials.
 const (
 	maxPrivacy  = 40
 	keptPrivacy = 2000
@@ -241,12 +236,12 @@ const (
 // Privacy returns the distinct privacy blocks, at most maxPrivacy of them.
 func (t *TrialTally) Privacy() []*PrivacyGroup { return t.privacy[:min(len(t.privacy), maxPrivacy)] }
 
-// PrivacyOmitted is how many further blocks there are.
+// PrivacyOmitted returns the number of further blocks.
 func (t *TrialTally) PrivacyOmitted() int { return len(t.privacyOf) - len(t.Privacy()) }
 
 type machineID struct{ version, revision, golang, cpu, gpu, blas, backend, dtype string }
 
-// MachineGroup is a place and a program that computed trials.
+// MachineGroup is a program on a machine that computed trials.
 type MachineGroup struct {
 	record.Provenance
 	Backend, DType string
@@ -277,7 +272,7 @@ func (t *TrialTally) addProvenance(r *record.Record) int {
 // Classes names the BLAS classes of the results; it is empty for a single one.
 func (t *TrialTally) Classes() string { return t.classes.Sentence() }
 
-// Machines returns what computed the trials, in the order of first use.
+// Machines returns the machines of the trials, in the order of first use.
 func (t *TrialTally) Machines() []*MachineGroup {
 	return slices.SortedFunc(maps.Values(t.machines), func(a, b *MachineGroup) int {
 		return cmp.Compare(a.order, b.order)

@@ -17,13 +17,13 @@ func TestAnExperimentIsNotReplaced(t *testing.T) {
 	m := &fileStore{dir: dir, temp: temp}
 	meta := files{}
 	meta.yaml("meta.yaml", []any{"experiment_id", "1", "name", "demo/fit"})
-	if err := m.place(meta, "1"); err != nil {
+	if err := m.write(meta, "1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.place(files{"meta.yaml": []byte("run_id: r\n")}, "1", "r"); err != nil {
+	if err := m.write(files{"meta.yaml": []byte("run_id: r\n")}, "1", "r"); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.place(meta, "1"); err != nil {
+	if err := m.write(meta, "1"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "1", "r", "meta.yaml")); err != nil {
@@ -32,11 +32,11 @@ func TestAnExperimentIsNotReplaced(t *testing.T) {
 	if left, err := os.ReadDir(temp); err != nil || len(left) != 0 {
 		t.Errorf("left over: %v (%v)", left, err)
 	}
-	// What is no experiment is not taken for one.
+	// A folder without an experiment is refused.
 	if err := os.MkdirAll(filepath.Join(dir, "2", "mine"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.place(meta, "2"); err == nil {
+	if err := m.write(meta, "2"); err == nil {
 		t.Error("another folder was taken for an experiment")
 	}
 }
