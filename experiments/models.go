@@ -9,12 +9,11 @@ import (
 	obfuscated "privkern/experiments/privacygp/modelfile"
 )
 
-// Models are the formats of files that run predict reads.
+// Models returns the formats of files that run predict reads.
 func Models() []model.Format {
 	return []model.Format{
 		modelfile.PredictFormat,
 		machinefile.PredictFormat,
-		modelfile.PredictLengthscales,
 		classmodel.PredictFormat,
 		obfuscated.PredictFormat,
 		projectionfile.PredictFormat,

@@ -1,10 +1,12 @@
 package experiments
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,21 +14,89 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/internal/schematest"
 	"privkern/experiments/model"
 )
 
-// keptModels are files that were released or exported, one of each format.
-var keptModels = map[string]string{
-	"dpgp/1":                       "dpgp/modelfile/testdata/dpgp-1.json",
-	"dpgp/2":                       "dpgp/modelfile/testdata/dpgp-2.json",
-	"dpgp/classification-model/1":  "dpgp/classmodel/testdata/dpgp-classification-model-1.json",
-	"privkern/kahm-model/1":        "kahm/machinefile/testdata/released-1.json",
-	"privkern/privacygp-model/1":   "privacygp/modelfile/testdata/version1.json",
-	"privkern/multikernel-model/1": "multikernel/projectionfile/testdata/exported-1.json",
+// keptModels are files that were released or exported, of each version of each format, with
+// optional members.
+var keptModels = []struct {
+	version, path, schema string
+	optional              []string
+}{
+	{"dpgp/1", "dpgp/modelfile/testdata/dpgp-1.json", "dpgp-model-1", nil},
+	{"dpgp/2", "dpgp/modelfile/testdata/dpgp-2.json", "dpgp-model-2", nil},
+	{"dpgp/classification-model/1", "dpgp/classmodel/testdata/dpgp-classification-model-1.json",
+		"dpgp-classification-model", nil},
+	{"privkern/kahm-model/1", "kahm/machinefile/testdata/released-1.json", "kahm-model", nil},
+	{"privkern/privacygp-model/1", "privacygp/modelfile/testdata/version1.json", "privacygp-model", nil},
+	{"privkern/privacygp-model/1", "privacygp/modelfile/testdata/condition.json", "privacygp-model",
+		[]string{"/condition?", "/condition/kernel?"}},
+	{"privkern/multikernel-model/1", "multikernel/projectionfile/testdata/exported-1.json", "multikernel-model",
+		[]string{"/points/rows?", "/scaling?"}},
 }
 
-// forPeople refuses an error that is not one sentence about a file, in words of its format.
-func forPeople(t *testing.T, what, path string, err error) {
+// read reads a kept file.
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// payloadOf decodes a file and encodes its payload again.
+func payloadOf(t *testing.T, raw []byte) (*model.Model, []byte) {
+	t.Helper()
+	m, err := model.Decode("m.json", raw, Models())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(m.Files[0].Payload); err != nil {
+		t.Fatal(err)
+	}
+	return m, text.Bytes()
+}
+
+// Kept files have the documented form, are read without loss, and predict.
+func TestKeptModels(t *testing.T) {
+	versions := map[string]bool{}
+	for _, kept := range keptModels {
+		t.Run(kept.path, func(t *testing.T) {
+			versions[kept.version] = true
+			raw := read(t, kept.path)
+			schema := filepath.Join("..", "docs", "formats", kept.schema+".schema.json")
+			schematest.CheckStrict(t, schema, raw, kept.optional...)
+			m, again := payloadOf(t, raw)
+			schematest.Check(t, schema, again)
+			if !bytes.Equal(again, raw) || m.Format != kept.version {
+				t.Errorf("%s: written again it differs:\n%s", m.Format, again)
+			}
+			of := m.Envelope()
+			p, err := m.Predict(t.Context(), mat.NewDense(2, len(of.Inputs), nil))
+			if err != nil || len(p.Rows) != 2 || len(p.Rows[0]) != len(p.Columns) || p.Guarantee != of.Privacy.Guarantee {
+				t.Errorf("%+v, %v", p, err)
+			}
+		})
+	}
+	for _, f := range Models() {
+		for _, v := range f.Versions {
+			if !versions[v] {
+				t.Errorf("no file of %s is kept", v)
+			}
+		}
+	}
+}
+
+// checkMessage refuses an error that is not one sentence about a file, in words of its format.
+func checkMessage(t *testing.T, what, path string, err error) {
 	t.Helper()
 	var at *model.Error
 	if !errors.As(err, &at) || !strings.HasPrefix(err.Error(), path+":") {
@@ -34,7 +104,7 @@ func forPeople(t *testing.T, what, path string, err error) {
 		return
 	}
 	for _, word := range []string{"json: ", "Go ", "float64", "unmarshal", "EOF", "struct", "a defect", "\n"} {
-		if said := at.Field + " " + at.Err.Error(); strings.Contains(said, word) {
+		if text := at.Field + " " + at.Err.Error(); strings.Contains(text, word) {
 			t.Errorf("%s: %v: %q is not for users", what, err, word)
 		}
 	}
@@ -56,22 +126,16 @@ func replaced(v any, member string, put func(any), f func(member string, was any
 	}
 }
 
-// Of every format, files that are damaged or made to do harm are refused in a sentence that
-// names the path and, where another value is in its place, the member.
+// Files that are damaged or made to do harm are refused in a sentence that names the path and,
+// where a value was replaced, the member.
 func TestHostileModels(t *testing.T) {
 	formats := Models()
-	for _, format := range formats {
-		t.Run(format.Name, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.FromSlash(keptModels[format.Name]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, name, err := model.Decode("m.json", raw, formats); err != nil || name != format.Name {
-				t.Fatalf("%s, %v", name, err)
-			}
+	for _, kept := range keptModels {
+		t.Run(kept.path, func(t *testing.T) {
+			raw := read(t, kept.path)
 			refuse := func(what, text string) error {
-				_, _, err := model.Decode("dir/m.json", []byte(text), formats)
-				forPeople(t, what, "dir/m.json", err)
+				_, err := model.Decode("dir/m.json", []byte(text), formats)
+				checkMessage(t, what, "dir/m.json", err)
 				return err
 			}
 			for i := range 50 {
@@ -79,14 +143,14 @@ func TestHostileModels(t *testing.T) {
 				_ = refuse(fmt.Sprintf("cut off after %d bytes", end), string(raw[:end]))
 			}
 			whole := string(raw)
-			version := format.Name[:len(format.Name)-1]
-			_ = refuse("a newer version", strings.Replace(whole, format.Name, version+"99", 1))
+			version := kept.version
+			_ = refuse("a newer version", strings.Replace(whole, version, version[:len(version)-1]+"99", 1))
 			_ = refuse("nested", strings.Replace(whole, `": [`, `": `+strings.Repeat("[", 1e5), 1))
 			_ = refuse("a wrong number", strings.Replace(whole, `": [`, `": [NaN,`, 1))
 			_ = refuse("two", whole+whole)
-			for other := range keptModels {
-				if other != format.Name && (format.Name[:4] != "dpgp" || other[:5] != "dpgp/") {
-					_ = refuse("the members of "+other, strings.Replace(whole, format.Name, other, 1))
+			for _, other := range keptModels {
+				if other.schema != kept.schema && (version[:4] != "dpgp" || other.version[:5] != "dpgp/") {
+					_ = refuse("the members of "+other.version, strings.Replace(whole, version, other.version, 1))
 				}
 			}
 			var root any
@@ -105,8 +169,9 @@ func TestHostileModels(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if new == nil && slices.Contains([]string{"privacy.notes", "scaling", "utility"}, member) {
-						continue // of these a file may have none
+					if new == nil && slices.Contains([]string{"privacy.notes", "scaling", "utility", "condition",
+						"condition.kernel"}, member) {
+						continue // they may be missing
 					}
 					err = refuse(fmt.Sprintf("%T for %s", new, member), string(text))
 					if err != nil && member != "format" && member != "model" && new != nil && !strings.Contains(err.Error(), member) {
@@ -116,4 +181,42 @@ func TestHostileModels(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A text is refused with its place, or reads the same once it is written again, and predicts
+// numbers or not at all.
+func FuzzModels(f *testing.F) {
+	for _, kept := range keptModels {
+		raw := read(f, kept.path)
+		f.Add(raw)
+		f.Add(raw[:len(raw)/2])
+	}
+	formats := Models()
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := model.Decode("m.json", text, formats)
+		if err != nil {
+			var at *model.Error
+			if !errors.As(err, &at) || at.Path != "m.json" {
+				t.Errorf("an error without a place: %v", err)
+			}
+			return
+		}
+		_, again := payloadOf(t, text)
+		if n, third := payloadOf(t, again); n.Format != m.Format || string(third) != string(again) {
+			t.Errorf("%s became %s", again, third)
+		}
+		inputs := len(m.Envelope().Inputs)
+		if inputs > 8 || len(text) > 8000 {
+			return // that takes long
+		}
+		p, err := m.Predict(t.Context(), mat.NewDense(1, inputs, nil))
+		if err != nil {
+			return
+		}
+		for _, v := range p.Rows[0] {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%s predicts %v", text, p.Rows)
+			}
+		}
+	})
 }

@@ -77,16 +77,16 @@ no column of that name; see run help exit-codes.`,
 	return cmd
 }
 
-// memoryUnknown is what predictions may take where the system does not say what is available.
+// memoryUnknown bounds the memory of predictions where the available memory is not known.
 const memoryUnknown = 8 << 30
 
 // checkMemory refuses models that need more memory for that many rows than there is.
-func (p *prediction) checkMemory(m model.Model, paths []string, rows int) error {
-	sizer, ok := m.(model.Sizer)
+func (p *prediction) checkMemory(m *model.Model, paths []string, rows int) error {
+	sizer, ok := m.Files[0].Payload.(model.Sizer)
 	if !ok || p.ignoreMemory {
 		return nil
 	}
-	need, available := sizer.Memory(rows), machine.AvailableMemory()
+	need, available := sizer.Memory(m.Files, rows), machine.AvailableMemory()
 	limit, limited := machine.ProcessLimit()
 	refusal := ""
 	if available == 0 && !limited && need > memoryUnknown {
@@ -117,15 +117,16 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 			return usagef("%s is there already; give --out another name", p.out)
 		}
 	}
-	m, format, err := readModels(paths)
+	m, err := readModels(paths)
 	if err != nil {
 		return err
 	}
+	of := m.Envelope()
 	name := table.Named(p.at)
 	at, _ := dataset.FilePath(name)
-	x, err := table.ReadPoints(name, at, m.Inputs())
+	x, err := table.ReadPoints(name, at, of.Inputs)
 	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
-		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(m.Inputs()))
+		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(of.Inputs))
 	}
 	if err != nil {
 		return err
@@ -137,19 +138,24 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	if err != nil {
 		return err
 	}
+	if !p.alone && !of.Withheld {
+		result.PrependInputs(of.Inputs, x)
+	}
 	for _, w := range result.Warnings {
 		a.complain("warning: %s", w)
 	}
-	t, err := model.NewTable(format, m, x, result, p.alone || result.Alone)
-	if err != nil {
-		return err
-	}
-	write := t.CSV
-	if p.output == "json" {
-		write = t.JSON
-	} else if at := slices.IndexFunc(slices.Concat(t.Columns, t.Labels), tables.IsFormula); at >= 0 {
-		a.complain("warning: a spreadsheet would run %q as a formula, which is the name of a column or a class of %s",
-			slices.Concat(t.Columns, t.Labels)[at], strings.Join(paths, ", "))
+	return a.writePrediction(result, p, paths)
+}
+
+// writePrediction prints a prediction of models, or writes it to a new file.
+func (a *app) writePrediction(result *model.Prediction, p *prediction, paths []string) error {
+	write, texts := result.JSON, slices.Concat(result.Columns, result.Labels)
+	if p.output == "csv" {
+		write = result.CSV
+		if at := slices.IndexFunc(texts, tables.IsFormula); at >= 0 {
+			a.complain("warning: a spreadsheet would run %q as a formula, which is the name of a column or a class of %s",
+				texts[at], strings.Join(paths, ", "))
+		}
 	}
 	if p.out == "" {
 		return write(a.out)
@@ -157,11 +163,11 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	if err := writeNew(p.out, write); err != nil {
 		return err
 	}
-	a.say("%s in %s", text.Count(len(t.Rows), "row"), p.out)
+	a.say("%s in %s", text.Count(len(result.Rows), "row"), p.out)
 	return nil
 }
 
-// few lists names of a message, and counts what is too much for one.
+// few lists names for a message, and counts those beyond the first eight.
 func few(names []string) string {
 	const most = 8
 	if len(names) > most {
@@ -171,26 +177,26 @@ func few(names []string) string {
 }
 
 // readModels reads a model, or several that are used together.
-func readModels(paths []string) (m model.Model, format string, err error) {
-	all := make([]model.File, len(paths))
-	for i, path := range paths {
-		one, name, err := model.Read(path, experiments.Models())
+func readModels(paths []string) (*model.Model, error) {
+	all := new(model.Model)
+	for _, path := range paths {
+		one, err := model.Read(path, experiments.Models())
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		if all[i] = (model.File{Path: path, Model: one}); i == 0 {
-			format = name
+		if all.Files == nil {
+			all.Format = one.Format
 		}
+		all.Files = append(all.Files, one.Files...)
 	}
-	if len(all) == 1 {
-		return all[0].Model, format, nil
+	if len(all.Files) == 1 {
+		return all, nil
 	}
-	first, ok := all[0].Model.(model.Uniter)
+	first, ok := all.Files[0].Payload.(model.Uniter)
 	if !ok {
-		return nil, "", usagef("%s: a model of this format (%s) is used alone; give one MODEL", paths[0], format)
+		return nil, usagef("%s: a model of this format (%s) is used alone; give one MODEL", paths[0], all.Format)
 	}
-	m, err = first.Unite(all[1:])
-	return m, format, err
+	return all, first.Unite(all.Files)
 }
 
 // writeNew writes a file that is not there yet, or none.

@@ -1,64 +1,151 @@
-// Package model is what run predict does with the files that trials publish: it finds
-// out which method wrote a file, and writes what the method computes at a user's rows.
-// A file is a JSON object with a member "format", by convention the first, that names
-// method and version, such as "kahm/classifier-model/1".
+// Package model is the envelope of released and exported models: it reads and checks their
+// files, and predicts from them. A file is a JSON object with a member "format" (in files of
+// dpgp/regression: "model"), by convention the first, that names method and version, such as
+// "privkern/kahm-model/1". All formats share the members of an [Envelope]; the others are a
+// [Payload], defined in a package beneath that of the method's paper.
 package model
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
 )
 
-// Model is what was read of a file.
-type Model interface {
-	// Inputs are the columns that are needed of the data, in their order.
-	Inputs() []string
-	// Predict computes at the rows of x (P×len(Inputs)).
-	Predict(ctx context.Context, x *mat.Dense) (*Prediction, error)
+// Payload is the content of a file of one format: a pointer to a struct of numbers, texts,
+// lists and structs with json tags.
+type Payload interface {
+	// Envelope returns the members that every format has.
+	Envelope() Envelope
+	// Check checks the other members. Those of the envelope are correct.
+	Check(c *Checker)
+	// Predict computes at the rows of q.X. Columns, Rows and, for classifiers, Labels of the
+	// result are set, and Warnings.
+	Predict(ctx context.Context, q *Query) (*Prediction, error)
 }
 
-// Describer is a [Model] that can say what it predicts.
-type Describer interface {
-	// Describe returns the name of what is predicted and what the file guarantees; either
-	// may be empty.
-	Describe() (output, guarantee string)
-}
-
-// Uniter is a [Model] that is used together with others: those of several parties.
+// Uniter is a [Payload] that predicts together with those of other files.
 type Uniter interface {
-	// Unite returns the model of this file and of others. The error names the path of the
-	// first that does not fit.
-	Unite(others []File) (Model, error)
+	// Unite refuses files that do not belong together; the first is that of the payload.
+	Unite(files []File) error
 }
 
-// File is a model with the path that it was read from.
+// Sizer is a [Payload] that may need much more memory than its file.
+type Sizer interface {
+	// Memory estimates the bytes that Predict takes for files at that many rows.
+	Memory(files []File, rows int) int64
+}
+
+// Envelope holds the members that every format has.
+type Envelope struct {
+	Inputs   []string // names of the columns to predict from
+	Reserved []string // names that no input can have: those of columns of predictions
+	Output   string   // name of the predicted column; may be empty
+	Privacy  *experiment.Privacy
+	// Withheld reports that inputs are never written next to predictions, because the method
+	// keeps them back.
+	Withheld bool
+}
+
+// File is the content of the file at a path.
 type File struct {
 	Path string
-	Model
+	Payload
 }
 
-// Sizer is a [Model] that may need much more memory than its file.
-type Sizer interface {
-	// Memory estimates what Predict takes at that many rows, in bytes.
-	Memory(rows int) int64
+// Model is the content of one file or of several that predict together.
+type Model struct {
+	Format string // of the first file
+	Files  []File
 }
 
-// Prediction is what a model computes at P rows.
-type Prediction struct {
-	Columns  []string    // names of what is written beside the inputs
-	Rows     [][]float64 // P, each as long as Columns
-	Labels   []string    // P, the column "class"; or nil
-	Warnings []string    // what is computed but suspect
-	// Alone says that the inputs are never written beside: they are what is to be kept back.
-	Alone bool
+// Envelope returns that of the first file.
+func (m *Model) Envelope() Envelope { return m.Files[0].Envelope() }
+
+// Query asks a [Payload] for predictions.
+type Query struct {
+	Engine *engine.Engine // for cpu, in float64
+	Files  []File         // the first is that of the payload
+	X      *mat.Dense     // P×len(Inputs)
 }
 
-// LabelColumn is the name of the column of [Prediction.Labels].
-const LabelColumn = "class"
+// Chunk is the largest number of rows of a chunk of a [Query].
+const Chunk = 4096
 
-// Format is a kind of file.
-type Format struct {
-	Name string // with its version, such as "kahm/classifier-model/1"
-	Read func(path string, raw []byte) (Model, error)
+// Chunks yields copies of successive rows of X.
+func (q *Query) Chunks() iter.Seq[*mat.Dense] {
+	return func(yield func(*mat.Dense) bool) {
+		n, d := q.X.Dims()
+		for low := 0; low < n; low += Chunk {
+			if !yield(mat.DenseCopyOf(q.X.Slice(low, min(low+Chunk, n), 0, d))) {
+				return
+			}
+		}
+	}
+}
+
+// Predict predicts at the rows of x (P×len(Inputs)) in float64 on the CPU. A number that
+// overflows is an error that names its row.
+func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, err error) {
+	e, err := engine.Open("cpu", experiment.Float64, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	p, err = m.Files[0].Predict(ctx, &Query{Engine: e, Files: m.Files, X: x})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkFinite(); err != nil {
+		return nil, err
+	}
+	p.Format, p.Output = m.Format, m.Envelope().Output
+	var guarantees []string
+	for _, f := range m.Files {
+		if g := f.Envelope().Privacy.Guarantee; !slices.Contains(guarantees, g) {
+			guarantees = append(guarantees, g)
+		}
+	}
+	p.Guarantee = strings.Join(guarantees, ", ")
+	return p, nil
+}
+
+// Dense returns the matrix with these rows, at least one.
+func Dense(rows [][]float64) *mat.Dense {
+	d := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, row := range rows {
+		d.SetRow(i, row)
+	}
+	return d
+}
+
+// Rows returns copies of the rows of x.
+func Rows(x *mat.Dense) [][]float64 {
+	n, _ := x.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = mat.Row(nil, i, x)
+	}
+	return out
+}
+
+// checkFinite refuses infinities and NaN.
+func (p *Prediction) checkFinite() error {
+	for i, row := range p.Rows {
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("row %d of the inputs (counted from 1): %s overflows (%g): the model's numbers are too large "+
+					"for floating point; its maker needs another unit of the output", i+1, p.Columns[j], v)
+			}
+		}
+	}
+	return nil
 }

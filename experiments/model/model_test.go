@@ -4,128 +4,127 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
 )
 
-// doubler is a model of the tests.
-type doubler struct{}
+// shelf is a payload of the tests, with members of all kinds. It predicts Scale times the
+// first input.
+type shelf struct {
+	Format  string              `json:"format"`
+	Inputs  []string            `json:"inputs"`
+	Scale   float64             `json:"scale"`
+	Rank    int                 `json:"rank,omitempty"`
+	Books   []book              `json:"books"`
+	Rows    [][]float64         `json:"rows,omitempty"`
+	Owner   *book               `json:"owner"`
+	Privacy *experiment.Privacy `json:"privacy"`
+}
 
-func (doubler) Inputs() []string { return []string{"a", "b"} }
+type book struct {
+	Title string  `json:"title"`
+	Lent  bool    `json:"lent"`
+	Price float64 `json:"price"`
+}
 
-func (doubler) Predict(_ context.Context, x *mat.Dense) (*Prediction, error) {
-	n, _ := x.Dims()
-	p := &Prediction{Columns: []string{"twice"}}
-	for i := range n {
-		p.Rows, p.Labels = append(p.Rows, []float64{2 * x.At(i, 0)}), append(p.Labels, "x,y")
+func (s *shelf) Envelope() Envelope {
+	return Envelope{Inputs: s.Inputs, Reserved: []string{"scaled"}, Output: "y", Privacy: s.Privacy}
+}
+
+func (s *shelf) Check(c *Checker) { c.NotNegative("scale", s.Scale) }
+
+func (s *shelf) Predict(_ context.Context, q *Query) (*Prediction, error) {
+	p := &Prediction{Columns: []string{"scaled"}}
+	for x := range q.Chunks() {
+		n, _ := x.Dims()
+		for i := range n {
+			p.Rows, p.Labels = append(p.Rows, []float64{s.Scale * x.At(i, 0)}), append(p.Labels, "x,y")
+		}
 	}
 	return p, nil
 }
 
-var formats = []Format{
-	{Name: "test/other/1", Read: func(string, []byte) (Model, error) { return nil, errors.New("the wrong format") }},
-	{Name: "test/doubler/2", Read: func(string, []byte) (Model, error) { return doubler{}, nil }},
-}
+var formats = []Format{{[]string{"test/shelf/2", "test/shelf/3"}, func() Payload { return new(shelf) }}}
 
-func TestDecode(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{`{"format": "test/doubler/2", "rest": [1, "2"]}`, ""},
-		{` {"about": {"format": "x"}, "format": "test/doubler/2"}`, ""},
-		{`{"model": "test/doubler/2"}`, ""},
-		{`{"model": {"weights": [1]}, "format": "test/doubler/2"}`, ""},
-		{`{"format": "test/doubler/2", what follows is the format's`, ""},
-		{`{"format": "test/doubler/3"}`, `m.json: format: it is "test/doubler/3"; this program reads "test/doubler/2": ` +
-			`the file is of a later version of the program, use that`},
-		{`{"format": "test/doubler/1"}`, `m.json: format: it is "test/doubler/1"; this program reads "test/doubler/2": ` +
-			`use an earlier version of the program, or ask for a new file`},
-		{`{"format": "` + strings.Repeat("x", 1000) + `"}`, `m.json: format: unknown format "` + strings.Repeat("x", 40) +
-			`..."; valid: test/other/1`},
-		{`{"a": ` + strings.Repeat("[", 20000), `m.json:1:10006: lists are nested deeper than in any model`},
-		{`{"format": "test/double/2"}`, `m.json: format: unknown format "test/double/2"; did you mean "test/doubler/2"?`},
-		{`{"format": "test/doubler/x"}`, `m.json: format: unknown format "test/doubler/x"`},
-		{`{"choice": "choice/1", "settings": {"lengthscale": 1}}`, `m.json: it is a choice of hyper-parameters, with ` +
-			`which a model is made: run trial EXPERIMENT ... --release FILE --tuning THIS_FILE`},
-		{`{"format": 3}`, `m.json: it is no released model, since it has no member "format"`},
-		{`{}`, `m.json: it is no released model, since`},
-		{`[]`, `m.json: it is no released model, which is a JSON object`},
-		{``, `m.json: it is no released model, which is a JSON object`},
-		{"a,b\n1,2\n", `m.json: it is no released model, which is a JSON object (a model is what run trial METHOD ` +
-			`--release or --export writes; a released table is used as it is)`},
-		{"{\n\"a\": [1, 2", `m.json:2:10: the file ends in the middle: it was cut off; get it again, whole`},
-		{"{\n\"a\": [1,, 2]}", `m.json:2:9: ',' does not belong here: this is no JSON: the file was changed`},
-		{`{"a": 1`, `m.json:1:7: the file ends in the middle: it was cut off; get it again, whole`},
-		{`{`, `m.json:1:1: the file ends in the middle: it was cut off; get it again, whole`},
-		{`{"a"`, `m.json:1:4: the file ends in the middle: it was cut off; get it again, whole`},
-		{`{3: 4}`, `m.json:1:2: '3' does not belong here`},
-	} {
-		t.Run(c.text[:min(40, len(c.text))], func(t *testing.T) {
-			m, name, err := Decode("m.json", []byte(c.text), formats)
-			if c.want == "" {
-				if _, ok := m.(doubler); !ok || name != "test/doubler/2" || err != nil {
-					t.Errorf("%v, %q, %v", m, name, err)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v; want %s", err, c.want)
-			}
-		})
-	}
-}
+const minimal = `{"format": "test/shelf/2", "inputs": ["a", "b"], "scale": 2, "privacy": {"guarantee": "(1, 0)-DP"}}`
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.json")
-	if err := os.WriteFile(path, []byte(`{"format": "test/doubler/2"}`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(minimal), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, name, err := Read(path, formats); err != nil || name != "test/doubler/2" {
-		t.Errorf("%q, %v", name, err)
+	m, err := Read(path, formats)
+	if err != nil || m.Format != "test/shelf/2" || m.Files[0].Path != path || len(m.Envelope().Inputs) != 2 {
+		t.Errorf("%+v, %v", m, err)
 	}
-	if _, _, err := Read(path+"x", formats); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
+	if _, err := Read(path+"x", formats); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
 	}
-	if _, _, err := Read(dir, formats); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
-		t.Errorf("%v", err)
+	if _, err := Read(dir, formats); err == nil || !strings.Contains(err.Error(), "it is not a regular file") {
+		t.Error(err)
 	}
 }
 
-func TestTable(t *testing.T) {
-	x := mat.NewDense(2, 2, []float64{1, 2, 0.1, 4})
-	p, _ := doubler{}.Predict(t.Context(), x)
-	for _, c := range []struct {
-		alone     bool
-		csv, json string
-	}{
-		{false, "a,b,twice,class\n1,2,2,\"x,y\"\n0.1,4,0.2,\"x,y\"\n",
-			`{"model":"f/1","columns":["a","b","twice"],"rows":[[1,2,2],[0.1,4,0.2]],"class":["x,y","x,y"]}` + "\n"},
-		{true, "twice,class\n2,\"x,y\"\n0.2,\"x,y\"\n",
-			`{"model":"f/1","columns":["twice"],"rows":[[2],[0.2]],"class":["x,y","x,y"]}` + "\n"},
-	} {
-		table, err := NewTable("f/1", doubler{}, x, p, c.alone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := table.CSV(&b); err != nil || b.String() != c.csv {
-			t.Errorf("%q, %v", b.String(), err)
-		}
-		b.Reset()
-		if err := table.JSON(&b); err != nil || b.String() != c.json {
-			t.Errorf("%s, %v", b.String(), err)
+// Predictions of more rows than a chunk, of two files.
+func TestPredict(t *testing.T) {
+	one, err := Decode("m.json", []byte(minimal), formats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &shelf{Privacy: &experiment.Privacy{Guarantee: "(2, 0)-DP"}}
+	m := &Model{one.Format, append(one.Files, one.Files[0], File{"n.json", other})}
+	x := mat.NewDense(Chunk+2, 2, nil)
+	x.Set(Chunk, 0, 1.5)
+	p, err := m.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Rows) != Chunk+2 || p.Rows[Chunk][0] != 3 || p.Output != "y" || p.Guarantee != "(1, 0)-DP, (2, 0)-DP" {
+		t.Errorf("%d rows, %q, %q", len(p.Rows), p.Output, p.Guarantee)
+	}
+	for _, v := range []float64{math.MaxFloat64, math.NaN()} {
+		x.Set(Chunk+1, 0, v)
+		const want = "row 4098 of the inputs (counted from 1): scaled overflows"
+		if p, err := m.Predict(t.Context(), x); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v", p, err)
 		}
 	}
-	for _, wrong := range []*Prediction{
-		{Columns: []string{"c"}, Rows: [][]float64{{1}}},
-		{Columns: []string{"c"}, Rows: [][]float64{{1}, {1, 2}}},
-		{Columns: []string{"c"}, Rows: [][]float64{{1}, {2}}, Labels: []string{"x"}},
+}
+
+func TestPrediction(t *testing.T) {
+	for _, c := range []struct {
+		inputs    bool
+		csv, json string
+	}{
+		{true, "a,b,twice,class\n1,2,2,\"x,y\"\n0.1,4,0.2,\"x,y\"\n",
+			`{"model":"f/1","columns":["a","b","twice"],"rows":[[1,2,2],[0.1,4,0.2]],"class":["x,y","x,y"]}` + "\n"},
+		{false, "twice,class\n2,\"x,y\"\n0.2,\"x,y\"\n",
+			`{"model":"f/1","columns":["twice"],"rows":[[2],[0.2]],"class":["x,y","x,y"]}` + "\n"},
 	} {
-		if _, err := NewTable("f/1", doubler{}, x, wrong, true); err == nil {
-			t.Errorf("%+v was taken for two rows", wrong)
+		p := &Prediction{Format: "f/1", Columns: []string{"twice"}, Rows: [][]float64{{2}, {0.2}},
+			Labels: []string{"x,y", "x,y"}, Warnings: []string{"w"}}
+		if c.inputs {
+			p.PrependInputs([]string{"a", "b"}, mat.NewDense(2, 2, []float64{1, 2, 0.1, 4}))
 		}
+		var csv, json bytes.Buffer
+		if err := errors.Join(p.CSV(&csv), p.JSON(&json)); err != nil || csv.String() != c.csv || json.String() != c.json {
+			t.Errorf("%q, %s, %v", csv.String(), json.String(), err)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	x := mat.NewDense(2, 3, []float64{0, -1.5, 1e-300, math.MaxFloat64, 2, 3})
+	part := x.Slice(0, 2, 1, 3).(*mat.Dense) // rows are apart in memory
+	if !mat.Equal(Dense(Rows(part)), part) {
+		t.Errorf("%v", Rows(part))
 	}
 }

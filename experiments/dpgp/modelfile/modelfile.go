@@ -1,9 +1,22 @@
-// Package modelfile is the file format of a published Gaussian process, and what
-// those who get such a file can do with it: predict. Nothing here needs the data
-// that the model was made from.
+// Package modelfile is the file format of a published Gaussian process, and the predictions
+// of those who get such a file. Nothing here needs the data that the model was made from.
 package modelfile
 
-import "privkern/runner/experiment"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/model"
+	"privkern/graphs/kernel"
+	"privkern/graphs/op"
+	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
+)
 
 // The versions that this package writes and reads.
 const (
@@ -14,8 +27,11 @@ const (
 	FormatLengthscales = "dpgp/2"
 )
 
-// FormatOf returns the version of a model; several says that its inputs have a
-// lengthscale each.
+// PredictFormat makes run predict read both versions.
+var PredictFormat = model.Format{Versions: []string{Format, FormatLengthscales},
+	New: func() model.Payload { return new(Model) }}
+
+// FormatOf returns the version of a model, in which several inputs have a lengthscale each.
 func FormatOf(several bool) string {
 	if several {
 		return FormatLengthscales
@@ -23,7 +39,7 @@ func FormatOf(several bool) string {
 	return Format
 }
 
-// About is what the file of a model says to its reader.
+// About describes a model to the reader of its file.
 func About(several bool) string {
 	if several {
 		return about + "variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input."
@@ -52,15 +68,15 @@ type Model struct {
 	Privacy    *experiment.Privacy `json:"privacy"`
 }
 
-// Output is what is predicted.
+// Output is the predicted column.
 type Output struct {
 	Name   string  `json:"name"`
 	Centre float64 `json:"centre"`
 	Scale  float64 `json:"scale"` // outputs were clipped to centre ± scale
 }
 
-// Kernel is variance·exp(−|x − x'|²/(2 lengthscale²)), or variance·exp(−|u − u'|²/2) of
-// u = x/lengthscales: there is the one or the others.
+// Kernel is variance·exp(−|x − x'|²/(2 lengthscale²)) or, with lengthscales,
+// variance·exp(−|u − u'|²/2) of u = x/lengthscales.
 type Kernel struct {
 	Name         string    `json:"name"` // EQ
 	Lengthscale  float64   `json:"lengthscale,omitempty"`
@@ -68,7 +84,7 @@ type Kernel struct {
 	Variance     float64   `json:"variance"`
 }
 
-// Mechanism is how much noise the sums A and B over the data had.
+// Mechanism describes the noise of the sums A and B over the data.
 type Mechanism struct {
 	Epsilon     float64 `json:"epsilon"`
 	Delta       float64 `json:"delta"`
@@ -80,12 +96,65 @@ type Mechanism struct {
 	Lambda      float64 `json:"lambda"`
 }
 
-// Columns of predictions beside the inputs.
-const (
-	ColumnMean       = "mean"
-	ColumnSD         = "sd"            // of the function
-	ColumnPredictive = "predictive_sd" // of an observation
-)
+// Reserved are the columns of predictions, whose names no input can have: the mean and the
+// standard deviation of the function, and that of an observation.
+var Reserved = []string{"mean", "sd", "predictive_sd"}
 
-// Reserved are the names that no input can have.
-var Reserved = []string{ColumnMean, ColumnSD, ColumnPredictive}
+// Envelope implements [model.Payload].
+func (m *Model) Envelope() model.Envelope {
+	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output.Name, Privacy: m.Privacy}
+}
+
+// Check implements [model.Payload].
+func (m *Model) Check(c *model.Checker) {
+	const inducing = "inducing inputs"
+	n := len(m.Inducing)
+	c.Require(m.Kernel.Name == "EQ", "kernel.name", "it is %q; EQ is known", m.Kernel.Name)
+	c.Some("inducing", n)
+	c.Rows("inducing", m.Inducing, len(m.Inputs), "inputs")
+	c.Length("mean", m.Mean, n, inducing)
+	c.NotNegative("jitter", m.Jitter)
+	c.Positive("kernel.variance", m.Kernel.Variance)
+	c.Positive("noise_variance", m.Noise)
+	c.Positive("output.scale", m.Output.Scale)
+	if m.Format == FormatLengthscales {
+		c.Require(m.Kernel.Lengthscale == 0, "kernel.lengthscale", "a model of the version %q has kernel.lengthscales",
+			m.Format)
+		c.Lengthscales("kernel.lengthscales", m.Kernel.Lengthscales, len(m.Inputs))
+	} else {
+		c.Require(m.Kernel.Lengthscales == nil, "kernel.lengthscales",
+			"a model of the version %q has one kernel.lengthscale", m.Format)
+		c.Positive("kernel.lengthscale", m.Kernel.Lengthscale)
+	}
+	c.Covariance("covariance", m.Covariance, n, inducing)
+	c.Semidefinite("covariance", m.Covariance)
+}
+
+// Predict implements [model.Payload]: Eq. (17), in the unit of the output.
+func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
+	scaling, lengthscale := sparse.Scaling(m.Kernel.Lengthscales), m.Kernel.Lengthscale
+	if scaling != nil {
+		lengthscale = 1
+	}
+	g := sparsegp.InducingInputs{Kernel: kernel.EQ(lengthscale, m.Kernel.Variance),
+		Z: scaling.Apply(model.Dense(m.Inducing)), Jitter: m.Jitter}
+	covs := []*mat.Dense{model.Dense(m.Covariance)}
+	p := &model.Prediction{Columns: Reserved}
+	for x := range q.Chunks() {
+		mean, variances, err := sparsegp.Predict(ctx, q.Engine, g, m.Mean, covs, scaling.Apply(x))
+		var notPD *op.NotPositiveDefiniteError
+		if errors.As(err, &notPD) {
+			return nil, fmt.Errorf("the model cannot predict: the covariance of its inducing inputs: %w; its maker needs fewer "+
+				"of them, or jitter", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range variances[0] {
+			p.Rows = append(p.Rows, []float64{m.Output.Centre + m.Output.Scale*mean[i], m.Output.Scale * math.Sqrt(v),
+				m.Output.Scale * math.Sqrt(v+m.Noise)})
+		}
+	}
+	p.Warnings = q.Engine.Warnings()
+	return p, nil
+}

@@ -18,9 +18,11 @@ import (
 
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/method"
+	"privkern/experiments/model"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
 )
@@ -158,20 +160,21 @@ func TestReleasedModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	schematest.Check(t, filepath.Join("..", "..", "..", "docs", "formats", "dpgp-model-1.schema.json"), text)
-	read, err := modelfile.Decode("m.json", text)
+	read, err := model.Decode("m.json", text, []model.Format{modelfile.PredictFormat})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := mat.NewDense(3, 1, []float64{3, 10, 17})
-	p, _, err := read.Predict(t.Context(), x)
+	p, err := read.Predict(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, mean := range p.Mean {
+	for i, row := range p.Rows {
+		mean, sd, predictive := row[0], row[1], row[2]
 		at := x.At(i, 0)
 		trialtest.Near(t, fmt.Sprintf("mean at %g", at), mean, 50+30*math.Sin(at/4), 6)
 		// σ = 0.1 of half the range.
-		trialtest.Near(t, fmt.Sprintf("predictive sd at %g", at), p.Predictive[i], math.Hypot(p.SD[i], 5), 1e-9)
+		trialtest.Near(t, fmt.Sprintf("predictive sd at %g", at), predictive, math.Hypot(sd, 5), 1e-9)
 	}
 	if m.Privacy.RNG != "secure" || m.Privacy.Guarantee != "(5, 0.0001)-DP" || math.Abs(m.Noise-0.01) > 1e-15 ||
 		m.Output != (modelfile.Output{Name: "y", Centre: 50, Scale: 50}) {
@@ -296,11 +299,8 @@ func TestReleaseNoise(t *testing.T) {
 	var means, sds []float64
 	for n := range int64(60) {
 		m, _ := released(t, n, ownSettings(path), fewInducing)
-		p, _, err := m.Predict(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		means, sds = append(means, p.Mean[0]), append(sds, p.SD[0])
+		row := modeltest.Predict(t, x, m).Rows[0]
+		means, sds = append(means, row[0]), append(sds, row[1])
 	}
 	if _, sd := stat.MeanStdDev(means, nil); sd == 0 || sd > 2*stat.Mean(sds, nil) {
 		t.Errorf("the means of releases vary by %g; their sd is %g", sd, stat.Mean(sds, nil))
@@ -377,13 +377,10 @@ func TestLengthscaleOfEachInput(t *testing.T) {
 		fmt.Sprint(m.Inducing[8], m.Kernel.Lengthscales) != "[9 16] [8 4]" {
 		t.Errorf("%+v, %+v", m, n)
 	}
-	p, _, err := m.Predict(t.Context(), mat.NewDense(1, 2, []float64{4, 10}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, _, err := n.Predict(t.Context(), mat.NewDense(1, 2, []float64{0.5, 2.5}))
-	if err != nil || p.Mean[0] != q.Mean[0] || p.SD[0] != q.SD[0] {
-		t.Errorf("%+v, %+v, %v", p, q, err)
+	p := modeltest.Predict(t, mat.NewDense(1, 2, []float64{4, 10}), m)
+	q := modeltest.Predict(t, mat.NewDense(1, 2, []float64{0.5, 2.5}), n)
+	if !slices.Equal(p.Rows[0], q.Rows[0]) {
+		t.Errorf("%v, %v", p.Rows, q.Rows)
 	}
 	if m.Mechanism.Bound != sparse.Exact.String() || m.Mechanism.NormSquared > 2.6 { // of 9, and 8.4 of Eq. (8)
 		t.Errorf("%+v", m.Mechanism)

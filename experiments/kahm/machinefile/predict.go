@@ -4,65 +4,121 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/kahm/wide"
 	"privkern/experiments/model"
+	"privkern/graphs/engine"
+	"privkern/graphs/hull"
 )
 
-// PredictFormat is how run predict reads a file.
-var PredictFormat = model.Format{Name: Format, Read: func(path string, raw []byte) (model.Model, error) {
-	m, err := Decode(path, raw)
-	if err != nil {
-		return nil, err
-	}
-	return Unite(File{path, m})
-}}
-
-// Unite implements [model.Uniter]: the classifier of these files and of those of other
-// parties.
-func (u *United) Unite(others []model.File) (model.Model, error) {
-	all := slices.Clone(u.files)
-	for _, o := range others {
-		other, ok := o.Model.(*United)
+// Unite implements [model.Uniter]: the files must have the inputs and ranges of the first.
+func (m *Model) Unite(files []model.File) error {
+	first := files[0].Path
+	for _, f := range files {
+		other, ok := f.Payload.(*Model)
 		if !ok {
-			return nil, fmt.Errorf("%s is of another format than %s: only classifiers of affine hull machines are united "+
-				"with each other; leave it out", o.Path, all[0].Path)
+			return fmt.Errorf("%s is of another format than %s: only classifiers of affine hull machines are united with each "+
+				"other; leave it out", f.Path, first)
 		}
-		all = append(all, other.files...)
+		if !slices.Equal(other.Inputs, m.Inputs) {
+			return fmt.Errorf("%s is of other inputs than %s, or has them in another order: %s and not %s; the parties "+
+				"need the same inputs", f.Path, first, names(other.Inputs), names(m.Inputs))
+		}
+		for j, name := range m.Inputs {
+			if other.Low[j] != m.Low[j] || other.High[j] != m.High[j] {
+				return fmt.Errorf("%s has another range of the input %q than %s, %g to %g and not %g to %g: their distances "+
+					"do not compare; the parties need the same low and high", f.Path, name, first, other.Low[j], other.High[j],
+					m.Low[j], m.High[j])
+			}
+		}
 	}
-	return Unite(all...)
+	return nil
 }
 
-// Predict implements [model.Model]: the distance to the nearest machine and its class, and
-// of several files the one that has it, counted from 1.
-func (u *United) Predict(ctx context.Context, x *mat.Dense) (*model.Prediction, error) {
-	c, err := u.Classify(ctx, x)
+// names lists a few names.
+func names(all []string) string {
+	const most = 5
+	if len(all) > most {
+		return fmt.Sprintf("%q and %d more", all[:most], len(all)-most)
+	}
+	return fmt.Sprintf("%q", all)
+}
+
+// Predict implements [model.Payload] by the nearest machine of any file (Eq. 104, Remark 6):
+// the distance to it, its class and, of several files, the one that has it, counted from 1.
+func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
+	machines, owners, err := fit(ctx, q.Engine, q.Files)
 	if err != nil {
 		return nil, err
 	}
-	p := &model.Prediction{Columns: []string{ColumnDistance}, Labels: c.Class, Warnings: c.Warnings}
-	if len(u.files) > 1 {
-		p.Columns = append(p.Columns, ColumnParty)
+	ensemble, err := hull.NewEnsemble(machines, make([]int, len(machines)))
+	if err != nil {
+		return nil, err
 	}
-	for i, distance := range c.Distance {
-		row := []float64{distance}
-		if len(u.files) > 1 {
-			row = append(row, float64(c.Party[i]))
+	scaled, outside := mat.DenseCopyOf(q.X), 0
+	ranges := &wide.Ranges{Low: m.Low, High: m.High}
+	n, inputs := scaled.Dims()
+	for i := range n {
+		outside += ranges.Scale(scaled.RawRowView(i))
+	}
+	nearest, err := ensemble.Nearest(ctx, q.Engine, scaled, hull.Search{})
+	if err != nil {
+		return nil, err
+	}
+	p := &model.Prediction{Columns: []string{columnDistance}, Warnings: q.Engine.Warnings()}
+	if outside > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d numbers are beyond the range of their input, and were taken "+
+			"for its end", outside, n*inputs))
+	}
+	several := len(q.Files) > 1
+	if several {
+		p.Columns = append(p.Columns, columnParty)
+	}
+	for i := range n {
+		at := nearest.Machine[i][0]
+		if at < 0 {
+			return nil, fmt.Errorf("row %d of the inputs (counted from 1) has no image under any machine, because the sum of "+
+				"memberships is not safely positive (the paper's Eq. 148 fails): there is no class for it", i+1)
 		}
-		p.Rows = append(p.Rows, row)
+		row := []float64{nearest.Distance.At(i, 0)}
+		if several {
+			row = append(row, float64(owners[at].party))
+		}
+		p.Rows, p.Labels = append(p.Rows, row), append(p.Labels, owners[at].class)
 	}
 	return p, nil
 }
 
-// Describe implements [model.Describer].
-func (u *United) Describe() (output, guarantee string) {
-	var all []string
-	for _, m := range u.files {
-		if !slices.Contains(all, m.Privacy.Guarantee) {
-			all = append(all, m.Privacy.Guarantee)
+// owner identifies the class and the file of a machine.
+type owner struct {
+	class string
+	party int // counted from 1
+}
+
+// fit fits the machines of all files.
+func fit(ctx context.Context, e *engine.Engine, files []model.File) (all []*hull.Machine, owners []owner, err error) {
+	for k, f := range files {
+		m := f.Payload.(*Model)
+		var samples []*mat.Dense
+		for _, one := range m.Machines {
+			samples = append(samples, model.Dense(one.Samples))
+			owners = append(owners, owner{m.Classes[one.Class], k + 1})
 		}
+		fitted := make([]*hull.Machine, len(samples))
+		err := hull.FitAll(ctx, e, samples, wide.MachineOptions(m.Directions, m.Layers),
+			func(i int, machine *hull.Machine, err error) error {
+				if err != nil {
+					return fmt.Errorf("%s: machines[%d]: %w", f.Path, i, err)
+				}
+				fitted[i] = machine
+				return nil
+			})
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, fitted...)
 	}
-	return u.files[0].Output, strings.Join(all, ", ")
+	return all, owners, nil
 }

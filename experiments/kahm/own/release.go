@@ -12,6 +12,7 @@ import (
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
+	"privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -246,7 +247,7 @@ func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, priv
 	}
 	for _, part := range parts {
 		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class,
-			Samples: machinefile.SamplesOf(part.Samples)})
+			Samples: model.Rows(part.Samples)})
 	}
 	return m
 }

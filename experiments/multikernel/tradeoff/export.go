@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/model"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/experiments/multikernel/recognise"
@@ -85,7 +86,7 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 		direct := k.Family == "linear"
 		m.Kernels = append(m.Kernels, projectionfile.Kernel{Name: k.Text, Weight: weights[i],
 			Scale: math.Sqrt(weights[i] / traces[i]), Direct: direct,
-			Coefficients: projectionfile.Rows(maps[i].Coefficients), Shift: slices.Clone(maps[i].Shift)})
+			Coefficients: model.Rows(maps[i].Coefficients), Shift: slices.Clone(maps[i].Shift)})
 		if !direct {
 			m.Points = l.points()
 		}
@@ -111,7 +112,7 @@ var heldWords = map[string]string{
 // points are the rows with which kernels compare, in the unit of the inputs.
 func (l *learner) points() projectionfile.Points {
 	if l.data.landmarks != nil {
-		return projectionfile.Points{Are: projectionfile.Landmarks, Rows: projectionfile.Rows(l.data.landmarks)}
+		return projectionfile.Points{Are: projectionfile.Landmarks, Rows: model.Rows(l.data.landmarks)}
 	}
-	return projectionfile.Points{Are: projectionfile.TrainingRows, Rows: projectionfile.Rows(l.data.x)}
+	return projectionfile.Points{Are: projectionfile.TrainingRows, Rows: model.Rows(l.data.x)}
 }

@@ -1,15 +1,21 @@
-// Package modelfile is the file format of obfuscated data of a Gaussian process, and what
-// those who get such a file can do with it: predict, by the process in the file or by one
-// of their own that takes the covariance of the noise.
+// Package modelfile is the file format of obfuscated data of a Gaussian process, and the
+// predictions of those who get such a file, by the process in the file or by one of their own
+// that takes the covariance of the noise.
 package modelfile
 
 import (
+	"fmt"
+
+	"privkern/experiments/model"
 	"privkern/graphs/kernel"
 	"privkern/runner/experiment"
 )
 
 // Format is the version that this package writes and reads.
 const Format = "privkern/privacygp-model/1"
+
+// PredictFormat makes run predict read these files.
+var PredictFormat = model.Format{Versions: []string{Format}, New: func() model.Payload { return new(Model) }}
 
 // Model is data W = Y + Z with Z ~ N(0, Σ), and the process that Y are outputs of:
 // Y = f(X) + ε, where f has the mean and the kernel, and ε the noise variance.
@@ -27,15 +33,15 @@ type Model struct {
 	Covariance [][]float64 `json:"noise_covariance"` // N×N, Σ, with Tau²·I
 	Tau        float64     `json:"tau"`              // standard deviation of the independent part of Z
 	Grid       float64     `json:"grid"`             // a power of two
-	// Condition is what the noise keeps; nil in files of programs that did not write it.
+	// Condition is nil in files of programs that did not write it.
 	Condition *Condition          `json:"condition,omitempty"`
 	Privacy   *experiment.Privacy `json:"privacy"`
 }
 
-// Condition is what is kept under the process of the file from a user of its data:
-// Var[f(s_i)|W] ≥ variance_i at every place s_i and, where there is a kernel H,
-// Var[Σ_i b_i f(s_i)|W] ≥ Σ_ij b_i b_j H(s_i, s_j) for all b; everywhere: at any other places,
-// too.
+// Condition is a lower bound on the variances, under the process of the file, that a user of
+// its data is left with: Var[f(s_i)|W] ≥ variance_i at every place s_i and, if there is a
+// kernel H, Var[Σ_i b_i f(s_i)|W] ≥ Σ_ij b_i b_j H(s_i, s_j) for all b. With Everywhere it holds
+// at all other places, too.
 type Condition struct {
 	Places     [][]float64 `json:"places"`               // γ×D
 	Variance   []float64   `json:"variance"`             // γ, in the squared unit of the output
@@ -53,10 +59,10 @@ type Kernel struct {
 	Variance     float64   `json:"variance"`
 }
 
-// Names are the kernels that are known.
-var Names = []string{"eq", "matern12", "matern32", "matern52", "laplacian"}
+// names are the names of the kernels.
+var names = []string{"eq", "matern12", "matern32", "matern52", "laplacian"}
 
-// Unit is the kernel of that name with unit parameters; false for an unknown one.
+// Unit returns the kernel of that name with unit parameters; false for an unknown one.
 func Unit(name string) (kernel.Kernel, bool) {
 	switch name {
 	case "eq":
@@ -73,12 +79,47 @@ func Unit(name string) (kernel.Kernel, bool) {
 	return kernel.Kernel{}, false
 }
 
-// Columns of predictions beside the inputs.
-const (
-	ColumnMean       = "mean"
-	ColumnSD         = "sd"            // of the function
-	ColumnPredictive = "predictive_sd" // of an observation
-)
+// Reserved are the columns of predictions, whose names no input can have: the mean and the
+// standard deviation of the function, and that of an observation.
+var Reserved = []string{"mean", "sd", "predictive_sd"}
 
-// Reserved are the names that no input can have.
-var Reserved = []string{ColumnMean, ColumnSD, ColumnPredictive}
+// Envelope implements [model.Payload].
+func (m *Model) Envelope() model.Envelope {
+	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output, Privacy: m.Privacy}
+}
+
+// Check implements [model.Payload].
+func (m *Model) Check(c *model.Checker) {
+	n := len(m.X)
+	m.Kernel.check(c, "kernel", len(m.Inputs))
+	c.NotNegative("noise_variance", m.Noise)
+	c.Require(n > 0, "x", "there are no rows")
+	c.Rows("x", m.X, len(m.Inputs), "inputs")
+	c.Length("obfuscated", m.Obfuscated, n, "rows of x")
+	c.Covariance("noise_covariance", m.Covariance, n, "rows of x")
+	c.Semidefinite("noise_covariance", m.Covariance)
+	if m.Condition != nil {
+		m.Condition.check(c, m)
+	}
+}
+
+// check checks a kernel of that many inputs.
+func (k *Kernel) check(c *model.Checker, field string, inputs int) {
+	if _, known := Unit(k.Name); !known {
+		c.Fail(field+".name", experiment.Unknown("kernel", k.Name, names))
+	}
+	c.Lengthscales(field+".lengthscales", k.Lengthscales, inputs)
+	c.Positive(field+".variance", k.Variance)
+}
+
+func (b *Condition) check(c *model.Checker, m *Model) {
+	c.Length("condition.variance", b.Variance, len(b.Places), "places")
+	c.Rows("condition.places", b.Places, len(m.Inputs), "inputs")
+	for i, v := range b.Variance {
+		c.Require(v >= 0 && v < m.Kernel.Variance, fmt.Sprintf("condition.variance[%d]", i), "it is %g; no place keeps "+
+			"less than zero or as much as the prior variance, %g", v, m.Kernel.Variance)
+	}
+	if b.Kernel != nil {
+		b.Kernel.check(c, "condition.kernel", len(m.Inputs))
+	}
+}

@@ -2,80 +2,62 @@ package modelfile
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
-	models "privkern/experiments/model"
+	"privkern/experiments/model"
 	"privkern/experiments/privacygp/process"
 	"privkern/graphs/engine"
 )
 
-// used is a model as run predict sees it.
-type used struct{ *Model }
-
-func (u used) Inputs() []string { return u.Model.Inputs }
-
-func (u used) Describe() (output, guarantee string) { return u.Output, u.Privacy.Guarantee }
-
-// chunk is how many rows are predicted at a time.
-const chunk = 4096
-
-// Predict predicts at the rows of x (P×D) by Eqs. (3) and (4), in float64 on one engine
-// for cpu: the mean, the standard deviation of the function, and that of an observation.
-func (u used) Predict(ctx context.Context, x *mat.Dense) (out *models.Prediction, err error) {
-	e, err := engine.Open("cpu", "float64", 0)
+// Predict implements [model.Payload] by Eqs. (3) and (4): with K in units of the prior variance
+// v, the mean is m + K_*X (K_XX + (V + Σ)/v)⁻¹(W − m).
+func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
+	unit, _ := Unit(m.Kernel.Name)
+	inputs := model.Dense(m.X)
+	x := m.scaled(inputs) // N×D
+	observed, weights, err := m.condition(q.Engine, x)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	f, err := u.condition(e)
-	if err != nil {
-		return nil, err
-	}
-	n, d := x.Dims()
-	out = &models.Prediction{Columns: Reserved}
-	for low := 0; low < n; low += chunk {
+	p := &model.Prediction{Columns: Reserved}
+	for at := range q.Chunks() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := f.predict(out, mat.DenseCopyOf(x.Slice(low, min(low+chunk, n), 0, d))); err != nil {
+		cross, err := unit.Matrix(q.Engine, x, m.scaled(at)) // N×P
+		if err != nil {
 			return nil, err
 		}
+		var mean mat.Dense
+		mean.Mul(cross.T(), weights)
+		explained, err := observed.Explained(nil, cross)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range explained {
+			variance := m.Kernel.Variance * math.Max(0, 1-v)
+			p.Rows = append(p.Rows, []float64{m.Mean + mean.At(i, 0), math.Sqrt(variance), math.Sqrt(variance + m.Noise)})
+		}
 	}
-	from, to := table.Ranges(f.inputs)
-	beyond := table.BeyondWarnings(x, u.Model.Inputs, from, to, "the range of the obfuscated data")
-	out.Warnings = append(f.Warnings(), beyond...)
-	return out, nil
+	from, to := table.Ranges(inputs)
+	beyond := table.BeyondWarnings(q.X, m.Inputs, from, to, "the range of the obfuscated data")
+	p.Warnings = append(observed.Warnings(), beyond...)
+	return p, nil
 }
 
-// conditioned is the process given the obfuscated data, in units of the prior variance.
-type conditioned struct {
-	*Model
-	*process.Observations
-	engine  *engine.Engine
-	inputs  *mat.Dense // N×D
-	x       *mat.Dense // N×D, divided by the lengthscales
-	weights *mat.Dense // N×1, (K_XX + V + Σ)⁻¹(W − m)
-}
-
-// condition takes Σ for a part of the data's own noise, whose covariance need not be
-// diagonal.
-func (m *Model) condition(e *engine.Engine) (*conditioned, error) {
-	n := len(m.X)
-	x := mat.NewDense(n, len(m.Inputs), nil)
-	for i, row := range m.X {
-		x.SetRow(i, row)
-	}
-	f := &conditioned{Model: m, engine: e, inputs: x, x: m.scaled(x)}
-	cov, err := f.between(f.x, f.x)
+// condition conditions the process on W at scaled inputs x (N×D), and returns the weights
+// (K_XX + (V + Σ)/v)⁻¹(W − m), N×1. Σ is taken for a part of the data's own noise, whose
+// covariance need not be diagonal.
+func (m *Model) condition(e *engine.Engine, x *mat.Dense) (*process.Observations, *mat.Dense, error) {
+	unit, _ := Unit(m.Kernel.Name)
+	cov, err := unit.Matrix(e, x, x)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w := mat.NewDense(n, 1, nil)
+	w := mat.NewDense(len(m.X), 1, nil)
 	for i, row := range m.Covariance {
 		for j, v := range row {
 			cov.Set(i, j, cov.At(i, j)+v/m.Kernel.Variance)
@@ -83,46 +65,17 @@ func (m *Model) condition(e *engine.Engine) (*conditioned, error) {
 		cov.Set(i, i, cov.At(i, i)+m.Noise/m.Kernel.Variance)
 		w.Set(i, 0, m.Obfuscated[i]-m.Mean)
 	}
-	if f.Observations, err = process.Observe(e, cov); err != nil {
-		return nil, err
+	observed, err := process.Observe(e, cov)
+	if err != nil {
+		return nil, nil, err
 	}
-	f.weights, err = f.Solve(nil, w)
-	return f, err
+	weights, err := observed.Solve(nil, w)
+	return observed, weights, err
 }
 
-// scaled is x divided by the lengthscales.
+// scaled returns x divided by the lengthscales.
 func (m *Model) scaled(x *mat.Dense) *mat.Dense {
 	out := mat.DenseCopyOf(x)
 	out.Apply(func(_, j int, v float64) float64 { return v / m.Kernel.Lengthscales[j] }, out)
 	return out
-}
-
-func (f *conditioned) between(x, y *mat.Dense) (*mat.Dense, error) {
-	k, _ := Unit(f.Kernel.Name)
-	return k.Matrix(f.engine, x, y)
-}
-
-func (f *conditioned) predict(out *models.Prediction, x *mat.Dense) error {
-	cross, err := f.between(f.x, f.scaled(x)) // N×P
-	if err != nil {
-		return err
-	}
-	var mean mat.Dense
-	mean.Mul(cross.T(), f.weights)
-	explained, err := f.Explained(nil, cross)
-	if err != nil {
-		return err
-	}
-	for i, v := range explained {
-		variance := f.Kernel.Variance * math.Max(0, 1-v)
-		row := []float64{f.Mean + mean.At(i, 0), math.Sqrt(variance), math.Sqrt(variance + f.Noise)}
-		for k, value := range row {
-			if math.IsNaN(value) || math.IsInf(value, 0) {
-				return fmt.Errorf("row %d of the inputs (counted from 1): %s overflows (%g): the model's numbers are too large "+
-					"for floating point; its maker needs another unit of the output", len(out.Rows)+1, Reserved[k], value)
-			}
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	return nil
 }

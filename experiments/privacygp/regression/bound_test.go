@@ -13,6 +13,7 @@ import (
 
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
 	"privkern/experiments/privacygp/region"
@@ -269,7 +270,7 @@ func TestExportHoldsItsCondition(t *testing.T) {
 				t.Fatal(err)
 			}
 			schematest.Check(t, schema, text)
-			m, err := modelfile.PredictFormat.Read("o.json", text)
+			m, err := model.Decode("o.json", text, []model.Format{modelfile.PredictFormat})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
 	"privkern/experiments/privacygp/sdp"
@@ -244,7 +245,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := modelfile.PredictFormat.Read("o.json", text)
+	m, err := model.Decode("o.json", text, []model.Format{modelfile.PredictFormat})
 	if err != nil {
 		t.Fatal(err)
 	}

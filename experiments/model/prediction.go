@@ -1,0 +1,68 @@
+package model
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Prediction is the result of a [Model] at P rows. Its JSON form is one of the formats of run
+// predict.
+type Prediction struct {
+	Format    string      `json:"model"`
+	Output    string      `json:"output,omitempty"`    // of [Envelope]
+	Guarantee string      `json:"guarantee,omitempty"` // of all files
+	Columns   []string    `json:"columns"`
+	Rows      [][]float64 `json:"rows"`            // P×len(Columns)
+	Labels    []string    `json:"class,omitempty"` // P, the column [LabelColumn]; nil unless a classifier
+	Warnings  []string    `json:"-"`
+}
+
+// LabelColumn is the name of the column of [Prediction.Labels].
+const LabelColumn = "class"
+
+// PrependInputs puts the columns of x (P×len(names)) before the others.
+func (p *Prediction) PrependInputs(names []string, x *mat.Dense) {
+	p.Columns = slices.Concat(names, p.Columns)
+	for i, row := range p.Rows {
+		p.Rows[i] = slices.Concat(x.RawRowView(i), row)
+	}
+}
+
+// CSV writes comma-separated values with a header, with the digits that are needed to read
+// the numbers back.
+func (p *Prediction) CSV(out io.Writer) error {
+	w := csv.NewWriter(out)
+	header := slices.Clone(p.Columns)
+	if p.Labels != nil {
+		header = append(header, LabelColumn)
+	}
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	for i, row := range p.Rows {
+		var text []string
+		for _, v := range row {
+			text = append(text, strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		if p.Labels != nil {
+			text = append(text, p.Labels[i])
+		}
+		if err := w.Write(text); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// JSON writes one object.
+func (p *Prediction) JSON(out io.Writer) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(p)
+}
