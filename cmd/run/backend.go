@@ -35,7 +35,7 @@ func checkBackend(name string) error {
 // checkDType refuses wrong values of --dtype.
 func checkDType(name string) error { return oneOf("dtype", name, experiment.DTypes()...) }
 
-// choose opens and tests what this process computes on, and says why a device is not
+// choose opens and tests the backend of this process, and reports why a device is not
 // taken. A backend that this build or machine does not have is an error.
 func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	c, err := backend.Choose(name, dtype)
@@ -53,7 +53,7 @@ func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	return c, err
 }
 
-// openBackend chooses what the workers compute on: the CPU, the device that
+// openBackend chooses the backend of the workers: the CPU, the device that
 // PRIVKERN_DEVICE names, or all devices that pass the test problem. Devices are given
 // back: the workers open them.
 func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) error {
@@ -81,7 +81,7 @@ func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) erro
 	return nil
 }
 
-// describeDevices describes what this machine computes on, for the first line of a run;
+// describeDevices describes the devices of a run for its first line;
 // it is empty on the CPU.
 func (o *workOptions) describeDevices() string {
 	if len(o.devices) > 1 {
@@ -90,10 +90,10 @@ func (o *workOptions) describeDevices() string {
 	return o.gpu
 }
 
-// settle decides where the output folder of a draft is and what its trials compute on.
+// settle decides on the output folder of a draft and the backend of its trials.
 // A plan that is frozen there keeps its backend unless --backend names another; a plan
-// whose trials other machines run takes the CPU unless --backend names cuda. Only what
-// auto stands for on this machine is looked for; see ready.
+// whose trials other machines run takes the CPU unless --backend names cuda. It resolves
+// auto on this machine and opens nothing; see ready.
 func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *plan.Draft) (dir string, err error) {
 	if o.backend == backend.Auto {
 		if on := a.frozenBackend(o, w); on != "" {
@@ -114,7 +114,7 @@ func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *pla
 	return o.folder(w, o.backend), err
 }
 
-// ready opens what the trials of a plan compute on, unless it is open or all trials have
+// ready opens the backend of a plan, unless it is open or all trials have
 // a result: then a machine without a device prints their tables too.
 func (a *app) ready(cmd *cobra.Command, o *workOptions, shard plan.Shard, dir string, p *plan.Plan) error {
 	if o.gpu != "" {
@@ -142,7 +142,7 @@ func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int
 	positions = shard.Of(positions)
 	s, err := store.OpenOn(a.Disk, dir)
 	if err != nil {
-		return len(positions), nil // there is no folder yet, or what makes it says why not
+		return len(positions), nil // there is no folder yet, or its maker reports the reason
 	}
 	defer func() { _ = s.Close() }()
 	keys, err := s.Keys()
@@ -170,7 +170,7 @@ func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int
 	return left, nil
 }
 
-// withoutDevice says that a frozen plan is for a device that this machine lacks.
+// withoutDevice is the error of a frozen plan for a device that this machine lacks.
 func withoutDevice(dir string, err error) error {
 	return fmt.Errorf("the plan in %s is for cuda, and cannot be run here: %w; `run report %[1]s` shows its results, and "+
 		"--backend cpu with another --out makes a plan for the cpu", dir, err)
@@ -192,7 +192,7 @@ func (a *app) frozenBackend(o *runOptions, w *plan.Draft) string {
 		if on := store.FrozenBackend(a.Disk, o.out); on == "cpu" || on == "cuda" {
 			return on
 		}
-		return "" // what reads all of the plan says what is wrong with it
+		return "" // the reader of the whole plan reports the error
 	}
 	found := ""
 	for _, on := range []string{"cpu", "cuda"} {

@@ -110,7 +110,7 @@ func (f *benchFlags) check() error {
 	return oneOf("output", f.output, "table", "json")
 }
 
-// bench measures benchmarks, and with a backend those of devices, on it beside the CPU.
+// bench measures benchmarks, and with a backend those of devices, on it and the CPU.
 func (a *app) bench(ctx context.Context, f *benchFlags, onBackend bool, names []string) error {
 	if err := f.check(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (a *app) benchmarks(newRunner func() schedule.Runner, small bool) []experim
 }
 
 // readEarlier reads the report to compare with, before anything is measured; nil without
-// one. It is a mistake where it has no row of what is selected.
+// one. A report without a row of the selected benchmarks is an error.
 func readEarlier(path string, isSelected func(benchmark string) bool) (*bench.Report, error) {
 	if path == "" {
 		return nil, nil
@@ -211,7 +211,7 @@ func readEarlier(path string, isSelected func(benchmark string) bool) (*bench.Re
 	return r, nil
 }
 
-// measure runs benchmarks, beside peers where there are some.
+// measure runs benchmarks, and their peers where there are some.
 func (a *app) measure(ctx context.Context, f *benchFlags, selected []experiment.Benchmark, report *bench.Report) error {
 	o := bench.Options{Repeat: f.repeat, Started: func(name, doc string) { a.say("%s: %s", name, doc) }}
 	if !f.noPeers {

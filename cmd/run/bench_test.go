@@ -6,7 +6,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What takes long is measured where it is named, by a prefix or a pattern, and then only.
+// Long benchmarks are measured only where a prefix or a pattern names them.
 func TestSelectBenchmarks(t *testing.T) {
 	all := []experiment.Benchmark{{Name: "graphs/dense", Long: true}, {Name: "graphs/hull"},
 		{Name: "kahm/search", Long: true}}

@@ -101,7 +101,7 @@ type limitEntry struct {
 	Delta   *float64 `json:"delta"` // null: 0.1/n
 }
 
-// defaultLimit returns the entry of a limit, of which a delta of 0 stands for 0.1/n.
+// defaultLimit returns the entry of a limit; a delta of 0 stands for 0.1/n.
 func defaultLimit(l budget.Limit) limitEntry {
 	if l.Delta == 0 {
 		return limitEntry{Epsilon: l.Epsilon}
@@ -155,7 +155,7 @@ func (a *app) listBudgets(file string, asJSON bool) error {
 // printJSON prints a value as indented JSON, without escapes for web pages.
 func (a *app) printJSON(v any) error { return tables.EncodeJSON(a.out, v) }
 
-// budgetTable prints accounts, one a line. What is left is rounded down.
+// budgetTable prints accounts, one a line. The remainder is rounded down.
 func budgetTable(a *app, reports []*budget.Report) error {
 	if len(reports) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func amount(a budget.Amount) string {
 	return fmt.Sprintf("(%s, %s)", budget.Shown(a.Epsilon), budget.Shown(a.Delta))
 }
 
-// leftOf describes what the limit of an account leaves, rounded down.
+// leftOf describes the remainder of an account, rounded down.
 func leftOf(r *budget.Report) string {
 	switch {
 	case r.Over:
@@ -318,7 +318,7 @@ func (a *app) showAccount(r *budget.Report) error {
 	return w.Flush()
 }
 
-// exactly writes all digits of a number: what the ledger holds, unrounded.
+// exactly writes all digits of a number, as the ledger has it.
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func (a *app) budgetSetCommand(file *string) *cobra.Command {
@@ -448,7 +448,7 @@ func (a *app) setBudget(file string, c budget.Change) error {
 	return nil
 }
 
-// budgetUsage makes mistakes in what was asked for usage errors.
+// budgetUsage makes mistakes in a request usage errors.
 func budgetUsage(err error) error {
 	var argument *budget.ArgumentError
 	var ambiguous *budget.AmbiguousError

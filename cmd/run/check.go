@@ -58,7 +58,7 @@ and 2 for a usage error.`,
 	return cmd
 }
 
-// printChecked prints what was found, and returns the status as an error.
+// printChecked prints the findings, and returns the status as an error.
 func (a *app) printChecked(c *runner.Inspection, repair bool, output string) error {
 	if output == "json" {
 		enc := json.NewEncoder(a.out)

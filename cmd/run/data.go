@@ -100,7 +100,7 @@ and licence.`,
 				if e.Problem != "" {
 					state = e.Problem
 				}
-				if e.Bytes > 0 { // not known of what a user has to supply
+				if e.Bytes > 0 { // not known for data that a user has to supply
 					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
 				}
 				if _, err := fmt.Fprintf(
@@ -152,7 +152,7 @@ without a public address, the command explains how to supply it.`,
 	}
 }
 
-// fetch downloads the files of a data set and verifies them; what is there and whole stays.
+// fetch downloads the files of a data set and verifies them; files that are there and whole stay.
 func (a *app) fetch(cmd *cobra.Command, s dataset.Set, root string) error {
 	var bar *progressbar.ProgressBar
 	file := ""

@@ -100,7 +100,7 @@ func (a *app) recordingsDone() func(done, total int) {
 	}
 }
 
-// keepReconstructed compares windows with those that are there, in that folder unless it
+// keepReconstructed compares windows with existing ones, in the folder unless it
 // is empty, and writes them into the root where there are none.
 func (a *app) keepReconstructed(set dataset.Set, w *dataset.Windows, root, there string) error {
 	var content bytes.Buffer

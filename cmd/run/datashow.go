@@ -15,7 +15,7 @@ import (
 	"privkern/runner/text"
 )
 
-// Bounds on what run data show prints for people.
+// Bounds on the output of run data show for people.
 const (
 	shownColumns = 40
 	shownLevels  = 8

@@ -115,8 +115,8 @@ func (a *app) examine() []finding {
 	return out
 }
 
-// examineCUDA looks at the driver, the libraries and the devices, and computes on one. What
-// is missing is a problem only where there is a driver with a device, or should be.
+// examineCUDA looks at the driver, the libraries and the devices, and computes on one. A
+// missing part is a problem only where there is a driver with a device, or should be.
 func examineCUDA() []finding {
 	if !cuda.Built {
 		return []finding{{"CUDA", "none", engine.ErrNoCUDA.Error()}}
@@ -146,7 +146,7 @@ func examineCUDA() []finding {
 	if driver.Problem != "" {
 		return out
 	}
-	devices, _ := cuda.Devices() // what libraries lack was said
+	devices, _ := cuda.Devices() // missing libraries are already reported
 	for _, d := range devices {
 		text := fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))
 		out = append(out, finding{"CUDA", "ok", text})

@@ -140,7 +140,7 @@ func (o *workOptions) validate(cmd *cobra.Command) (plan.Shard, error) {
 	return shard, nil
 }
 
-// stopsAtFailure says whether a run ends at its first failure: --fail-fast, or
+// stopsAtFailure reports whether a run ends at its first failure: --fail-fast, or
 // --keep-going=false.
 func (o *workOptions) stopsAtFailure() bool { return o.failFast || !o.keepGoing }
 
@@ -267,7 +267,7 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 					"build it into a folder that all nodes can read: go build -o run ./cmd/run",
 			)
 		}
-		jobs := 1 // the cores of this machine say nothing about a task's
+		jobs := 1 // a task has other cores than this machine
 		if cmd.Flags().Changed("jobs") {
 			jobs = o.jobs
 		}
@@ -322,7 +322,7 @@ func (a *app) slurm(cmd *cobra.Command, o runOptions) newExecutor {
 	}
 }
 
-// timed says whether a trial runs alone. The experiments of a plan are known.
+// timed reports whether a trial runs alone. The experiments of a plan are known.
 func (a *app) timed(t plan.Trial) bool {
 	e, err := a.Experiments.Lookup(t.Experiment)
 	return err == nil && e.Timed()

@@ -148,7 +148,7 @@ now; export again after moving it.
 	}, a.exportMLflow)
 }
 
-// exportFormat completes the command of a format with what they share.
+// exportFormat completes the command of a format with the flags that they share.
 func (a *app) exportFormat(
 	cmd *cobra.Command,
 	write func(ctx context.Context, path string, dirs []string) error,
@@ -198,7 +198,7 @@ func newestRun(folder string) (string, error) {
 	return newest, nil
 }
 
-// exportOptions returns what all formats share; done ends the display of progress.
+// exportOptions returns the options that all formats share; done ends the display of progress.
 func (a *app) exportOptions() (opts export.Options, done func()) {
 	progress, done := a.exportProgress()
 	return export.Options{Experiments: a.Experiments, Version: version, Progress: progress}, done

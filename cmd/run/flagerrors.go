@@ -24,8 +24,8 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	return usagef("%w (see `%s --help`)", flagText(cmd, err), cmd.CommandPath())
 }
 
-// firstWord returns the word in the place of a subcommand of cmd, which Find has
-// found from args; "" where a flag stands there.
+// firstWord returns the word where a subcommand of cmd, which Find has
+// found from args, is expected; "" where a flag stands there.
 func firstWord(cmd *cobra.Command, args []string) string {
 	_, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
@@ -116,7 +116,7 @@ func taken(f *pflag.Flag) string {
 	return "a value: --" + f.Name + "=VALUE"
 }
 
-// argumentError says which argument is missing or one too many: check refuses
+// argumentError names the argument that is missing or one too many: check refuses
 // args.
 func argumentError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) error {
 	usage := cmd.Use

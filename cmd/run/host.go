@@ -22,7 +22,7 @@ var version = "0.1.0-dev"
 // worktree.
 var stamp string
 
-// host returns the provenance of what this program computes, on a device if
+// host returns the provenance of this program's results, on a device if
 // there is one.
 func host(gpu string) record.Provenance {
 	return record.Provenance{
@@ -79,7 +79,7 @@ func revision() string {
 	return "unknown"
 }
 
-// underGoRun says whether the go command built a program to run it at once: it lies in a
+// underGoRun reports whether the go command built a program to run it at once: it lies in a
 // folder go-build…, of temporary files or the cache, or in the cache that GOCACHE names.
 func underGoRun(executable, cache string) bool {
 	if cache != "" {

@@ -10,8 +10,8 @@ import (
 	"privkern/runner/record"
 )
 
-// TestClass holds the texts that a machine writes into records against what
-// package record reads off them.
+// TestClass holds the texts that a machine writes into records against the classes that
+// package record reads from them.
 func TestClass(t *testing.T) {
 	openBLAS := cpublas.Info{Name: "OpenBLAS", Version: "0.3.21", CoreType: "SKYLAKEX", Path: "libopenblas.so.0"}
 	with := func(change func(*cpublas.Info)) cpublas.Info {

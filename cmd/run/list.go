@@ -66,7 +66,7 @@ sets. With --output json everything about what is listed is printed.`,
 	return cmd
 }
 
-// listing is what `run list` shows. Its JSON is public.
+// listing is the output of `run list`. Its JSON is public.
 type listing struct {
 	Experiments []experimentEntry `json:"experiments,omitempty"`
 	Tables      []tableEntry      `json:"tables,omitempty"`
@@ -122,8 +122,8 @@ type datasetEntry struct {
 	Title string `json:"title"`
 }
 
-// listing returns what a word selects: a kind, a paper, or one experiment or table; all
-// for the empty word. An unknown word is an error with the nearest valid one.
+// listing returns the entries that a word selects: a kind, a paper, or one experiment or
+// table; all for the empty word. An unknown word is an error with the nearest valid one.
 func (a *app) listing(what string) (*listing, error) {
 	l := &listing{titles: map[string]string{}}
 	all := what == ""

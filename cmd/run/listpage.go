@@ -30,7 +30,7 @@ func (p *listPage) paragraph(indent int, text string) {
 	}
 }
 
-// row writes a name and a text beside it, which goes on in the same column; where
+// row writes a name and a text in the next column, which goes on in the same column; where
 // it must not, its rest is left out.
 func (p *listPage) row(width int, name, text string, oneLine bool) {
 	indent := 2 + width + 2
@@ -59,7 +59,7 @@ func paperOf(name string) string {
 	return paper
 }
 
-// overview lists experiments by paper, one a line, and names what else there is.
+// overview lists experiments by paper, one a line, and the numbers of other entries.
 func (p *listPage) overview(l *listing) {
 	names := make([]string, len(l.Experiments))
 	for i, e := range l.Experiments {
@@ -98,7 +98,7 @@ func (p *listPage) overview(l *listing) {
 	p.heading(0, "run list NAME shows the settings and metrics of an experiment.")
 }
 
-// details describes what is listed.
+// details describes the listed entries.
 func (p *listPage) details(l *listing) {
 	for _, e := range l.Experiments {
 		p.experiment(e)

@@ -1,6 +1,6 @@
 // Command run launches sweeps of privacy-preserving kernel-method experiments
 // and regenerates the tables and figures of the papers they come from, with
-// the published value beside every reproduced one.
+// the published value next to every reproduced one.
 //
 // Each file named after a command holds that command's flags and the calls it
 // makes; the work is done in the packages of runner, experiments and graphs.
@@ -37,5 +37,5 @@ func Main() int {
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// isWorker says whether the process was started by a runner, to run trials for it.
+// isWorker reports whether the process was started by a runner, to run trials for it.
 func isWorker() bool { return len(os.Args) > 1 && os.Args[1] == workerName }

@@ -47,7 +47,7 @@ far the sweep was and which trials ran, and reloads itself in a browser.`,
 	return cmd
 }
 
-// checkable refuses --check for tables of which none has a reference value.
+// checkable refuses --check for tables without a reference value.
 func (a *app) checkable(tables []string) error {
 	if ok, err := a.Book.HasReferences(tables); err != nil || ok {
 		return err
@@ -90,7 +90,7 @@ func (a *app) present(dir string, format tables.Format, check bool) error {
 	return a.skipped(r)
 }
 
-// skippedError says that nothing was computed, for want of data.
+// skippedError is the error of a run that computed nothing, for want of data.
 type skippedError struct{ error }
 
 // skipped returns a *skippedError where all trials were skipped, or all those of a
@@ -113,7 +113,7 @@ func everyOf(n int) string {
 	return fmt.Sprintf("all %d trials were", n)
 }
 
-// allSkipped says that all of something was skipped, and how to get the data that are not here.
+// allSkipped reports that all of something was skipped, and how to get the missing data.
 func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
 	text := what + " skipped, so that nothing of it was computed"
 	for _, name := range p.DatasetNames() {
@@ -143,7 +143,7 @@ func (a *app) print(r *show.Results, format tables.Format) error {
 	if err := tables.Write(a.out, format, tables.TextOptions{Color: useColor(a.out)}, r.Evaluated...); err != nil {
 		return err
 	}
-	// What was run and belongs to no table is shown to people; programs find it
+	// Trials that belong to no table are shown to people; programs find them
 	// in the folder's summary.csv.
 	rest := r.Unpublished()
 	if format != tables.FormatText || len(rest) == 0 {

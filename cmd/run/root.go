@@ -22,7 +22,7 @@ import (
 	"privkern/runner/plan"
 )
 
-// app is what the commands share.
+// app has the state and streams that the commands share.
 type app struct {
 	in  io.Reader
 	out *progress.Results
@@ -197,7 +197,7 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// locator finds data sets where the flags and the environment say.
+// locator finds data sets by the flags and the environment.
 func (a *app) locator() dataset.Locator { return dataset.NewLocator(a.dataFolder) }
 
 // datasets finds data sets in the folder of --data and the places of the environment.

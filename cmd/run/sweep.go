@@ -142,7 +142,7 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 }
 
 // splitArguments separates sweep files from name=value overrides. An existing file
-// is a file, whatever its name.
+// is a file, also where its name has an equals sign.
 func splitArguments(args []string) (files, overrides []string) {
 	for _, arg := range args {
 		if _, err := os.Stat(arg); err != nil && strings.Contains(arg, "=") {
@@ -154,7 +154,7 @@ func splitArguments(args []string) (files, overrides []string) {
 	return files, overrides
 }
 
-// refuseSettings refuses names of settings in the place of files: their values
+// refuseSettings refuses names of settings among the files: their values
 // are missing.
 func (a *app) refuseSettings(files []string) error {
 	for _, file := range files {
@@ -284,8 +284,8 @@ func areOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// run runs a plan with the executor that newExecutor makes, shows how far it is,
-// and writes what happens to the log, a file in the output folder. device describes
+// run runs a plan with the executor that newExecutor makes, shows progress,
+// and writes events to the log, a file in the output folder. device describes
 // this machine's, where it computes on any.
 func (a *app) run(
 	ctx context.Context, req runner.SweepRun, device, log string, newExecutor newExecutor,
@@ -369,8 +369,8 @@ func countText(s schedule.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// dryRun shows what would run: the trials of a part of a plan that have no result in the
-// output folder, or that --retry runs again.
+// dryRun lists the trials of a part of a plan that a run would compute: those without a
+// result in the output folder, or that --retry runs again.
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o *runOptions, shard plan.Shard, dir string) error {
 	s, err := store.PeekOn(a.Disk, dir, p, a.Experiments, o.replan)
 	if err != nil {
@@ -433,7 +433,7 @@ func spareMemory() {
 
 const ignoreMemoryUsage = "start trials even if they may not fit into memory"
 
-// availableMemory is what trials may take; 0 for no limit.
+// availableMemory returns the memory for trials; 0 for no limit.
 func availableMemory(ignore bool) int64 {
 	if ignore {
 		return 0

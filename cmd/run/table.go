@@ -96,7 +96,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	return cmd
 }
 
-// scored says what of finished results is printed.
+// scored selects the output of finished results.
 type scored struct {
 	all, outside, sources bool
 	against               []string // folders
@@ -120,8 +120,8 @@ func (s *scored) validate(format tables.Format) error {
 	return nil
 }
 
-// score prints the scoreboard of what the folders have; without any, of what the folder of
-// --out has.
+// score prints the scoreboard of the results in the folders; without any, of those in the
+// folder of --out.
 func (a *app) score(
 	cmd *cobra.Command, folders []string, o *runOptions, format tables.Format, of *scored,
 ) error {
@@ -171,7 +171,7 @@ func (a *app) score(
 	return nil
 }
 
-// unused says what in the folders could not be used.
+// unused reports the results in the folders that could not be used.
 func (a *app) unused(b *score.Board) {
 	for _, s := range b.Skipped {
 		a.complain("warning: not used: %s", s)
@@ -204,7 +204,7 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 	return nil
 }
 
-// checked says which values do not pass --check.
+// checked returns an error that names the values which do not pass --check.
 func (a *app) checked(violations []judge.Violation) error {
 	for _, v := range violations {
 		a.complain("check: %s", v)

@@ -211,8 +211,8 @@ func defaultProfile(experiment string) string {
 	return strings.ReplaceAll(experiment, "/", "-") + ".pprof"
 }
 
-// checkProfile settles the file of the profile. What is counted may depend on the private
-// data, which secure noise is to protect.
+// checkProfile settles the file of the profile. Counts may depend on the private
+// data that secure noise is to protect.
 func (o *trialOptions) checkProfile(cmd *cobra.Command, experiment string) error {
 	switch {
 	case !cmd.Flags().Changed(profileFlag):
@@ -247,7 +247,7 @@ func (f *releaseFlags) names() []string {
 	return []string{"tuning", "budget-file", "budget-id", "no-budget", "allow-large-delta"}
 }
 
-// into sets the options of a release, and refuses those that it cannot have.
+// into sets the options of a release, and refuses invalid ones.
 func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, params experiment.Params) error {
 	o.allowLargeDelta, o.budgetID = f.allowLargeDelta, f.budgetID
 	o.releaseOptions.Unbooked = f.noBudget
@@ -315,7 +315,7 @@ func (a *app) checkRelease(e *experiment.Experiment, params experiment.Params, o
 	return a.checkNewFileOf("release", o.release, e.Written)
 }
 
-// checkNewFileOf refuses what checkNewFile refuses, and warns of a file of a flag whose name
+// checkNewFileOf is checkNewFile with a warning for a file of a flag whose name
 // ends like that of another form.
 func (a *app) checkNewFileOf(flag, path string, written experiment.Form) error {
 	if err := checkNewFile(flag, path, nil); err != nil {
@@ -503,7 +503,7 @@ func room(e *experiment.Experiment, params experiment.Params, path string, size 
 	return nil
 }
 
-// resolveArguments reads name=value arguments, and warns of those that do nothing.
+// resolveArguments reads name=value arguments, and warns of those without effect.
 func (a *app) resolveArguments(e *experiment.Experiment, args []string) (experiment.Params, error) {
 	given := map[string]any{}
 	for _, arg := range args {

@@ -68,7 +68,7 @@ func describeDevice(backend string) string {
 	}
 	e, err := engine.Open(backend, "float64", 1)
 	if err != nil {
-		return "" // the trial says what is wrong
+		return "" // the trial reports the error
 	}
 	defer func() { _ = e.Close() }()
 	return e.Accelerator()
@@ -76,7 +76,7 @@ func describeDevice(backend string) string {
 
 // newWorkers returns the function that makes worker processes of this program,
 // each with that number of threads. They take the devices in turn; without devices
-// they compute on the CPU, or on what the environment says.
+// they compute on the CPU, or on the device of the environment.
 func newWorkers(threads int, devices []int) (func() schedule.Runner, error) {
 	program, err := executable()
 	if err != nil {

@@ -39,7 +39,7 @@ func (e *OverrideError) Error() string { return e.Err.Error() }
 // Unwrap returns the mistake.
 func (e *OverrideError) Unwrap() error { return e.Err }
 
-// DTypeError says that two sweep files ask for different element types.
+// DTypeError is the error of two sweep files that ask for different element types.
 type DTypeError struct {
 	Files, DTypes [2]string
 }
@@ -186,8 +186,8 @@ func ReadTables(book *ledger.Book, tables []string, seeds []int64, dtype string)
 	}, nil
 }
 
-// tableSettings returns the settings that tables are made of. Those that several
-// tables have stay: they are counted, and go when the plan is frozen.
+// tableSettings returns the settings of tables. Settings of several tables are
+// repeated: they are counted, and merged when the plan is frozen.
 func tableSettings(book *ledger.Book, tables []string, seeds []int64) ([]sweep.Assignment, error) {
 	var out []sweep.Assignment
 	for _, name := range tables {
@@ -217,7 +217,7 @@ func tableSettings(book *ledger.Book, tables []string, seeds []int64) ([]sweep.A
 	return out, nil
 }
 
-// withoutSeeds leaves each setting once, whatever its seeds.
+// withoutSeeds returns each setting once, without regard to seeds.
 func withoutSeeds(all []experiment.Identity) ([]experiment.Identity, error) {
 	var out []experiment.Identity
 	seen := map[record.SettingID]bool{}

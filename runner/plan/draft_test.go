@@ -6,7 +6,7 @@ import (
 	"privkern/runner/plan"
 )
 
-// A hash of what replaces the files' settings keeps the output folders of other
+// A hash of the replacements of the files' settings keeps the output folders of other
 // plans apart. The hashes are those of the SHA-256 of the settings, separated by
 // null bytes. The files' own element type is no part of the name, unless something
 // else is replaced.

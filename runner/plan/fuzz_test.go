@@ -13,7 +13,7 @@ import (
 	"privkern/runner/plan"
 )
 
-// Whatever plan.json holds, it is refused in words, or what was read reads the
+// Any plan.json is refused with a reason, or reads the
 // same once it is written again, and its keys can be names of files.
 func FuzzParse(f *testing.F) {
 	reg := experiment.NewRegistry(demo)

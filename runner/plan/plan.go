@@ -1,9 +1,9 @@
-// Package plan freezes what a sweep is going to run. A plan lists every trial
+// Package plan freezes the trials of a sweep. A plan lists every trial
 // with its key, so that runners on many machines agree on what there is to do
 // and how to share it out.
 //
-// The way to a plan has three steps. A [Draft] is what sweep files, changes from the
-// command line and names of tables ask for. [New] looks up the digests of the data
+// A plan is made in three steps. A [Draft] is the request of sweep files, changes from the
+// command line and names of tables. [New] looks up the digests of the data
 // sets and computes the keys. The store writes the plan to plan.json, once. The
 // settings of a plan do not depend on the machine: the same command gives the same
 // keys where the data are and where they are not, on one shard or on many.
@@ -32,7 +32,7 @@ import (
 // Schema is the version of the shape of plan.json.
 const Schema = 1
 
-// DigestMember is the last member of plan.json: the digest of what is before it
+// DigestMember is the last member of plan.json: the digest of the text before it
 // (see record.CheckDigest). Plans of early versions lack it.
 const DigestMember = "file_digest"
 
@@ -49,7 +49,7 @@ type Plan struct {
 	// Digest identifies the list of settings.
 	Digest string  `json:"digest"`
 	Trials []Trial `json:"trials"`
-	// Sealed says that the plan was read from a file with a digest.
+	// Sealed reports that the plan was read from a file with a digest.
 	Sealed bool `json:"-"`
 }
 
@@ -114,24 +114,23 @@ func (t Trial) MarshalJSON() ([]byte, error) {
 }
 
 // DatasetFinder locates data sets. Find returns the folder of a data set, or the path
-// of one that is a single file, and the SHA-256 of what it must hold. The digest is
-// known even with an error; for a data set that the user has yet to supply another
-// text stands in its place. The error says how to get a data set that is not there, or
-// what is wrong with one that is.
+// of one that is a single file, and the SHA-256 of its content. The digest is
+// known even with an error; a data set that the user has yet to supply has
+// another text instead. The error tells how to get a missing data set, or names the defect
+// of one that is there.
 type DatasetFinder interface {
 	Find(name string) (folder, digest string, err error)
 }
 
 // MissingDataset is the error of a data set that is not there. Any other error
-// of a DatasetFinder says that what is there cannot be used.
+// of a DatasetFinder is that of a data set that cannot be used.
 type MissingDataset interface {
 	error
 	Advice() string // how to get it
 }
 
 // WithoutData completes the record of a trial whose data cannot be used:
-// skipped where they are not there, failed where they are not what they should
-// be.
+// skipped where they are missing, failed where they differ from their digest.
 func WithoutData(rec *record.Record, err error) *record.Record {
 	rec.Provenance.Datasets = map[string]string{} // none was used
 	var missingError MissingDataset
@@ -141,7 +140,7 @@ func WithoutData(rec *record.Record, err error) *record.Record {
 	return rec.Fail(err.Error())
 }
 
-// Dataset is what was found out about a data set.
+// Dataset is the result of a search for a data set.
 type Dataset struct {
 	Folder string
 	Digest string
@@ -191,7 +190,7 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 	return p, nil
 }
 
-// checkTables refuses a setting that reads what a file of the user's has not. Each
+// checkTables refuses a setting that reads columns which a file of the user's lacks. Each
 // file is asked for the same columns once.
 func checkTables(s sweep.Assignment, data *Datasets, checked map[string]bool) error {
 	if s.Experiment.Tables == nil {
@@ -314,7 +313,7 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 		return nil, fmt.Errorf("not a plan: %w", err)
 	}
 	if !sealed {
-		// A name that a plan does not have may be what became of one that it has.
+		// An unknown name may be a damaged known one.
 		strict := json.NewDecoder(bytes.NewReader(b))
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(new(planFile)); err != nil {
@@ -386,9 +385,8 @@ func usedBy(e *experiment.Experiment, params experiment.Params) []string {
 	return e.Datasets(params)
 }
 
-// Expect says whether key is that of a record's content, where the plan completes
-// what the record lacks: an unsealed one the result version, and one of a trial
-// whose data could not be used their digests.
+// Expect reports whether key is that of a record's content. The plan completes the
+// result version of an unsealed record, and the digests of data that could not be used.
 func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Registry) bool {
 	id := r.Identity()
 	if !r.Sealed() {
@@ -409,9 +407,9 @@ func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Regi
 	return record.HasKey(id, key)
 }
 
-// Check says whether this program and the data here compute what the plan is
-// about: a key stands for settings, one version of the results and certain data. Data
-// that are not there are no mistake: their trials are skipped.
+// Check returns an error where this program or the data here differ from those of the
+// plan: a key stands for settings, one version of the results and certain data. Missing
+// data are no mistake: their trials are skipped.
 func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Versions)) {
 		e, err := experiments.Lookup(name)
@@ -464,7 +462,7 @@ func (s Shard) Indices(n int) []int {
 	var out []int
 	for i := s.Index; i < n; i += s.Count {
 		out = append(out, i)
-		if s.Count >= n-i { // the sum might be beyond what an int holds
+		if s.Count >= n-i { // the sum might overflow
 			break
 		}
 	}
@@ -493,7 +491,7 @@ func NewDatasets(finder DatasetFinder) *Datasets {
 	return &Datasets{finder: finder, known: map[string]Dataset{}}
 }
 
-// Get returns what is known of a data set.
+// Get returns the answer of the finder for a data set.
 func (d *Datasets) Get(name string) Dataset {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -506,7 +504,7 @@ func (d *Datasets) Get(name string) Dataset {
 	return s
 }
 
-// Difference says in words how two plans' settings differ.
+// Difference describes how the settings of two plans differ.
 func Difference(old, next *Plan) string {
 	keys := func(p *Plan) map[string]bool {
 		m := make(map[string]bool, len(p.Trials))

@@ -122,7 +122,7 @@ func TestPlanLooksForColumns(t *testing.T) {
 }
 
 // A trial's key stands for everything that determines its result. The digest
-// of the plan stands for the settings; the data sets are compared beside it.
+// of the plan stands for the settings; the data sets are compared apart from it.
 func TestKeysAndDigest(t *testing.T) {
 	type input struct {
 		experiment experiment.Experiment
@@ -249,7 +249,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// A plan is what was written: a sealed one by its digest, one of an early version by
+// A changed plan is refused: a sealed one by its digest, one of an early version by
 // its names and keys.
 func TestParseHoldsPlansAgainstThemselves(t *testing.T) {
 	raw, err := json.Marshal(newPlan(t, finder{}))

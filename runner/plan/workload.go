@@ -1,6 +1,6 @@
 package plan
 
-// Workload is what a run has before it, and what is known of it.
+// Workload is the work of a run, with the times of earlier trials.
 type Workload struct {
 	Plan *Plan
 	// Pending are the positions of the trials to be run, in their order; Alone those

@@ -8,8 +8,8 @@ import (
 	"privkern/runner/plan/sweep"
 )
 
-// What is nested too deeply is refused with its place, before it is parsed: the
-// texts here would take the parser minutes and gigabytes.
+// A text that is nested too deeply is refused with its place, before it is parsed: these
+// texts would take the parser minutes and gigabytes.
 func TestTooDeep(t *testing.T) {
 	steps := func(n int) string {
 		var b strings.Builder
@@ -40,7 +40,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// Depth is that of what is open, not the number of lists and maps.
+// Depth counts the open lists and maps, not all of them.
 func TestManyButNotDeep(t *testing.T) {
 	for _, c := range []struct{ name, text string }{
 		{"many cases", "cases:\n" + strings.Repeat("  - {a: [1, 2]}\n", 1000)},

@@ -6,7 +6,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// MaxTrials bounds what one sweep may expand to, so that a typing error does
+// MaxTrials bounds the trials of a sweep, so that a typing error does
 // not fill the memory.
 const MaxTrials = 2_000_000
 
@@ -17,7 +17,7 @@ type Assignment struct {
 	Seed       int64
 }
 
-// Expansion is what a sweep stands for.
+// Expansion is the list of settings of a sweep, with warnings.
 type Expansion struct {
 	// Settings are in a fixed order: blocks as they are written; in a block cases,
 	// then zip, then the sweep's parameters with the last one changing fastest,
@@ -33,8 +33,8 @@ type Expansion struct {
 	Arguments []Argument
 }
 
-// Expand returns the settings of the sweep. It refuses those that a file has
-// twice, and a parameter that varies and does nothing in any of them.
+// Expand returns the settings of the sweep. It refuses settings that a file has
+// twice, and a parameter that varies and has no effect in any of them.
 func (s *Sweep) Expand() (*Expansion, error) {
 	total := 0
 	for _, b := range s.blocks {

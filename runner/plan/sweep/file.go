@@ -39,8 +39,8 @@ type File struct {
 	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
 }
 
-// Block is one experiment with its settings. What the schema says of its members
-// is in blockDocs.
+// Block is one experiment with its settings. blockDocs has the documentation of its
+// members in the schema.
 type Block struct {
 	Experiment string           `json:"experiment,omitempty"`
 	Params     map[string]any   `json:"params,omitempty"`
@@ -112,7 +112,7 @@ type block struct {
 	cases  [][]axis // one value each
 	seeds  []int64
 	at     *token.Token
-	// replaced says that something of it comes from the command line: trials that
+	// replaced reports that a part of the block comes from the command line: trials that
 	// differ in the file may then be equal.
 	replaced bool
 }
@@ -190,7 +190,7 @@ func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 // lineBreaks makes YAML's line breaks one kind.
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// reader walks the YAML tree and keeps what errors need.
+// reader walks the YAML tree; its path and lines are for errors.
 type reader struct {
 	path  string
 	lines []string
@@ -424,7 +424,7 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 	return a, nil
 }
 
-// values adds to an axis what a node stands for.
+// values adds the values of a node to an axis.
 func (r *reader) values(a *axis, p *experiment.Param, n ast.Node, raw any) error {
 	if s, ok := raw.(string); ok {
 		if err := checkCut(s); err != nil {
@@ -457,7 +457,7 @@ func (r *reader) checkBlock(b *block) error {
 	}
 	for _, c := range b.cases {
 		for _, a := range c {
-			// A case may override params: that is what explicit settings are.
+			// A case may override params, because it is an explicit setting.
 			if w := where[a.name]; w == "sweep" || w == "zip" {
 				return r.errorAt(a.at, fmt.Errorf("parameter %q is given under %s and in a case", a.name, w))
 			}

@@ -11,8 +11,8 @@ import (
 	"privkern/runner/plan/sweep"
 )
 
-// fewTrials keeps the fuzzer from what is allowed but takes long: a million
-// values behind a range.
+// fewTrials keeps the fuzzer from texts that are allowed but take long, such as a
+// range of a million values.
 func fewTrials(text string) bool {
 	for field := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
 		if len(strings.TrimLeft(field, "0")) > 3 {
@@ -22,8 +22,8 @@ func fewTrials(text string) bool {
 	return strings.Count(text, "space")+strings.Count(text, "..") <= 2
 }
 
-// Whatever the text of a sweep file, it is read or refused with its place, and
-// what was read expands the same way each time.
+// Any text of a sweep file is read or refused with its place, and
+// expands the same way each time.
 func FuzzRead(f *testing.F) {
 	f.Add("experiment: demo/curve\nsweep:\n  folds: [1, 2]\n")
 	f.Add("runs:\n  - experiment: demo/other\n    seeds: 0..3\n")
@@ -92,8 +92,8 @@ func key(settings []sweep.Assignment) (all []string) {
 	return all
 }
 
-// Whatever a name=value argument is, it is refused with its text and changes
-// nothing, or the values that it gives, written as arguments, give themselves.
+// Any name=value argument is refused with its text and changes
+// nothing, or its values, written as arguments, give themselves.
 func FuzzOverride(f *testing.F) {
 	for _, s := range []string{
 		"epsilon=0.5,1,inf", "folds=2", "points=[1,2,3],5", "at=0..14 step 7", "rank=full,3", "method=sparse,standard",
@@ -161,8 +161,7 @@ func FuzzOverride(f *testing.F) {
 	})
 }
 
-// Whatever the text of seeds, they are refused, or whole numbers from 0 up that
-// occur once.
+// Any text of seeds is refused, or gives different whole numbers from 0 up.
 func FuzzParseSeeds(f *testing.F) {
 	for _, s := range []string{"7", "0..19", "0,2, 4..6", "-1", "9223372036854775807..9223372036854775807",
 		"1..0", "..", "1,1", " 3 "} {

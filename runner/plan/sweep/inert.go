@@ -10,18 +10,18 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Argument is what became of a name=value argument in a sweep.
+// Argument is a parsed name=value argument with its effect in a sweep.
 type Argument struct {
 	Text string
-	// Inert says why the parameter does nothing in any setting; nil where it does
-	// something.
+	// Inert is the reason why the parameter has no effect in any setting; nil where it has
+	// one.
 	Inert *experiment.Inert
-	// Varies says that it has several values.
+	// Varies reports that it has several values.
 	Varies bool
 }
 
-// use is how a parameter that has conditions is given in a block, and whether it
-// does anything.
+// use records how a parameter with conditions is given in a block, and whether it
+// has an effect.
 type use struct {
 	name, from string
 	at         *token.Token
@@ -35,7 +35,7 @@ type use struct {
 // maxReasons is how many reasons a message has.
 const maxReasons = 3
 
-// uses are those of a block.
+// uses are the parameters with conditions of a block.
 type uses struct {
 	block *block
 	of    []*use
@@ -107,8 +107,8 @@ func (u *uses) why(x *use) *experiment.Inert {
 	return &experiment.Inert{Param: x.name, Where: strings.Join(where, " or "), Applies: u.block.exp.Applies(x.name)}
 }
 
-// judge refuses a parameter that varies and does nothing, and says what else does
-// nothing. Of parameters from the command line another sweep may have a use.
+// judge refuses a parameter that varies without effect, and warns of others without
+// effect. A parameter from the command line may have an effect in another sweep.
 func (u *uses) judge(r *reader, out *Expansion) error {
 	var partly []string
 	for _, x := range u.of {

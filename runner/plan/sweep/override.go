@@ -10,12 +10,12 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Override replaces what the sweep says of a parameter, from the command
+// Override replaces the values of a parameter by those of the command
 // line's name=v1,v2. It applies to every block whose experiment has that
 // parameter; several values are swept over. Brackets keep a list together
-// (inducing_points=[5,20,35]); linspace(a,b,n) and logspace(a,b,n) are known. An
-// *experiment.UnknownError says that no experiment of the sweep has the
-// parameter. On an error the sweep is as it was.
+// (inducing_points=[5,20,35]); linspace(a,b,n) and logspace(a,b,n) are known. The error is
+// an *experiment.UnknownError where no experiment of the sweep has the
+// parameter. On an error the sweep is unchanged.
 func (s *Sweep) Override(assignment string) error {
 	name, text, ok := strings.Cut(assignment, "=")
 	name = strings.TrimSpace(name)

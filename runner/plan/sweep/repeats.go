@@ -55,8 +55,8 @@ type occurrence struct {
 	at    *token.Token
 }
 
-// mayRepeat says whether the block may have a setting that it, or another block,
-// has too. A product alone has none twice.
+// mayRepeat reports whether the block may have a setting twice, or in common with another
+// block. A product alone has none twice.
 func (s *Sweep) mayRepeat(b *block) bool {
 	if len(b.cases) > 1 || len(b.zip) > 0 {
 		return true
@@ -87,7 +87,7 @@ func (x *expander) fresh(b *block, at *token.Token, params experiment.Params, gi
 	return seeds, nil
 }
 
-// placeOf says where in the file something is.
+// placeOf describes a place in the file.
 func placeOf(at *token.Token) string {
 	if at == nil || at.Position == nil {
 		return "above"

@@ -12,8 +12,8 @@ import (
 
 // Schema returns the JSON Schema of sweep files: the types' shape, with the
 // experiments' parameters and the tables' names filled in, so that an editor
-// can complete and check them. What several experiments declare in the same
-// words stands once, under $defs.
+// can complete and check them. Equal declarations of several experiments
+// stand once, under $defs.
 func Schema(names Names) ([]byte, error) {
 	r := &jsonschema.Reflector{DoNotReference: false, Anonymous: true}
 	root := r.Reflect(&File{})
@@ -106,7 +106,7 @@ func defineExperiments(definitions jsonschema.Definitions, experiments *experime
 	return nil
 }
 
-// defineExperiment adds what the members of a block hold for one experiment:
+// defineExperiment adds the members of a block of one experiment:
 // its parameters with one value each (params, and every case), and with several
 // (zip, and sweep, which may hold zip and cases too).
 func defineExperiment(
@@ -206,7 +206,7 @@ func sharedParams(
 	return out, nil
 }
 
-// paramText is what an editor shows of a parameter.
+// paramText returns the text that an editor shows for a parameter.
 func paramText(e *experiment.Experiment, p *experiment.Param) string {
 	s := p.Doc
 	if p.Unit != "" {
@@ -230,7 +230,7 @@ const (
 	truth    = "truth"    // a truth value
 )
 
-// texts defines what is read as it is from a text: a quoted number, say.
+// texts defines values that may be written as texts, such as a quoted number.
 func texts() jsonschema.Definitions {
 	const (
 		number  = `([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?`
@@ -278,9 +278,9 @@ func definitionID(experiment string) string { return strings.ReplaceAll(experime
 
 func reference(id string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + id} }
 
-// valueSchema describes one value of a parameter: all that [experiment.Param.Convert]
-// takes of what YAML gives. Of a number that is written as a text only the sign is held
-// against its bounds.
+// valueSchema describes one value of a parameter: the YAML values that
+// [experiment.Param.Convert] takes. A number that is written as a text is held against its
+// bounds by its sign only.
 func valueSchema(p *experiment.Param) *jsonschema.Schema {
 	switch p.Kind {
 	case experiment.Number, experiment.Integer:
@@ -327,7 +327,7 @@ func oneNumber(p *experiment.Param) []*jsonschema.Schema {
 	return ways
 }
 
-// wordsOf lists the words that a parameter takes beside numbers, where there are any.
+// wordsOf lists the words that a parameter takes in addition to numbers.
 func wordsOf(p *experiment.Param) []*jsonschema.Schema {
 	if len(p.Words) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"privkern/runner/plan/sweep"
 )
 
-// What two experiments declare alike stands in the schema once as one value and
-// once as a list; what they declare otherwise stays each one's own.
+// Equal parameters of two experiments stand in the schema once as one value and
+// once as a list; other parameters belong to one experiment.
 func TestSchemaSharesEqualParameters(t *testing.T) {
 	declared := func(name, doc string, low float64) *experiment.Experiment {
 		return &experiment.Experiment{Untyped: experiment.Untyped{Name: name, Version: 1, Run: nothing},

@@ -11,8 +11,8 @@ import (
 // printWidth is the number of columns that a list or a nested object may take in one line.
 const printWidth = 120
 
-// printJSON lays out a JSON text in lines. What fits into a line stands in one, and so does
-// an object without lists and objects in it, however long its texts are. The order of members is kept.
+// printJSON lays out a JSON text in lines. A value that fits into a line stands in one, and so
+// does an object of scalars of any length. The order of members is kept.
 func printJSON(raw []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

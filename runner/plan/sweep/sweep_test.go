@@ -155,7 +155,7 @@ func TestElementType(t *testing.T) {
 	}
 }
 
-// Every mistake names its place and what would be right.
+// Every mistake names its place and the correction.
 func TestMistakesHaveAPlace(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"misspelt key", "experiment: demo/curve\nswep: {folds: [1]}\n",
@@ -439,8 +439,8 @@ func TestSchemaNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// What does nothing in some settings, or has one value, is run as it is asked for,
-// and said.
+// A parameter that has no effect in some settings, or has one value, is run as given, with a
+// warning.
 func TestWarningsOfWhatDoesNothing(t *testing.T) {
 	const needs = "it applies where method is sparse"
 	for _, c := range []struct {
@@ -482,7 +482,7 @@ func TestWarningsOfWhatDoesNothing(t *testing.T) {
 	}
 }
 
-// What the command line replaces may make trials equal that differ in the file:
+// Replacements from the command line may make trials equal that differ in the file:
 // each of them is left once.
 func TestWhatIsReplacedMergesTrials(t *testing.T) {
 	for _, c := range []struct {
@@ -524,8 +524,8 @@ func TestWhatIsReplacedMergesTrials(t *testing.T) {
 	}
 }
 
-// A sweep says of an argument whether it does anything there; another sweep may
-// have a use for it.
+// A sweep reports whether an argument has an effect there; it may have one in another
+// sweep.
 func TestArgumentsOfASweep(t *testing.T) {
 	for _, c := range []struct {
 		argument, file string

@@ -10,12 +10,12 @@ import (
 	"privkern/runner/experiment"
 )
 
-// maxValues bounds what one linspace, logspace or range of seeds makes.
+// maxValues bounds the values of one linspace, logspace or range of seeds.
 const maxValues = 1_000_000
 
 var spaceCall = regexp.MustCompile(`^\s*([A-Za-z]+space)\s*\((.*)\)\s*$`)
 
-// isSpace says whether a text is a call such as linspace(a,b,n).
+// isSpace reports whether a text is a call such as linspace(a,b,n).
 func isSpace(s string) bool { return spaceCall.MatchString(s) }
 
 // cutCall is the beginning of a linspace or logspace whose end is missing.

@@ -52,7 +52,7 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("%v gave %v", raw, got)
 		}
 	}
-	// The message advises what a text may be.
+	// The message names the forms of a text.
 	_, err := sweep.ParseSeeds("[1,2]")
 	if err == nil || !strings.HasSuffix(err.Error(), `"[1,2]" are not seeds; write 7, 0,1,2 or 0..19`) {
 		t.Errorf("%v", err)

@@ -59,10 +59,10 @@ func unite(works []work) []*passage {
 	return passages
 }
 
-// same says whether two texts have the same words.
+// same reports whether two texts have the same words.
 func same(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
-// printer keeps the first error of what it prints.
+// printer keeps the first error of its writes.
 type printer struct {
 	out io.Writer
 	err error

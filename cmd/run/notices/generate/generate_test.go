@@ -87,8 +87,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestTextsIn finds what is named like a licence, in a folder and in its folders of
-// licences, and nothing else.
+// TestTextsIn finds files that are named like licences, in a folder and in its folders of
+// licences, and no others.
 func TestTextsIn(t *testing.T) {
 	root := t.TempDir()
 	for _, file := range []string{"LICENSE", "LICENCE.md", "copying.txt", "license.go", "README", "licenses/own.txt",

@@ -29,7 +29,7 @@ var allowed = []string{
 // for and the scanner another.
 const patents = "LicenseRef-Google-Patents"
 
-// credits are what a licence asks to be said of a work, beside its text.
+// credits are the acknowledgements that a licence asks for, in addition to its text.
 var credits = map[string]string{
 	"github.com/ajstarks/svgo": `"svgo", copyright Anthony Starks, https://github.com/ajstarks/svgo, is licensed under ` +
 		`the Creative
@@ -40,9 +40,9 @@ disclaims all warranties in its section 5. It is linked as it was published, wit
 // asksForCredit are the licences that do.
 var asksForCredit = []string{"CC-BY-4.0"}
 
-// A judgement is what a person found reading a text that the scanner does not know,
-// or reads more into than concerns the program. It holds for one text: an update
-// that changes it is to be read again.
+// A judgement is a person's reading of a text that the scanner does not recognise,
+// or in which it finds licences that do not concern the program. It holds for one text:
+// an update that changes it is to be read again.
 type judgement struct {
 	digest string // SHA-256 of the text, in hexadecimal
 	ids    []string
@@ -80,7 +80,7 @@ var judged = map[string]judgement{
 // licences that the scanner knows; the rest is names, headings and addresses.
 const recognised = 75
 
-// identify says which licences a text holds.
+// identify returns the licences that a text holds.
 func identify(work, file string, raw []byte) (text, error) {
 	t := text{file: file, body: strings.TrimSpace(strings.ReplaceAll(string(raw), "\r\n", "\n"))}
 	place := work + "/" + file

@@ -17,7 +17,7 @@ import (
 // build is a platform that the program is built for, with its tags.
 type build struct{ os, arch, tags string }
 
-// builds are those that the README and the images name; another one may link other
+// builds are the builds of the README and the images; another one may link other
 // modules.
 var builds = []build{
 	{os: "linux", arch: "amd64"},
@@ -42,7 +42,7 @@ const (
 	library = "Go standard library and runtime"
 )
 
-// linked returns what the builds link of a package, the program first, then Go's
+// linked returns the works that the builds of a package link: the program, then Go's
 // library, then modules by path.
 func linked(pkg string, builds []build) ([]work, error) {
 	folders := map[string]map[string]bool{} // by module@version; each with the module's own
@@ -98,7 +98,7 @@ func (w work) order() string {
 	return w.name
 }
 
-// packageInfo is what `go list` says of a package.
+// packageInfo is a package in the output of `go list`.
 type packageInfo struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -109,7 +109,7 @@ type packageInfo struct {
 	Error *struct{ Err string }
 }
 
-// work names what a package belongs to, with its version, and gives its folder.
+// work names the module of a package, with its version, and gives its folder.
 func (p packageInfo) work() (name, root string) {
 	switch {
 	case p.Module == nil:
@@ -190,8 +190,8 @@ func textsIn(name, root, dir string) ([]text, error) {
 	return texts, nil
 }
 
-// appendText reads a licence text, unless the work's entry among the judged ones
-// says that it concerns nothing that is linked.
+// appendText reads a licence text, unless by the work's judgement it concerns no linked
+// code.
 func appendText(texts []text, name, root, path string, e fs.DirEntry) ([]text, error) {
 	if !e.Type().IsRegular() {
 		return texts, nil
@@ -211,7 +211,7 @@ func appendText(texts []text, name, root, path string, e fs.DirEntry) ([]text, e
 	return append(texts, t), nil
 }
 
-// isLicence says whether a file's name is one of those that licences have: LICENSE,
+// isLicence reports whether a file is named like a licence: LICENSE,
 // LICENCE.md, LICENSE-SIL, COPYING, NOTICE.txt, PATENTS.
 func isLicence(name string) bool {
 	upper := strings.ToUpper(name)
