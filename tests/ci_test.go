@@ -14,7 +14,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// exampleTests is what the steps of TestSteps run.
+// exampleTests are the tests of the steps of TestSteps.
 const exampleTests = `package example
 
 import (
@@ -44,7 +44,7 @@ func TestOnlySkippedSubtests(t *testing.T) {
 func TestFails(t *testing.T) { t.Error("two and two are five") }
 `
 
-// TestSteps runs steps as .ci/run does, and looks at what they count.
+// TestSteps runs steps as .ci/run does, and checks their counts.
 func TestSteps(t *testing.T) {
 	tier.Gate(t, "it is about the gate, and waits")
 	t.Parallel() // most of it waits
@@ -68,7 +68,7 @@ func TestSteps(t *testing.T) {
 		name, script string
 		strict       string
 		status       int
-		end          string   // of what is printed
+		end          string   // of the output
 		says         []string // on the way
 		not          []string
 	}{

@@ -49,9 +49,9 @@ func seedsOf(t *testing.T, settings []sweep.Assignment) map[string][]int64 {
 	return out
 }
 
-// Every sweep file is valid, and runs every setting of the tables it names, with the seeds
-// that they ask for: a user of the repository's own files sees no cell "not run" for want of a
-// trial, and none of fewer trials than its table says.
+// Every sweep file is valid, and runs every setting of the tables it names, with their
+// seeds: a user of the repository's own files sees no cell "not run" for want of a
+// trial, and none of fewer trials than its table asks for.
 func TestSweepFilesCoverTheirTables(t *testing.T) {
 	c := runner.NewCatalogue(experiments.Papers())
 	files, err := filepath.Glob(filepath.Join(program.Root(t), "configs", "*.yaml"))

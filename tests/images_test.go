@@ -11,7 +11,7 @@ import (
 	"privkern/tests/program"
 )
 
-// TestImagesHoldTheProgram looks at what cannot be seen without a container engine: the
+// TestImagesHoldTheProgram checks properties that need no container engine: the
 // program is built to a path that is no folder of the base image (go build would write
 // into /run), that path is what the image gets, and Kubernetes can tell its user from
 // root.

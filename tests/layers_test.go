@@ -23,10 +23,10 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// module is the path of this module, and of what it imports of itself.
+// module is the path of this module, with which its own imports begin.
 const module = "privkern/"
 
-// layer is a rule of the linter: what the files of some folders may import.
+// layer is a rule of the linter: the allowed imports of files in some folders.
 type layer struct {
 	Mode  string   `yaml:"list-mode"`
 	Files []string `yaml:"files"`
@@ -58,7 +58,7 @@ func layers(t *testing.T) map[string]layer {
 	return rules
 }
 
-// covers says whether the rule is about a file, named from the root of the module.
+// covers reports whether the rule applies to a file, named from the root of the module.
 func (l layer) covers(file string) bool {
 	covered := false
 	for _, pattern := range l.Files {
@@ -70,7 +70,7 @@ func (l layer) covers(file string) bool {
 	return covered
 }
 
-// matches says whether a pattern of the linter is that of a file: ** stands for any
+// matches reports whether a file matches a pattern of the linter: ** stands for any
 // folders, or any files in them.
 func matches(pattern, file string) bool {
 	if pattern == "$test" {
@@ -88,7 +88,7 @@ func matches(pattern, file string) bool {
 // patterns are those of the linter as regular expressions.
 var patterns = map[string]*regexp.Regexp{}
 
-// allows says whether the rule lists an import.
+// allows reports whether the rule lists an import.
 func (l layer) allows(name string) bool {
 	return slices.ContainsFunc(l.Allow, func(entry string) bool {
 		if entry == "$gostd" {
@@ -102,7 +102,7 @@ func (l layer) allows(name string) bool {
 	})
 }
 
-// layeredFolders are the folders of which every package belongs to a layer.
+// layeredFolders are the folders whose packages all belong to a layer.
 var layeredFolders = []string{"graphs", "experiments", "runner", "cmd"}
 
 // imports calls visit with each import of the files of the layers.
@@ -137,7 +137,7 @@ func imports(t *testing.T, visit func(file, name string)) {
 	}
 }
 
-// Every file has one list, and imports what is on it; every module that is
+// Every file has one list, and imports packages on it; every module that is
 // listed is imported, and every pattern is that of a file.
 func TestLayers(t *testing.T) {
 	rules := layers(t)
@@ -230,8 +230,8 @@ func TestProgramHoldsNoTests(t *testing.T) {
 	}
 }
 
-// plantedImports are files that are added to a copy of the program, with what they
-// import.
+// plantedImports are files that are added to a copy of the program, with their
+// imports.
 var plantedImports = []struct {
 	file, name string
 	layer      string // that refuses the import; "" where it is allowed
@@ -302,7 +302,7 @@ func TestLinterRefusesImports(t *testing.T) {
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	raw, err := cmd.Output()
-	var exit *exec.ExitError // what finds issues ends with a status
+	var exit *exec.ExitError // the linter ends with a status where it finds issues
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}

@@ -20,14 +20,14 @@ import (
 // settingsPackage is the one package that may look a setting or a metric up by name.
 const settingsPackage = module + "runner/experiment"
 
-// checker checks the types of this module's packages. What others declare is unknown
-// to it, which leaves settings and metrics as they are.
+// checker checks the types of this module's packages. Declarations of other modules are
+// unknown to it, which leaves settings and metrics as they are.
 type checker struct {
 	files    *token.FileSet
 	packages map[string]*types.Package
 }
 
-// Import returns a package of this module, or an empty one in place of another.
+// Import returns a package of this module, or an empty one for other paths.
 func (c *checker) Import(name string) (*types.Package, error) {
 	if p, ok := c.packages[name]; ok {
 		return p, nil

@@ -22,8 +22,8 @@ import (
 	"privkern/tests/program"
 )
 
-// schemaLines bounds configs/sweep.schema.json. What experiments share is
-// written once; parameters in full for each of them take more than 17,000 lines.
+// schemaLines bounds configs/sweep.schema.json. Parameters that experiments share are
+// written once; in full for each of them they take more than 17,000 lines.
 const schemaLines = 7000
 
 func TestSchemaIsSmall(t *testing.T) {
@@ -56,7 +56,7 @@ func readSchema(t *testing.T) jsonSchema {
 	return jsonSchema{t, s, nil}.resolved(s)
 }
 
-// resolved follows $ref; the members beside a reference hold, too.
+// resolved follows $ref; the other members of the object hold, too.
 func (s jsonSchema) resolved(v any) jsonSchema {
 	s.t.Helper()
 	node, ok := v.(map[string]any)
@@ -108,8 +108,7 @@ func (s jsonSchema) block(experiment string) jsonSchema {
 	return s
 }
 
-// A file names one element type of those that trials compute in, and a block of runs
-// none.
+// A file names one element type of trials, and a block of runs none.
 func TestSchemaHasElementTypes(t *testing.T) {
 	file := readSchema(t)
 	got, want := file.at("properties", "dtype").node["enum"], []any{"float64", "float32"}
@@ -154,7 +153,7 @@ func TestSchemaHasEveryParameter(t *testing.T) {
 }
 
 // checkParams compares the properties of an object with an experiment's
-// parameters; others are properties beside them.
+// parameters; others are further properties.
 func checkParams(t *testing.T, place string, e *experiment.Experiment, s jsonSchema, lists bool, others ...string) {
 	t.Helper()
 	if s.node["additionalProperties"] != false || s.node["type"] != "object" {
@@ -203,7 +202,7 @@ func (s jsonSchema) list(place string, p *experiment.Param) jsonSchema {
 	return value(list.at("items"))
 }
 
-// paramText is what an editor is to show of a parameter.
+// paramText returns the text that an editor shows for a parameter.
 func paramText(e *experiment.Experiment, p *experiment.Param) string {
 	text := p.Doc
 	if p.Unit != "" {
@@ -274,7 +273,7 @@ func anything(texts []string) []any {
 	return out
 }
 
-// takes says whether a value fits the schema, as far as that of sweep files goes.
+// takes reports whether a value fits the schema; it knows the keywords of that of sweep files.
 func (s jsonSchema) takes(v any) bool {
 	s.t.Helper()
 	count := func(name string) (n, of int) {
@@ -326,7 +325,7 @@ func (s jsonSchema) takes(v any) bool {
 	return false
 }
 
-// within says whether a number is within the bounds of the schema.
+// within reports whether a number is within the bounds of the schema.
 func (s jsonSchema) within(x float64) bool {
 	for name, holds := range map[string]func(bound float64) bool{
 		"minimum": func(b float64) bool { return x >= b }, "exclusiveMinimum": func(b float64) bool { return x > b },
@@ -339,7 +338,7 @@ func (s jsonSchema) within(x float64) bool {
 	return true
 }
 
-// takesMembers says whether the members of an object fit the schema.
+// takesMembers reports whether the members of an object fit the schema.
 func (s jsonSchema) takesMembers(members map[string]any) bool {
 	required, _ := s.node["required"].([]any)
 	for _, name := range required {
@@ -382,7 +381,7 @@ func plain(v any) any {
 	return v
 }
 
-// The schema takes what the program takes, and refuses what it refuses.
+// The schema and the program take the same files.
 func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	c, file := runner.NewCatalogue(experiments.Papers()), readSchema(t)
 	for text, valid := range map[string]bool{

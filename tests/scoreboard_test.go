@@ -15,7 +15,7 @@ import (
 	"privkern/runner/show/tables"
 )
 
-// scoreBlocks are blocks of a page that have what a command prints: run table --all results
+// scoreBlocks are blocks of a page with the output of a command: run table --all results
 // --output markdown, or that with --outside.
 var scoreBlocks = regexp.MustCompile(`(?s)<!-- (scoreboard|outside): ` +
 	`run table --all results (?:--outside )?--output markdown -->\n\n(.*?)\n<!-- end -->`)

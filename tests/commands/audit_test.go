@@ -74,7 +74,7 @@ func part[S any](p experiment.Params) (settings *S, ok bool) {
 }
 
 // gaussianRow is the Gaussian noise of one release of a trial: its σ over the
-// sensitivity, and what it claims. Ok is false for a trial that adds none, or none
+// sensitivity, and its claim. Ok is false for a trial that adds none, or none
 // that one number describes: the draws of a private selection and the classes of a
 // classification are held against their sensitivities in package dpgp.
 func gaussianRow(t *testing.T, x *experiment.Trial) (sigma float64, claim mechanism.Guarantee, ok bool) {
@@ -152,8 +152,8 @@ func largestMove(s *dpgp.NoisySums) float64 {
 	return math.Sqrt(worst)
 }
 
-// The exact δ(ε) of Gaussian releases that tables are made of is within what
-// their rows claim: of cloaking with the ratio that the noise is calibrated to,
+// The exact δ(ε) of the Gaussian releases behind tables is within the claims of
+// their rows: of cloaking with the ratio that the noise is calibrated to,
 // which package design keeps, of sparse GPs with the noise that a trial adds.
 func TestGaussianRowsOfTables(t *testing.T) {
 	t.Parallel()
@@ -274,8 +274,8 @@ func released(t *testing.T, r *audit.Request, second bool) audit.Whole {
 }
 
 // Two files with other rows, digits, columns and places give releases that differ in
-// noisy numbers alone, from the first byte of the file to the last message. What is
-// planted into them is found.
+// noisy numbers alone, from the first byte of the file to the last message. Planted
+// differences are found.
 func TestReleasesOfNeighboursDifferInNoiseAlone(t *testing.T) {
 	tier.Gate(t, "it writes forty releases")
 	t.Parallel()

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// TestTranscripts runs testdata/script/*.txtar: command lines with what they
-// print and their exit statuses.
+// TestTranscripts runs testdata/script/*.txtar: command lines with their output
+// and their exit statuses.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	transcripts(t, "script", nil)
@@ -58,10 +58,9 @@ func TestTranscriptsOnCUDA(t *testing.T) {
 }
 
 // transcripts runs testdata/scripts/*.txtar; setUp, which may be nil, changes their
-// environment. What holds on the simulated device only, such as its faults, stands
-// behind the condition simulated; what needs a replacement of the kernels that the program
-// holds as PTX, which that device does not run, behind replaced; what audits for long,
-// behind gate.
+// environment. Lines for the simulated device only, such as its faults, have the
+// condition simulated; lines that need a replacement of the kernels that the program
+// holds as PTX, which that device does not run, replaced; long audits gate.
 func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", scripts),
@@ -97,8 +96,8 @@ func transcripts(t *testing.T, scripts string, setUp func(*testscript.Env)) {
 	})
 }
 
-// status N PROGRAM ARG... runs a program and expects exit status N. What it
-// printed is in the files stdout and stderr, for grep and cmp.
+// status N PROGRAM ARG... runs a program and expects exit status N. Its output
+// is in the files stdout and stderr, for grep and cmp.
 func status(ts *testscript.TestScript, run string, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status N PROGRAM ARG...")

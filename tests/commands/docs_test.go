@@ -96,7 +96,7 @@ func readBlocks(t *testing.T, page string) []codeBlock {
 	return out
 }
 
-// Every block says what it is, so that no command is passed over.
+// Every block is labelled, so that no command is passed over.
 func TestBlocksOfDocumentation(t *testing.T) {
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
@@ -128,8 +128,8 @@ func TestBlocksOfDocumentation(t *testing.T) {
 }
 
 // The commands of every page run as a reader runs them: block after block in one
-// folder, with the files that the page shows. What needs data, minutes or other
-// machines is parsed only.
+// folder, with the files that the page shows. Commands that need data, minutes or other
+// machines are parsed only.
 func TestCommandsOfDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, page := range pages(t) {
@@ -145,8 +145,8 @@ func TestCommandsOfDocumentation(t *testing.T) {
 	}
 }
 
-// TestCommandsOfDocumentationOnData runs those that need the data folder too, and by night those
-// that take minutes.
+// TestCommandsOfDocumentationOnData runs the commands that need the data folder too, and by night
+// the long ones.
 func TestCommandsOfDocumentationOnData(t *testing.T) {
 	tier.Gate(t, "the commands take minutes")
 	data := os.Getenv("PRIVKERN_DATA")
@@ -242,7 +242,7 @@ for name in apt-get docker git go kubectl mlflow pip tar privkern-gpu-kit/gpu; d
 PATH=
 `
 
-// shell runs a script and returns what it printed, and its exit status.
+// shell runs a script and returns its output and its exit status.
 func shell(t *testing.T, dir, script string) (printed string, status int) {
 	t.Helper()
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)

@@ -16,7 +16,7 @@ import (
 // sweepFile recognises the text of a sweep file among others.
 var sweepFile = regexp.MustCompile(`(?m)^(experiment: |runs:$)`)
 
-// helpExamples returns the sweep files in the help of sweep files: what is indented.
+// helpExamples returns the sweep files in the help of sweep files: the indented blocks.
 func helpExamples(t *testing.T) []string {
 	t.Helper()
 	help, err := program.Command(t, "help", "sweep-files").Output()
@@ -69,7 +69,7 @@ func TestExamplesOfSweepFiles(t *testing.T) {
 				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				wrong := strings.Contains(text, "epsilom") // one shows what is said of a mistake
+				wrong := strings.Contains(text, "epsilom") // one shows the message of a mistake
 				d, err := plan.ReadSweeps(c.Book, []string{file}, nil, nil, "")
 				if (err != nil) != wrong {
 					t.Errorf("%v in\n%s", err, text)

@@ -138,7 +138,7 @@ func TestExportedTrialsInPandas(t *testing.T) {
 }
 
 // MLflow lists the experiments and runs of an exported store, through its
-// library and through the server that its pages use, with what the records say.
+// library and through the server that its pages use, with the values of the records.
 func TestExportInMLflow(t *testing.T) {
 	python := pythonWith(t, "mlflow.tracking")
 	out, records := mixed(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestLicensesNameWhatIsLinked holds the modules that the linker put into the program
-// against those of which it prints the licences; where they differ, run
+// against those whose licences it prints; where they differ, run
 // `go generate ./cmd/run/notices`.
 func TestLicensesNameWhatIsLinked(t *testing.T) {
 	raw, err := program.Command(t, "licenses").Output()

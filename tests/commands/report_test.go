@@ -11,8 +11,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// quickstart runs the quick start and returns its output folder and what it
-// prints.
+// quickstart runs the quick start and returns its output folder and its output.
 func quickstart(t *testing.T) (out, stdout string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")

@@ -41,7 +41,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 	plain := regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]").ReplaceAllString(text, "")
 	for line := range strings.SplitSeq(strings.ReplaceAll(plain, "\r\n", "\n"), "\n") {
-		shown := line[strings.LastIndex(line, "\r")+1:] // what a line ends as
+		shown := line[strings.LastIndex(line, "\r")+1:] // the final state of a line
 		if strings.Contains(shown, "|") {
 			t.Errorf("a bar is left on the screen: %q", shown)
 		}

@@ -121,7 +121,7 @@ cases:
 	}
 }
 
-// A full disk ends the run with a message; what was finished stays, and with
+// A full disk ends the run with a message; finished trials stay, and with
 // more space the same command goes on, as often as it takes. Some of the
 // runners are killed, too.
 func TestFullDisk(t *testing.T) {
@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 	if full == 0 || len(w.records) != manyTrialsCount {
 		t.Errorf("the disk was full %d times, and there are %d records", full, len(w.records))
 	}
-	resize(strconv.Itoa(size + 4<<20)) // new tables are written beside the old ones
+	resize(strconv.Itoa(size + 4<<20)) // new tables are written next to the old ones
 	w.finish(t, nil)
 }
 

@@ -124,7 +124,7 @@ func jumpClocks(t *testing.T, rng *rand.Rand, out string) {
 type witness struct {
 	out     string
 	command func(args ...string) *exec.Cmd
-	records map[string][]byte // what the files of trials held when they were first seen
+	records map[string][]byte // the content of the files of trials when they were first seen
 	started int               // runners
 }
 
@@ -134,8 +134,8 @@ func newWitness(t *testing.T) *witness {
 	return &witness{out: out, command: command, records: map[string][]byte{}}
 }
 
-// look reads the records that are new, and holds those that were there against
-// what they held: a trial that ran again would have another record, with
+// look reads new records, and holds the others against their first content:
+// a trial that ran again would have another record, with
 // another time.
 func (w *witness) look(t *testing.T) {
 	t.Helper()
@@ -194,7 +194,7 @@ func (w *witness) moment(rng *rand.Rand, running []*runProcess) {
 }
 
 // finish lets the runners that are left end, runs the command once more, and
-// checks what has become of every trial.
+// checks the outcome of every trial.
 func (w *witness) finish(t *testing.T, running []*runProcess) {
 	t.Helper()
 	for _, r := range running {
@@ -258,7 +258,7 @@ func (w *witness) checkLog(t *testing.T) {
 	}
 }
 
-// sameRecords compares all records of two folders, but for what they cost.
+// sameRecords compares all records of two folders, but for their costs.
 func sameRecords(t *testing.T, got, want string) {
 	t.Helper()
 	read := func(out string) map[string]string {
@@ -415,7 +415,7 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// alive says whether a process of that number is there and has not ended.
+// alive reports whether a process of that number is there and has not ended.
 func alive(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !bytes.Contains(raw, []byte(") Z "))

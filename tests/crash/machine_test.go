@@ -168,8 +168,8 @@ func killWorkers(pid, times int) (killed int) {
 	return killed
 }
 
-// A worker that is killed costs no result: its trial runs again, and what comes
-// out is what comes out in peace.
+// A worker that is killed costs no result: its trial runs again, with the result of an
+// undisturbed run.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel() // most of it waits
 	want := program.Reference(t)

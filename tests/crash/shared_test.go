@@ -23,7 +23,7 @@ sweep:
 `
 
 // A sweep that shares work has the records of one that does not, but for times, even
-// where it is killed and what it kept is damaged; that is put aside and said.
+// where it is killed and its shared results are damaged; these are put aside with a message.
 func TestSharedWorkOfASweep(t *testing.T) {
 	if os.Getenv("PRIVKERN_DATA") == "" {
 		t.Skip("no data folder: PRIVKERN_DATA is not set")

@@ -13,7 +13,7 @@ import (
 	"privkern/runner/record"
 )
 
-// made is what is kept of a fictitious experiment.
+// made returns the file of a fictitious experiment.
 func made(change func(*file)) file {
 	f := file{Experiment: "demo/a", ResultVersion: 2, Class: madeOn, Trials: []goldenTrial{{
 		Setting: "x=1", Seed: 1, Key: "k", Params: map[string]any{"x": 1.0, "y": "inf"},
@@ -32,7 +32,7 @@ func metrics(large, small float64) func(*file) {
 	return func(f *file) { f.Trials[0].Metrics = map[string]float64{"large": large, "small": small} }
 }
 
-// TestDecisions holds results against what is kept: what the comparison says, and
+// TestDecisions compares results with a file: the error of the comparison, and
 // whether -update may replace the file.
 func TestDecisions(t *testing.T) {
 	up := func(v float64) float64 { return math.Nextafter(v, math.Inf(1)) }
@@ -113,8 +113,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestMessages holds the whole text of failures: first each quantity that changed, beyond
-// rounding and largest first, then those of which only the last bits did, then a
+// TestMessages checks the whole text of failures: first each quantity that changed, beyond
+// rounding and largest first, then those whose last bits changed alone, then a
 // version with a reason; the command that writes files anew last, and only for a
 // version that was raised.
 func TestMessages(t *testing.T) {

@@ -49,7 +49,7 @@ func differences(was, now goldenTrial, tolerance float64) []difference {
 	})...)
 }
 
-// members are the differences of what both maps have, and the names that only one has.
+// members returns the differences of the members of both maps, and the names that only one has.
 func members[V any](prefix string, was, now map[string]V, of func(path string, was, now V) []difference) []difference {
 	all := maps.Clone(was)
 	if all == nil {

@@ -1,4 +1,4 @@
-// Package golden holds what every experiment computes to the last bit, on the
+// Package golden holds the results of every experiment to the last bit, on the
 // program's own kernels, in float64 on the CPU. Its tests run one or more small settings
 // of each experiment and compare them with testdata/, a file for each experiment, at the
 // level of vector instructions that PRIVKERN_SIMD names: all have the same bits. A

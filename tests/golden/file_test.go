@@ -17,7 +17,7 @@ import (
 	"privkern/runner/record"
 )
 
-// file is what is kept of an experiment.
+// file is the golden file of an experiment.
 type file struct {
 	Experiment    string        `json:"experiment"`
 	ResultVersion int           `json:"result_version"`
@@ -26,7 +26,7 @@ type file struct {
 	Tolerance     float64       `json:"-"` // on another class; 0 compares bits
 }
 
-// goldenTrial is what is kept of a trial. Numbers have the shortest digits that read back
+// goldenTrial is a trial in a golden file. Numbers have the shortest digits that read back
 // as the same ones.
 type goldenTrial struct {
 	Setting string         `json:"setting"`
@@ -41,7 +41,7 @@ type goldenTrial struct {
 	SeriesSHA256 map[string]string `json:"series_sha256,omitempty"`
 }
 
-// keep takes what is kept of a record.
+// keep returns the golden trial of a record.
 func keep(e *experiment.Experiment, setting string, r *record.Record, realData bool) (goldenTrial, error) {
 	k := goldenTrial{Setting: setting, Seed: r.Seed, Key: r.Key, Params: r.Params, Metrics: map[string]float64{}}
 	for name, v := range r.Metrics {
@@ -65,8 +65,8 @@ func keep(e *experiment.Experiment, setting string, r *record.Record, realData b
 	return k, nil
 }
 
-// compare holds what an experiment computes now against what is kept. The errors name
-// what changed first, then what to do about it.
+// compare compares the results of an experiment with its golden file. Errors name
+// the changes first, then the remedy.
 func compare(was, now file) error {
 	if now.ResultVersion < was.ResultVersion {
 		return fmt.Errorf("the file is of result version %d, the code of the earlier version %d",
@@ -115,7 +115,7 @@ func path(name string) string {
 	return filepath.Join(testdata, strings.ReplaceAll(name, "/", "-")+".json")
 }
 
-// errAbsent says that an experiment has no file.
+// errAbsent is the error of an experiment without a file.
 var errAbsent = errors.New("it has no file in tests/golden/testdata: run `" + updates + "`")
 
 func read(name string) (file, error) {
@@ -133,7 +133,7 @@ func read(name string) (file, error) {
 	return f, nil
 }
 
-// rewrite says whether the file may be replaced, and if not why.
+// rewrite returns an error where the file may not be replaced.
 func rewrite(was, now file) error {
 	if was.Class != now.Class {
 		return fmt.Errorf("the file was made on %s, and this machine has %s: make it anew there", was.Class, now.Class)

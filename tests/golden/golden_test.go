@@ -33,7 +33,7 @@ const madeOn = "privkern"
 const otherClass = 1e-6
 
 func TestMain(m *testing.M) {
-	// Before anything computes: the program's own kernels, whatever else is asked for.
+	// Before anything computes: the program's own kernels, for any environment.
 	if err := os.Setenv(cpublas.EnvVar, "privkern"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -100,8 +100,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// compute runs a setting with one worker and with two, and returns what is kept of
-// it. It skips the test where data are missing.
+// compute runs a setting with one worker and with two, and returns its golden
+// trial. It skips the test where data are missing.
 func compute(t *testing.T, e *experiment.Experiment, setting, folder string) goldenTrial {
 	t.Helper()
 	given := map[string]any{}

@@ -71,7 +71,7 @@ func TestKeys(t *testing.T) {
 }
 
 // addKeys writes the lines of settings that the file does not have in this version of
-// their experiment. Those that it has stay, whatever the key is now: it must not change.
+// their experiment. Its lines stay with their keys, because keys must not change.
 func addKeys(file string, lines []string) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,8 +139,8 @@ func keyLine(registry *experiment.Registry, name string, settings []string) (str
 }
 
 // keyLines are the lines of the file for the defaults of every experiment, and for
-// another value of each of its parameters. What an experiment has to be given on its
-// own data, and does not know of others, is tried: a line is made where the settings
+// another value of each of its parameters. Settings that own data require are tried
+// on all experiments: a line is made where the settings
 // are valid.
 func keyLines(t *testing.T, registry *experiment.Registry) []string {
 	var out []string

@@ -192,7 +192,7 @@ func walkRows() string {
 }
 
 // dataFolder makes own.csv, walk.csv and marks.csv in a temporary folder, which is the current one from then
-// on, and a data folder with what the user would have to supply: features of the
+// on, and a data folder with the sets that a user supplies: features of the
 // Freiburg groceries, where their lists are there. All other sets are the user's.
 func dataFolder(t *testing.T) string {
 	t.Helper()
@@ -207,7 +207,7 @@ func dataFolder(t *testing.T) string {
 	folder := t.TempDir()
 	lists, _, err := dataset.NewLocator("").Find("freiburg")
 	if err != nil {
-		return folder // the test of the experiment says what is missing
+		return folder // the test of the experiment reports it
 	}
 	images := map[string]bool{}
 	var names []string

@@ -18,9 +18,9 @@ import (
 	"privkern/tests/program"
 )
 
-// kitProgram stands for the program of a kit: MOON names the device, LACKING says that a
+// kitProgram stands for the program of a kit: MOON names the device, LACKING is set where a
 // library is missing, BROKEN names a benchmark that fails, SLOW one that does not end,
-// LOUD one that prints a megabyte; GPU is what comes out on the device, where the CPU
+// LOUD one that prints a megabyte; GPU is the result on the device, where the CPU
 // has 2.
 const kitProgram = `#!/bin/sh
 for word; do last=$word; done
@@ -248,8 +248,8 @@ func TestKitFullDisk(t *testing.T) {
 }
 
 // TestKitKnowsWhatIsNoResult looks at the names by which the kit leaves out metrics: every
-// metric that is a time has such a name; beside them it leaves out the share of distances that
-// a search has computed, which on a GPU are all, and a solver's own figures, those listed here.
+// metric that is a time has such a name; it also leaves out the share of distances that
+// a search has computed, which on a GPU are all, and the figures of a solver listed here.
 func TestKitKnowsWhatIsNoResult(t *testing.T) {
 	script, err := os.ReadFile("run")
 	if err != nil {
@@ -282,7 +282,7 @@ func TestKitKnowsWhatIsNoResult(t *testing.T) {
 	}
 }
 
-// Every benchmark of a device is among those that the kit runs.
+// The kit runs every benchmark of a device.
 func TestKitRunsEveryBenchmark(t *testing.T) {
 	script, err := os.ReadFile("run")
 	if err != nil {

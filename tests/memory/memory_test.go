@@ -123,7 +123,7 @@ func oneByOne(t *testing.T) {
 	tier.Night(t, "it measures one process after the other")
 }
 
-// compare compares the estimate of a trial with what it takes.
+// compare compares the estimate of a trial with its peak.
 func (s trialSize) compare(t *testing.T) {
 	e := lookup(t, s.experiment)
 	params, err := e.Resolve(s.args)
@@ -168,7 +168,7 @@ func TestMemoryOfEveryExperiment(t *testing.T) {
 	}
 }
 
-// peak runs a trial and returns what it took in bytes; it skips the test where
+// peak runs a trial and returns its peak memory in bytes; it skips the test where
 // there are no data.
 func (s trialSize) peak(t *testing.T) int64 {
 	t.Helper()
@@ -177,7 +177,7 @@ func (s trialSize) peak(t *testing.T) int64 {
 		args = append(args, name+"="+experiment.FormatValue(v))
 	}
 	cmd := program.Command(t, args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // what each core takes besides is not estimated
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=2") // the memory of further cores is not estimated
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)

@@ -5,7 +5,7 @@ const (
 	op     = "./graphs/op"
 )
 
-// graphMutants are wrong lines of operations and of what executes them, on the host.
+// graphMutants are wrong lines of operations and of their execution on the host.
 var graphMutants = []Mutant{
 	// Kernels and operations.
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",

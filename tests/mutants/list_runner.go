@@ -11,7 +11,7 @@ const (
 // manyCuts makes the random test of power cuts long enough to find each.
 const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 
-// runnerMutants are wrong lines of what is read, judged, kept and run.
+// runnerMutants are wrong lines of readers, verdicts, the store and scheduling.
 var runnerMutants = []Mutant{
 	// Pictures.
 	{Name: "picture: share of a pixel", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
@@ -113,7 +113,7 @@ var runnerMutants = []Mutant{
 	{Name: "digest: compared", File: "runner/record/seal.go", Package: record,
 		Old: `!= hex.EncodeToString(sum[:])`, New: `== hex.EncodeToString(sum[:1])`},
 
-	// Locks, the store, and what several runners share.
+	// Locks, the store, and the state that several runners share.
 	{Name: "memo: class of kernels", File: "runner/store/memo.go", Package: store, Tests: "Memo",
 		Old: `o.Identity.DType, o.Class})`, New: `o.Identity.DType})`},
 	{Name: "memo: key", File: "runner/store/memo.go", Package: store, Tests: "Memo",
@@ -191,7 +191,7 @@ var runnerMutants = []Mutant{
 	{Name: "lock: no share of what is held", File: "runner/store/lock.go", Package: store, Tests: "Memo|Lock",
 		Old: `if l.held[at] {`, New: `if l.held[at] && l.shared[at] > 0 {`},
 
-	// Syncs: what is said to be there survives a power cut.
+	// Syncs: a reported record survives a power cut.
 	{Name: "sync: content before its name", File: "runner/store/disk/write.go", Package: runner,
 		Tests: "PowerCuts", Env: manyCuts,
 		Old: `if err := f.Sync(); err != nil {`, New: `if err := f.Chmod(mode); err != nil {`},
@@ -205,7 +205,7 @@ var runnerMutants = []Mutant{
 	{Name: "sync: ledger of budgets", File: "experiments/budget/file.go", Package: budget, Tests: "PowerCut",
 		Old: `if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {`, New: `if err := error(nil); err != nil {`},
 
-	// What a run may do.
+	// Permissions of a run.
 	{Name: "run: memory of what runs together", File: "runner/execute/schedule/queue.go",
 		Package: "./runner/execute/schedule",
 		Tests:   "Queue|Memory", Old: `r.memory <= q.memory-q.used`, New: `r.memory <= q.memory`},
@@ -228,7 +228,7 @@ var runnerMutants = []Mutant{
 		Package: "./runner/execute/progress",
 		Tests:   "WithoutAReader", Old: `if r.onGone == nil {`, New: `if r.gone {`},
 
-	// Own data: the memory that a small file may take. Exports: what a spreadsheet would execute.
+	// Own data: the memory that a small file may take. Exports: formulas that a spreadsheet would execute.
 	{Name: "own data: side of a picture", File: "experiments/dataset/table/images.go", Package: table,
 		Tests: "WrongPictures", Old: ` || max(config.Width, config.Height) > MaxSide:`, New: `:`},
 	{Name: "own data: memory of a smaller picture", File: "experiments/dataset/table/images.go", Package: table,

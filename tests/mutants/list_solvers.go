@@ -11,7 +11,7 @@ const (
 	laplace  = "./graphs/laplace"
 )
 
-// solverMutants are wrong lines of what solves, and of what certifies a solution.
+// solverMutants are wrong lines of solvers and of the certificates of solutions.
 var solverMutants = []Mutant{
 	// Certificates.
 	{Name: "certificate: violation in every direction", File: "experiments/privacygp/sdp/weak_certificate.go",

@@ -13,7 +13,7 @@
 // tests of the package and of those after commas, and prints those that survive.
 //
 // It is run in the root of the repository, and changes no file of it: the go
-// command gets each mutant as an overlay. Mutants of what runs on a device need
+// command gets each mutant as an overlay. Mutants of device code need
 // the build with CUDA and the simulator, as .ci/cuda has them (--simulator).
 package main
 

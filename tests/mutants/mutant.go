@@ -24,7 +24,7 @@ type Mutant struct {
 	Device   bool   // runs on the simulated CUDA device only
 }
 
-// named says whether the name has one of the words; no words choose all.
+// named reports whether the name has one of the words; no words choose all.
 func (m Mutant) named(words []string) bool {
 	for _, w := range words {
 		if strings.Contains(m.Name, w) {
@@ -49,8 +49,8 @@ func (m Mutant) mutated(root string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// fingerprint is the SHA-256 of what decides whether the mutant dies, as far as it
-// is near: its text, its package, and the package and tests that are to notice it.
+// fingerprint is the SHA-256 of the nearest causes of the mutant's death: its text, its
+// package, and the package and tests that are to notice it.
 func (m Mutant) fingerprint(root string) (string, error) {
 	text, err := m.mutated(root)
 	if err != nil {

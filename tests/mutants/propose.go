@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// propose draws n of the mutations of the targets and prints those that survive, as
+// propose draws n of the mutations of the targets and prints the survivors as
 // lines for the list. A target is a package, ./folder, or a file of one; others
 // after commas are packages whose tests are to notice, too.
 func propose(ctx context.Context, out io.Writer, o options) (survived int, err error) {
@@ -132,7 +132,7 @@ func proposals(root, target string) ([]Mutant, error) {
 }
 
 // around returns the lines that hold src[from:to] with as many before them as make
-// them the only such text, and the same with text in place of src[from:to].
+// them the only such text, and the same with src[from:to] replaced by text.
 func around(src []byte, from, to int, text string) (before, after string) {
 	start, end := bytes.LastIndexByte(src[:from], '\n')+1, to+bytes.IndexByte(src[to:], '\n')
 	for start > 0 && bytes.Count(src, bytes.TrimSpace(src[start:end])) > 1 {

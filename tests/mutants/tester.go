@@ -159,7 +159,7 @@ func (t *tester) deathOf(ctx context.Context, m Mutant) (string, error) {
 	}
 }
 
-// overlay writes the file that shows the go command the mutant in place of the
+// overlay writes the file by which the go command reads the mutant instead of the
 // real file.
 func (m Mutant) overlay(dir string) (string, error) {
 	text, err := m.mutated(".")

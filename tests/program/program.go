@@ -26,7 +26,7 @@ var Devices = os.Getenv(devices)
 var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "privkern-tests-") })
 
 // Main runs the tests of a package, without any GPU, because the machine should not decide on
-// results, and removes what they shared.
+// results, and removes their shared files.
 func Main(m *testing.M) {
 	if err := os.Setenv(devices, ""); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -116,7 +116,7 @@ func (b *syncBuffer) String() string {
 }
 
 // sweep starts `run sweep` on the cluster, in the folder dir. Its timed trials
-// run beside each other, for the sake of time.
+// run at the same time, to save time.
 func (s *slurm) sweep(t *testing.T, dir, text string, args ...string) *onSlurm {
 	t.Helper()
 	return s.sweepAlone(t, dir, text, append(args, "--share-timings")...)
@@ -163,7 +163,7 @@ func (r *onSlurm) waits(t *testing.T, status int) {
 	}
 }
 
-// says waits until the sweep has said something.
+// says waits until the sweep has printed something.
 func (r *onSlurm) says(t *testing.T, text string) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("it says %q", text), r.stderr, func() bool {
@@ -228,8 +228,8 @@ func submitted(t *testing.T, out string) int {
 	return len(scripts)
 }
 
-// A sweep on a real Slurm ends with the results of a local one, whatever happens
-// to its tasks.
+// A sweep on a real Slurm ends with the results of a local one, for any fate of
+// its tasks.
 func TestSlurm(t *testing.T) {
 	s := startSlurm(t)
 	local := t.TempDir()
@@ -330,7 +330,7 @@ func TestSlurm(t *testing.T) {
 		whole(t, r)
 	})
 
-	// What remains of a node that has died is nothing: neither daemon nor tasks.
+	// Nothing remains of a node that has died: neither daemon nor tasks.
 	t.Run("the node dies", func(t *testing.T) {
 		tier.Night(t, "it waits for Slurm")
 		r := s.sweep(t, t.TempDir(), clusterSweep)

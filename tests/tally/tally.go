@@ -204,7 +204,7 @@ func again(reason string, runs []*events) (names, packages []string, err error) 
 }
 
 // unchecked lists, with reasons, the tests that one of the runs skipped and none
-// passed, except those of the night and those that the race detector leaves out.
+// passed, except tests of the night and tests that the race detector leaves out.
 func unchecked(runs []*events) []string {
 	var lines []string
 	seen := map[test]bool{}

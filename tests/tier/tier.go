@@ -75,8 +75,8 @@ func Sequential(t testing.TB) {
 	}
 }
 
-// Main runs the tests of a package; with -short only those whose names the expression matches: it is Sequential
-// for a package of which most tests are.
+// Main runs the tests of a package; with -short only those whose names the expression matches. It stands for
+// Sequential in most tests of the package.
 func Main(m *testing.M, concurrent string) {
 	flag.Parse()
 	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {

@@ -23,21 +23,21 @@ type Conditions[S, M any] struct {
 	// Bases change the settings, each in its way; of each base one setting at a time
 	// is then given its other values.
 	Bases map[string]func(*S)
-	// Others returns what is tried of the settings in a struct: [Values] and [Held].
+	// Others returns the other values of the settings in a struct: [Values] and [Held].
 	Others func(*S) []Setting
 	// Run runs a trial; its streams are the same each time.
 	Run func(*S) (*experiment.Outcome[M], error)
 }
 
-// Setting is what is tried of one setting.
+// Setting has the other values of one setting.
 type Setting struct {
 	field  any // a pointer to it
 	others []func()
 	held   string
 }
 
-// Values are other values of the setting that field points to. Where the setting does
-// something, at least one of them changes the result. Those that the experiment
+// Values are other values of the setting that field points to. Where the setting has an
+// effect, at least one of them changes the result. Values that the experiment
 // refuses are left out.
 func Values[T any](field *T, others ...T) Setting {
 	s := Setting{field: field}
@@ -103,7 +103,7 @@ func (x Conditions[S, M]) held() map[string]bool {
 	return out
 }
 
-// problemsOf returns a line for each setting, of those that are tried, whose effect differs from its
+// problemsOf returns a line for each tried setting whose effect differs from its
 // declaration.
 func (x Conditions[S, M]) problemsOf(base func(*S), seen sightings, tried func(setting string) bool) ([]string, error) {
 	start := x.settings(base)
@@ -174,7 +174,7 @@ func (x Conditions[S, M]) change(base func(*S), params experiment.Params, name, 
 	}
 }
 
-// others returns what gives the setting of that name its other values in a struct.
+// others returns the functions that set the setting of that name to its other values.
 func (x Conditions[S, M]) others(s *S, name string) []func() {
 	var out []func()
 	for _, o := range x.Others(s) {

@@ -54,7 +54,7 @@ func toy(sum func(*toySettings) int) Conditions[toySettings, toyMetrics] {
 		}}
 }
 
-// declared computes what the conditions declare.
+// declared computes the result that the conditions declare.
 func declared(s *toySettings) int {
 	if s.Both {
 		return s.First + s.Second

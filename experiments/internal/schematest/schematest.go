@@ -13,7 +13,7 @@ import (
 // Check fails where a text is no JSON that the schema at path allows. It knows the keywords
 // that the project's formats use, and fails on any other: type, const, enum, required,
 // properties, additionalProperties (false, or the schema of members of any name), items,
-// minItems, uniqueItems, minLength, minimum and exclusiveMinimum. What only describes is
+// minItems, uniqueItems, minLength, minimum and exclusiveMinimum. Descriptions are
 // left out.
 func Check(t *testing.T, path string, text []byte) {
 	t.Helper()
@@ -39,7 +39,7 @@ func read(t *testing.T, path string, text []byte) (schema map[string]any, value 
 	return schema, value
 }
 
-// problems says where a value is not as a schema has it.
+// problems returns the violations of a schema by a value.
 func problems(schema map[string]any, value any, at string) (out []string) {
 	wrong := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf("%s: ", at)+fmt.Sprintf(format, args...))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every keyword refuses what it is for.
+// Every keyword refuses its violations.
 func TestProblems(t *testing.T) {
 	const schema = `{"type": "object", "required": ["a"], "additionalProperties": false, "properties": {
 		"a": {"type": "integer", "minimum": 1}, "b": {"type": "array", "minItems": 2, "uniqueItems": true,

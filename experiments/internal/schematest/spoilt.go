@@ -20,7 +20,7 @@ func CheckStrict(t *testing.T, path string, text []byte, free ...string) {
 	}
 }
 
-// allowed says in which ways a value can be spoilt so that a schema still allows it.
+// allowed returns the ways in which a value can be spoilt so that a schema still allows it.
 func allowed(schema map[string]any, value any, free []string) (out []string) {
 	spoil(value, "", free, func(what string) {
 		if len(problems(schema, value, "")) == 0 {

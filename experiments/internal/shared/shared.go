@@ -1,5 +1,5 @@
-// Package shared does work that trials of a sweep have in common once: it joins what
-// the runner keeps ([experiment.Trial.Memo]) with the warnings of an engine.
+// Package shared does work that trials of a sweep have in common once: it joins the
+// results that the runner keeps ([experiment.Trial.Memo]) with the warnings of an engine.
 package shared
 
 import (
@@ -13,11 +13,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Numbers are what some work results in: columns by name.
+// Numbers are the results of work: columns by name.
 type Numbers map[string][]float64
 
-// Work returns what compute returns, or what it returned to another trial of the sweep,
-// and how long that took. Name and key are those of [experiment.Trial.Memo]. The engine
+// Work returns the result of compute, in this or in another trial of the sweep,
+// and the time of the work. Name and key are those of [experiment.Trial.Memo]. The engine
 // has the warnings of the work either way; nothing else may use it meanwhile.
 func Work(ctx context.Context, t *experiment.Trial, e *engine.Engine, name string, key func(*experiment.Inputs),
 	compute func() (Numbers, error)) (Numbers, time.Duration, error) {
@@ -50,7 +50,7 @@ func AddMatrix(in *experiment.Inputs, x *mat.Dense) {
 	}
 }
 
-// Column returns the column of that name, of which there must be count numbers.
+// Column returns the column of that name, which must have count numbers.
 func (n Numbers) Column(name string, count int) ([]float64, error) {
 	if got := len(n[name]); got != count {
 		return nil, fmt.Errorf("a defect: shared work has %d numbers %q, not %d", got, name, count)

@@ -33,12 +33,12 @@ func Compute[S, M any](
 	return out
 }
 
-// WordOr returns the setting that is a word in place of a T.
+// WordOr returns the setting that is a word instead of a T.
 func WordOr[T int | float64, W experiment.Choice](w W) experiment.Or[W, T] {
 	return experiment.Or[W, T]{IsWord: true, Word: w}
 }
 
-// Near fails where a number is not within a tolerance of what it should be.
+// Near fails where a number is not within a tolerance of the expected one.
 func Near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance) {
@@ -46,13 +46,13 @@ func Near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Runs returns what runs trials of an experiment with the options.
+// Runs returns a function that runs trials of an experiment with the options.
 func Runs[S, M any](t *testing.T, o Options, x *experiment.Definition[S, M],
 ) func(*S) (*experiment.Outcome[M], error) {
 	return func(s *S) (*experiment.Outcome[M], error) { return x.Compute(t.Context(), New(t, o), s) }
 }
 
-// Refuses fails where an error is nil, or does not say what it should.
+// Refuses fails where an error is nil, or lacks the expected text.
 func Refuses(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {

@@ -18,8 +18,8 @@ type Kept struct {
 	Done  map[string]int
 }
 
-// Keep implements [experiment.Keeper]. What it returns, it copies: who changes it changes
-// nothing for others.
+// Keep implements [experiment.Keeper]. It returns a copy, so that a change by one trial
+// is not seen by others.
 func (k *Kept) Keep(_ context.Context, name, key string, compute func() (*experiment.Shared, error),
 ) (*experiment.Shared, error) {
 	k.mu.Lock()

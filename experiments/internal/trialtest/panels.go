@@ -10,7 +10,7 @@ import (
 
 // Panels draws a figure. It fails the test where the figure does not take one of the
 // trials, draws a panel of no trial, or draws a panel without a title, without labels,
-// or with what is no number.
+// or with a NaN or an infinity.
 func Panels(t *testing.T, f experiment.Figure, trials []experiment.Observation) []experiment.Panel {
 	t.Helper()
 	for _, trial := range trials {

@@ -11,7 +11,7 @@ import (
 )
 
 // Rewritten writes columns of the last rows of a CSV file of numbers anew, the last row first, with
-// other separators and digits and a column more. It returns the path of what it wrote.
+// other separators and digits and a column more. It returns the path of the file.
 func Rewritten(t testing.TB, path string, rows int, columns ...string) string {
 	t.Helper()
 	f, err := os.Open(path)

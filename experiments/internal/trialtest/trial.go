@@ -11,7 +11,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Options are what a test may want otherwise; the zero value is a trial of one worker
+// Options of a trial in a test; the zero value is a trial of one worker
 // in float64.
 type Options struct {
 	Seed     uint64 // of the streams, each by its purpose
