@@ -1,8 +1,9 @@
 package main
 
+import "strings"
+
 const (
 	audits     = "./experiments/audit"
-	vectorFile = "experiments/audit/vector_test.go"
 	sourceFile = "experiments/release/source.go"
 	sumsFile   = "experiments/dpgp/sparse/exactsums.go"
 	cloakFile  = "experiments/cloaking/cloak/mechanism.go"
@@ -62,108 +63,89 @@ const (
 `
 )
 
+// small is an error in a small release of the tests of audits.
+func small(subject, name, honest, wrong string) Mutant {
+	return Mutant{Name: "audit: " + subject + ": " + name, File: "experiments/audit/vector_test.go", Package: audits,
+		Tests: "TestSmallReleases/" + subject, Old: honest, New: wrong}
+}
+
+// inRelease is an error in a file of a release of an experiment.
+func inRelease(subject, name, file, honest, wrong string) Mutant {
+	return Mutant{Name: "audit: " + subject + ": " + name, File: file, Package: audits,
+		Tests: "TestReleases$/" + strings.ReplaceAll(subject, " ", "_"), Old: honest, New: wrong}
+}
+
 // auditMutants are errors that an audit finds in a release: in a small one, a vector with
 // noise or a choice of four candidates, and in those of the experiments.
 var auditMutants = []Mutant{
-	{Name: "audit: vector: noise ×.9", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: noiseOfVector, New: `noise := 0.9 * v.deviation * n[j]`},
-	{Name: "audit: vector: noise ×.5", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: noiseOfVector, New: `noise := 0.5 * v.deviation * n[j]`},
-	{Name: "audit: vector: δ×10", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `mechanism.AnalyticGaussian(vectorClaim.Epsilon, vectorClaim.Delta)`,
-		New: `mechanism.AnalyticGaussian(vectorClaim.Epsilon, 10*vectorClaim.Delta)`},
-	{Name: "audit: vector: sensitivity of one coordinate for two", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/vector", Old: `sensitivity := math.Sqrt(5)`, New: `sensitivity := 1.0`},
-	{Name: "audit: vector: covariance of other coordinates", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/vector", Old: normals, New: `n := whiten([2]float64{rng.NormFloat64(), rng.NormFloat64()})`},
-	{Name: "audit: vector: data-dependent rank", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `for j, c := range center {`, New: `for j, c := range center {
+	small("vector", "noise ×.9", noiseOfVector, `noise := 0.9 * v.deviation * n[j]`),
+	small("vector", "noise ×.5", noiseOfVector, `noise := 0.5 * v.deviation * n[j]`),
+	small("vector", "δ×10",
+		`mechanism.AnalyticGaussian(vectorClaim.Epsilon, vectorClaim.Delta)`,
+		`mechanism.AnalyticGaussian(vectorClaim.Epsilon, 10*vectorClaim.Delta)`),
+	small("vector", "sensitivity of one coordinate for two", `sensitivity := math.Sqrt(5)`, `sensitivity := 1.0`),
+	small("vector", "covariance of other coordinates",
+		normals, `n := whiten([2]float64{rng.NormFloat64(), rng.NormFloat64()})`),
+	small("vector", "data-dependent rank",
+		`for j, c := range center {`, `for j, c := range center {
 			if j == 1 && q[1] == 0 {
 				continue
-			}`},
-	{Name: "audit: vector: data-dependent scale", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: noiseOfVector, New: `noise := v.deviation * n[j] * (1 + 0.1*q[1])`},
-	{Name: "audit: vector: clipping after the fit", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `q[j] += min(max(row[j], 0), 1)`, New: `q[j] = min(max(q[j]+row[j], 0), 5)`},
-	{Name: "audit: vector: coordinates share noise", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: normals, New: `n := [2]float64{rng.NormFloat64()}
-		n[1] = n[0]`},
-	{Name: "audit: vector: every release has the same noise", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/vector", Old: `rng := rand.New(entropy)`, New: `rng := rand.New(rand.NewChaCha8([32]byte{1}))`},
-	{Name: "audit: vector: composition forgotten", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `const releases = 1`, New: `const releases = 2`},
-	{Name: "audit: vector: floating-point sampler", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: rounded, New: `x := c + noise`},
-	{Name: "audit: vector: coarser than the stated grid", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/vector", Old: rounded, New: `x := math.RoundToEven((c+noise)/(8*grid)) * 8 * grid`},
-	{Name: "audit: vector: grid from the data", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `grid := v.grid`, New: `grid := v.grid * (1 + math.Round(q[1]))`},
-	{Name: "audit: vector: message from the data", File: vectorFile, Package: audits, Tests: "TestSmallReleases/vector",
-		Old: `"released 5 rows\n"`, New: `fmt.Sprintf("released 5 rows, %g in the second column\n", q[1])`},
-	{Name: "audit: vector: path of the data in the file", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/vector", Old: `"rows": 5}`, New: `"rows": 5, "data": "/home/user/patients.csv"}`},
-	{Name: "audit: candidates: score is returned", File: vectorFile, Package: audits, Tests: "TestSmallReleases/candidates",
-		Old: `[]float64{float64(i)}`, New: `[]float64{float64(i), scores[i]}`},
-	{Name: "audit: candidates: half the sensitivity", File: vectorFile, Package: audits,
-		Tests: "TestSmallReleases/candidates", Old: `Sensitivity: 1}`, New: `Sensitivity: 0.5}`},
+			}`),
+	small("vector", "data-dependent scale", noiseOfVector, `noise := v.deviation * n[j] * (1 + 0.1*q[1])`),
+	small("vector", "clipping after the fit", `q[j] += min(max(row[j], 0), 1)`, `q[j] = min(max(q[j]+row[j], 0), 5)`),
+	small("vector", "coordinates share noise",
+		normals, `n := [2]float64{rng.NormFloat64()}
+		n[1] = n[0]`),
+	small("vector", "every release has the same noise",
+		`rng := rand.New(entropy)`, `rng := rand.New(rand.NewChaCha8([32]byte{1}))`),
+	small("vector", "composition forgotten", `const releases = 1`, `const releases = 2`),
+	small("vector", "floating-point sampler", rounded, `x := c + noise`),
+	small("vector", "coarser than the stated grid", rounded, `x := math.RoundToEven((c+noise)/(8*grid)) * 8 * grid`),
+	small("vector", "grid from the data", `grid := v.grid`, `grid := v.grid * (1 + math.Round(q[1]))`),
+	small("vector", "message from the data",
+		`"released 5 rows\n"`, `fmt.Sprintf("released 5 rows, %g in the second column\n", q[1])`),
+	small("vector", "path of the data in the file", `"rows": 5}`, `"rows": 5, "data": "/home/user/patients.csv"}`),
+	small("candidates", "score is returned", `[]float64{float64(i)}`, `[]float64{float64(i), scores[i]}`),
+	small("candidates", "half the sensitivity", `Sensitivity: 1}`, `Sensitivity: 0.5}`),
 
-	{Name: "audit: predictions: noise ×.9", File: sourceFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: noiseOfSource, New: ninePerCent},
-	{Name: "audit: predictions: noise ×.5", File: sourceFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: noiseOfSource, New: half},
-	{Name: "audit: predictions: δ×10", File: stepsFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: budgetOfSteps, New: `b.Epsilon/float64(steps), 10*b.Delta/float64(steps)`},
-	{Name: "audit: predictions: sensitivity of one coordinate for six", File: "experiments/release/linear.go",
-		Package: audits, Tests: "TestReleases$/predictions", Old: `norm = max(norm, norm2(mat.Col(nil, j, q)))`,
-		New: `norm = max(norm, mat.Norm(q.ColView(j), math.Inf(1)))`},
-	{Name: "audit: predictions: data-dependent rank", File: cloakFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: `return s.Design.Unwhiten(z), nil`, New: `if query[0] < 0 {
+	inRelease("predictions", "noise ×.9", sourceFile, noiseOfSource, ninePerCent),
+	inRelease("predictions", "noise ×.5", sourceFile, noiseOfSource, half),
+	inRelease("predictions", "δ×10", stepsFile, budgetOfSteps, `b.Epsilon/float64(steps), 10*b.Delta/float64(steps)`),
+	inRelease("predictions", "sensitivity of one coordinate for six", "experiments/release/linear.go",
+		`norm = max(norm, norm2(mat.Col(nil, j, q)))`, `norm = max(norm, mat.Norm(q.ColView(j), math.Inf(1)))`),
+	inRelease("predictions", "data-dependent rank", cloakFile,
+		`return s.Design.Unwhiten(z), nil`, `if query[0] < 0 {
 		z[len(z)-1] = 0
 	}
-	return s.Design.Unwhiten(z), nil`},
-	{Name: "audit: predictions: clipping after the fit", File: cloakFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: clipped, New: clippedWider},
-	{Name: "audit: predictions: coordinates share noise", File: sourceFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: noisyCoordinate, New: reused},
-	{Name: "audit: predictions: floating-point sampler", File: sourceFile, Package: audits, Tests: "TestReleases$/predictions",
-		Old: noisyCoordinate, New: floatingPoint},
-	{Name: "audit: model: noise ×.9", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
-		Old: noiseOfSource, New: ninePerCent},
-	{Name: "audit: model: noise ×.5", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
-		Old: noiseOfSource, New: half},
-	{Name: "audit: model: δ×10", File: sumsFile, Package: audits, Tests: "TestReleases$/model",
-		Old: deltaOfSums, New: `mechanism.SafeFactor(mechanism.Analytic, epsilon, 10*delta)`},
-	{Name: "audit: model: sensitivity of one coordinate for nine", File: sumsFile, Package: audits,
-		Tests: "TestReleases$/model", Old: changeOfSums, New: perCoordinate},
+	return s.Design.Unwhiten(z), nil`),
+	inRelease("predictions", "clipping after the fit", cloakFile, clipped, clippedWider),
+	inRelease("predictions", "coordinates share noise", sourceFile, noisyCoordinate, reused),
+	inRelease("predictions", "floating-point sampler", sourceFile, noisyCoordinate, floatingPoint),
+	inRelease("model", "noise ×.9", sourceFile, noiseOfSource, ninePerCent),
+	inRelease("model", "noise ×.5", sourceFile, noiseOfSource, half),
+	inRelease("model", "δ×10", sumsFile, deltaOfSums, `mechanism.SafeFactor(mechanism.Analytic, epsilon, 10*delta)`),
+	inRelease("model", "sensitivity of one coordinate for nine", sumsFile, changeOfSums, perCoordinate),
 	// Contributions are cut to the largest of a row, coordinate by coordinate.
-	{Name: "audit: model: clipping after the fit", File: "experiments/method/rows.go", Package: audits,
-		Tests: "TestReleases$/model", Old: `p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))`,
-		New: `p.Y = append(p.Y, r.Scaled(v))`},
-	{Name: "audit: model: coordinates share noise", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
-		Old: noisyCoordinate, New: reused},
-	{Name: "audit: model: floating-point sampler", File: sourceFile, Package: audits, Tests: "TestReleases$/model",
-		Old: noisyCoordinate, New: floatingPoint},
-	{Name: "audit: classes: composition forgotten", File: stepsFile, Package: audits, Tests: "TestReleases$/classes",
-		Old: budgetOfSteps, New: `b.Epsilon, b.Delta`},
-	{Name: "audit: rows: noise ×.5", File: sourceFile, Package: audits, Tests: "TestReleases$/rows",
-		Old: noiseOfSource, New: half},
+	inRelease("model", "clipping after the fit", "experiments/method/rows.go",
+		`p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))`, `p.Y = append(p.Y, r.Scaled(v))`),
+	inRelease("model", "coordinates share noise", sourceFile, noisyCoordinate, reused),
+	inRelease("model", "floating-point sampler", sourceFile, noisyCoordinate, floatingPoint),
+	inRelease("classes", "composition forgotten", stepsFile, budgetOfSteps, `b.Epsilon, b.Delta`),
+	inRelease("rows", "noise ×.5", sourceFile, noiseOfSource, half),
 	// Inputs are clipped to twice their range on one side.
-	{Name: "audit: rows: clipping after the noise", File: "experiments/kahm/wide/ranges.go", Package: audits,
-		Tests: "TestReleases$/rows", Old: `max(0, min(1, r.unit(j, max(r.Low[j], min(r.High[j], v)))))`,
-		New: `max(-1, min(1, r.unit(j, v)))`},
-	{Name: "audit: rows: coordinates share noise", File: sourceFile, Package: audits, Tests: "TestReleases$/rows",
-		Old: noisyCoordinate, New: reused},
+	inRelease("rows", "clipping after the noise", "experiments/kahm/wide/ranges.go",
+		`max(0, min(1, r.unit(j, max(r.Low[j], min(r.High[j], v)))))`, `max(-1, min(1, r.unit(j, v)))`),
+	inRelease("rows", "coordinates share noise", sourceFile, noisyCoordinate, reused),
 	// The digits of the lengthscale tell the score.
-	{Name: "audit: choice: score is returned", File: "experiments/cloaking/choose/release.go", Package: audits,
-		Tests: "TestReleases$/choice", Old: `	metrics := releaseMetrics{
-		boundMetrics{Sensitivity: p.choice.Change,`, New: `	out.Settings["lengthscale"] *= 1 + 1e-9*utilities[i]
+	inRelease("choice", "score is returned", "experiments/cloaking/choose/release.go",
+		`	metrics := releaseMetrics{
+		boundMetrics{Sensitivity: p.choice.Change,`,
+		`	out.Settings["lengthscale"] *= 1 + 1e-9*utilities[i]
 	metrics := releaseMetrics{
-		boundMetrics{Sensitivity: p.choice.Change,`},
-	{Name: "audit: two inputs: sensitivity of one coordinate for all", File: sumsFile, Package: audits,
-		Tests: "TestReleases$/two_inputs", Old: changeOfSums, New: perCoordinate},
-	{Name: "audit: classifier: sensitivity of one class for three", File: sumsFile, Package: audits,
-		Tests: "TestReleases$/classifier", Old: changeOfSums,
-		New: `change := sensitivity * (1 + 0x1p-38) / math.Sqrt(float64(blocks.Number))`},
-	{Name: "audit: blocks: each is scored by all rows", File: "experiments/dpgp/ownsearch.go", Package: audits,
-		Tests: "TestReleases$/blocks", Old: `low, high := b*n/blocks, (b+1)*n/blocks`, New: `low, high := 0, n`},
+		boundMetrics{Sensitivity: p.choice.Change,`),
+	inRelease("two inputs", "sensitivity of one coordinate for all", sumsFile, changeOfSums, perCoordinate),
+	inRelease("classifier", "sensitivity of one class for three", sumsFile,
+		changeOfSums, `change := sensitivity * (1 + 0x1p-38) / math.Sqrt(float64(blocks.Number))`),
+	inRelease("blocks", "each is scored by all rows", "experiments/dpgp/ownsearch.go",
+		`low, high := b*n/blocks, (b+1)*n/blocks`, `low, high := 0, n`),
 }
