@@ -13,18 +13,18 @@
 //   - fabricated: the images of noisy samples after smoothing (Definitions 13 to
 //     15), which hide more of who was in the training set.
 //
-// How much the distances reveal of membership is measured by the paper's score,
-// the squared L2 distance between the densities of the distances of training and
-// test points (Eq. 69), and beside it by the AUC and the advantage of the attack
-// that takes near points for members, which have no unit.
+// The membership that distances reveal is measured by the paper's score, the squared L2
+// distance between the densities of the distances of training and test points (Eq. 69),
+// and by the AUC and the advantage of the attack that takes near points for members,
+// which have no unit.
 //
 // With fabricated samples the score differs from the paper's by −10 to +12 %, more than a
 // draw of noise and clusters explains (1 %). The number of points, the estimator's kernel
 // widths and ridges (setting "lsdd") and the starts of k-means (setting "starts") change it
 // by 3, 0.5 and less than 1 %. It depends strongly on λ*: a quarter more takes off 13 to
-// 20 %. The ledger says what else was tried.
+// 20 %. The ledger lists the other attempts.
 //
-// # What is protected
+// # Privacy
 //
 // The guarantee is for one entry of the data matrix, such as one pixel, changed
 // by at most d. Labels and class sizes are public. As published, the clusters
@@ -51,12 +51,12 @@
 // The ledger lists them. The first matters most: Theorems 2 to 5 do not hold as
 // stated, because (148) does not follow, and the sum of memberships may be zero
 // or negative. Such a point has no image; its distance counts as infinite, and
-// the record says how often that happened.
+// the record counts them.
 //
 // # Packages
 //
 // Package wide makes the machines of classes. On it stand nearest (classifiers of four
 // data sets) and picture (digits and points to look at). Package fit has the
 // experiments on single machines, among them kahm/bounds, which computes both sides of
-// the theorems; printed has what the paper prints, for the figures.
+// the theorems; printed reads the values that the paper prints, for the figures.
 package kahm

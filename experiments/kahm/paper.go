@@ -13,7 +13,7 @@ import (
 //go:embed ledger.yaml
 var ledger []byte
 
-// Paper returns what this package reproduces.
+// Paper returns the experiments and figures of the paper.
 func Paper() experiment.Paper {
 	values := printed.Read(ledger)
 	return experiment.Paper{

@@ -125,18 +125,18 @@ func (r *bounds) choose(t *experiment.Trial) {
 	}
 }
 
-// at is the point of the ray at a distance from the origin.
+// at returns the point of the ray at a distance from the origin.
 func (r *bounds) at(distance float64) []float64 {
 	var point mat.Dense
 	point.Scale(distance, r.ray)
 	return point.RawRowView(0)
 }
 
-// approaches is the number of bisections towards where the sum of memberships is zero: the
-// norm of the image grows as the inverse of the distance to there.
+// approaches is the number of bisections towards the zero of the sum of memberships: the norm
+// of the image grows as the inverse of the distance to it.
 const approaches = 20
 
-// approach puts the last point that has an image in the place of the first query.
+// approach replaces the first query by the last point of the ray that has an image.
 func (r *bounds) approach(ctx context.Context) error {
 	low, high := 0.0, rayLength
 	for range approaches {
@@ -204,7 +204,7 @@ func (r *bounds) kernel(ctx context.Context) (*eigenkernel, error) {
 	return out, nil
 }
 
-// residual is R(e, τ) and its derivative in e (Eqs. 21 and 114), with λ = e + τ.
+// residual returns R(e, τ) and its derivative in e (Eqs. 21 and 114), with λ = e + τ.
 func (k *eigenkernel) residual(lambda float64) (r, slope float64) {
 	for i, kappa := range k.values {
 		share := lambda / (kappa + lambda)
@@ -238,7 +238,7 @@ func (r *bounds) theorem1(k *eigenkernel) {
 	m.Residual, _ = k.residual(m.Lambda)
 }
 
-// theorems2to4 computes norms of images, and distances beside those to the samples.
+// theorems2to4 computes norms of images, and ratios of distances to those to the samples.
 func (r *bounds) theorems2to4(ctx context.Context, k *eigenkernel) (experiment.Series, error) {
 	images, distances, err := r.m.Images(ctx, r.e, r.queries)
 	if err != nil {
@@ -272,7 +272,7 @@ func (r *bounds) theorems2to4(ctx context.Context, k *eigenkernel) (experiment.S
 	return series, nil
 }
 
-// theorem5 computes the distances to the machines of clusters, beside the Frobenius norm
+// theorem5 computes the ratios of distances to the machines of clusters to the Frobenius norm
 // of the differences to all samples. The counterexample is one cluster.
 func (r *bounds) theorem5(ctx context.Context, t *experiment.Trial) error {
 	parts := []*mat.Dense{r.y}
@@ -339,10 +339,10 @@ func (r *bounds) theorem6(ctx context.Context) error {
 	return nil
 }
 
-// norm is the Euclidean one.
+// norm returns the Euclidean norm.
 func norm(x []float64) float64 { return mat.Norm(mat.NewVecDense(len(x), x), 2) }
 
-// spectral is the largest singular value.
+// spectral returns the largest singular value.
 func spectral(a *mat.Dense) float64 {
 	var d mat.SVD
 	if !d.Factorize(a, mat.SVDNone) {
@@ -351,7 +351,7 @@ func spectral(a *mat.Dense) float64 {
 	return d.Values(nil)[0]
 }
 
-// differences are q−yⁱ, N×p.
+// differences returns q−yⁱ, N×p.
 func differences(y *mat.Dense, q []float64) *mat.Dense {
 	n, p := y.Dims()
 	out := mat.NewDense(n, p, nil)

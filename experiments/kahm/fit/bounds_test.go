@@ -74,7 +74,7 @@ func TestSpectralNorm(t *testing.T) {
 	}
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states it.
 func TestWhereSettingsOfBoundsApply(t *testing.T) {
 	inert.Conditions[BoundsSettings, BoundsMetrics]{
 		Of:     Bounds(),

@@ -1,6 +1,6 @@
 // Package fit holds the experiments on the fit of single kernel affine hull machines:
 // formula-generated data on which implementations are compared (kahm/reference), the
-// bounds of the paper's theorems beside what they bound (kahm/bounds), and the time that a
+// two sides of the inequalities of the paper's theorems (kahm/bounds), and the time that a
 // machine takes (kahm/timing).
 //
 // The formulas need no file and no random numbers, so that another implementation can

@@ -27,7 +27,7 @@ func Figure17(ledger *printed.Ledger) experiment.Figure {
 			panel := experiment.Panel{Title: "One machine", XLabel: "N·p (entries)", YLabel: "time (s)", LogX: true, LogY: true}
 			byDimension := experiment.GroupBy(trials, func(s TimingSettings) int { return s.N })
 			for color, g := range byDimension {
-				line := timeOverSize(g)
+				line := timeOver(g, (*TimingSettings).entries)
 				if len(line.X) == 0 {
 					continue
 				}
@@ -55,7 +55,7 @@ func Figure17(ledger *printed.Ledger) experiment.Figure {
 	}
 }
 
-// axis is what a panel of Fig. 17 is drawn over, all else being equal.
+// axis is the abscissa of a panel of Fig. 17, all else being equal.
 type axis struct {
 	label string
 	of    func(*TimingSettings) *int
@@ -90,11 +90,6 @@ func (a axis) panel(trials []observation) experiment.Panel {
 		panel.Lines, panel.Points = append(panel.Lines, line), append(panel.Points, line)
 	}
 	return panel
-}
-
-// timeOverSize returns the mean time of each size, in increasing order of N·p.
-func timeOverSize(trials []observation) experiment.Line {
-	return timeOver(trials, (*TimingSettings).entries)
 }
 
 // timeOver returns the mean time of each size, in increasing order of where it is placed.

@@ -32,9 +32,9 @@ var Reference = experiment.Of(experiment.Declaration[*ReferenceSettings, Referen
 	Run: runReference,
 })
 
-// What memory estimates count with, in bytes.
+// Constants of the estimates of memory, in bytes.
 const (
-	process = 100 << 20 // what any trial takes, with some room
+	process = 100 << 20 // upper bound for a trial without data
 	float   = 8
 )
 

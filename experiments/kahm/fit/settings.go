@@ -29,7 +29,7 @@ type ReferenceMetrics struct {
 	// lambda_c0_l1: regularisation parameter λ* of class 0, layer 1, found by the paper's
 	// iteration (43)
 	Lambda map[string]float64 `name:"lambda_*"`
-	// iterations_c0_l1: how many iterations that took
+	// iterations_c0_l1: number of these iterations
 	Iterations map[string]float64 `name:"iterations_*"`
 	// gamma_q1_c0: distance of query 1 to class 0 (Eq. 53)
 	Gamma map[string]float64 `name:"gamma_*"`
@@ -57,14 +57,14 @@ type TimingMetrics struct {
 	// median wall time of a machine: principal directions, kernel matrix, fixed point,
 	// solutions
 	Time float64 `name:"time_s" unit:"s" timing:"yes"`
-	// rate, counting what no implementation does without: N·p·min(N,p) for the Gram or
+	// rate, counting operations that every implementation needs: N·p·min(N,p) for the Gram or
 	// covariance matrix, N³/3 for a Cholesky factor, 2N²(p+1) for a solve
 	Rate float64 `name:"gflops" unit:"GFLOP/s" timing:"yes"`
 	// evaluations of R (Eq. 42)
 	FixedPointEvaluations float64 `name:"fixed_point_evaluations"`
 }
 
-// Samples are what kahm/bounds computes machines of.
+// Samples is a set of samples of kahm/bounds.
 type Samples int
 
 // The values of the setting "samples".
@@ -103,7 +103,7 @@ type BoundsSettings struct {
 type BoundsMetrics struct {
 	// λ* (Eq. 40), found by the paper's iteration (43)
 	Lambda float64 `name:"lambda"`
-	// how many iterations that took
+	// number of these iterations
 	Iterations float64 `name:"iterations"`
 	// R at the fixed point (Eq. 42)
 	Residual float64 `name:"residual"`
@@ -112,8 +112,8 @@ type BoundsMetrics struct {
 	// largest quotient of the slope of R in e and its bound 2‖Y‖²_F/(pN(e+τ)) (23), over a
 	// thousand e below the bound (26)
 	SlopeShare float64 `name:"slope_share"`
-	// largest slope of R (128), by which an iteration brings e nearer to the fixed point at
-	// least
+	// largest slope of R (128): an upper bound on the factor by which an iteration changes the
+	// distance of e to the fixed point
 	Contraction float64 `name:"contraction"`
 	// fixed points of R: sign changes of R − e between the thousand e
 	FixedPoints float64 `name:"fixed_points"`

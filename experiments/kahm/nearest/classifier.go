@@ -37,7 +37,7 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 		}
 		return runDigits(ctx, t, s)
 	},
-	CheckRelease: func(s *ClassifierSettings) error { return checkRelease(s) },
+	CheckRelease: checkRelease,
 	Forms:        func(s *ClassifierSettings) []experiment.Form { return s.publishing().Forms() },
 	Written:      experiment.FormModel,
 	Release:      release.Planned(plan),
@@ -47,8 +47,8 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 	},
 })
 
-// checkClassifier refuses what no density can be estimated from, besides what no
-// pipeline of 784 columns has.
+// checkClassifier refuses settings that no pipeline of 784 columns has, and fewer test
+// points than an estimate of a density needs.
 func checkClassifier(s *ClassifierSettings) error {
 	if s.isOwn() {
 		return checkOwn(&s.Images, &s.Table, &s.Pipeline, "")
@@ -106,7 +106,7 @@ func (s *Images) read(t *experiment.Trial) (*classData, error) {
 	return d, nil
 }
 
-// memory estimates what a trial of these settings takes, in bytes.
+// memory estimates the bytes that a trial of these settings takes.
 func memory(s *Images, p *wide.Pipeline) int64 {
 	if s.isOwn() {
 		return ownMemory(s.Dataset, p)
@@ -114,7 +114,7 @@ func memory(s *Images, p *wide.Pipeline) int64 {
 	return s.memory()
 }
 
-// memory estimates what machines of the digits take, in bytes: for a training image
+// memory estimates the bytes that machines of the digits take: for a training image
 // the bounds, coordinates and weights of its machine and the image itself, for a test
 // image its float32 and float64 coordinates. With n = 20 and 5 layers 235, 530 and
 // 924 MiB were measured for 2,000, 6,000 and 12,000 training images with 1,000 test
@@ -125,5 +125,5 @@ func (s *Images) memory() int64 {
 	return process + 20<<20 + int64(s.Train)*image*25/2 + int64(s.Test)*image*15/4
 }
 
-// process is what any trial takes, in bytes, with some room.
+// process bounds the bytes that any trial takes.
 const process = 100 << 20

@@ -4,11 +4,11 @@
 // (kahm/freiburg) and R-R intervals (kahm/stress).
 //
 // Each class c has a wide machine of S_c branches (Definition 5), and with Γ_c(y) the
-// distance of y to the nearest of them (Eq. 60) the class is argmin_c Γ_c(y). What the
-// machines model decides on the privacy: the samples themselves (Definition 7), samples
-// with noise (Definition 12), or samples fabricated from those (Definition 15). The
-// distances also say who was in the training set: the membership-inference score (Eq.
-// 69) compares their densities over training and over test points.
+// distance of y to the nearest of them (Eq. 60) the class is argmin_c Γ_c(y). Privacy
+// depends on the samples that machines model: the given ones (Definition 7), those with
+// noise (Definition 12), or those fabricated from noisy ones (Definition 15). Distances
+// also reveal membership of the training set: the membership-inference score (Eq. 69)
+// compares their densities over training and over test points.
 //
 // All experiments go through one evaluation: build a [wide.Model] from one source of
 // samples for each class (and party), search the nearest machine of every test point

@@ -40,7 +40,7 @@ func (d *classData) trainingPoint(i int) []float64 {
 	panic("nearest: there are fewer training samples")
 }
 
-// classification is what a classifier makes of a data set.
+// classification is the result of a classifier on a data set.
 type classification struct {
 	machines int
 	accuracy float64
@@ -81,7 +81,7 @@ func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *cl
 		time.Since(start)}, nil
 }
 
-// balanced is the balanced accuracy: every class must have a test point.
+// balanced returns the balanced accuracy. Every class must have a test point.
 func (c *classification) balanced() (mean float64) {
 	for _, share := range c.right {
 		mean += share / float64(len(c.right))
@@ -89,7 +89,7 @@ func (c *classification) balanced() (mean float64) {
 	return mean
 }
 
-// evaluation is what a trial of one classifier reports, whatever its data.
+// evaluation is the outcome of a trial of one classifier, of any data.
 type evaluation struct {
 	ClassifierMetrics
 	MatchingMetrics // where the data ask for it
@@ -115,7 +115,7 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 	return evaluateBy(ctx, t, b, s, d)
 }
 
-// evaluateBy is [evaluate] of the machines that a builder makes.
+// evaluateBy is [evaluate] for the machines of a builder.
 func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Score, d *classData,
 ) (*evaluation, error) {
 	e := engine.Of(t.Engine)
@@ -159,8 +159,8 @@ func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Sc
 	return out, nil
 }
 
-// meanEvaluations is the mean number of evaluations of R that a layer's fixed point
-// took.
+// meanEvaluations returns the mean number of evaluations of R for the fixed point of a
+// layer.
 func meanEvaluations(model *wide.Model) float64 {
 	evaluations, layers := 0, 0
 	for _, m := range model.Machines {
@@ -172,33 +172,33 @@ func meanEvaluations(model *wide.Model) float64 {
 	return float64(evaluations) / float64(layers)
 }
 
-// cost is what the search for the nearest machines took. What is evaluated differs
-// between machines and numbers of points, what is found does not.
+// cost is the cost of searches for nearest machines. It depends on the number of points and
+// on the computer; their results do not.
 type cost struct {
 	pairs, evaluated int64 // of a point and a machine
 	unsafe           int64 // distances without an image
 	took             time.Duration
 }
 
-// costOf is what a search took.
+// costOf returns the cost of a search.
 func costOf(n *hull.Nearest, took time.Duration) cost {
 	return cost{n.Pairs, n.Evaluated, n.Unsafe, took}
 }
 
-// plus adds what another search took.
+// plus returns the sum of two costs.
 func (c cost) plus(d cost) cost {
 	return cost{c.pairs + d.pairs, c.evaluated + d.evaluated, c.unsafe + d.unsafe, c.took + d.took}
 }
 
-// unsafeWarning says that count distances have no image.
+// unsafeWarning returns the warning of distances without an image.
 func unsafeWarning(count int64) string {
 	return fmt.Sprintf("%d distances have no image in some layer, because the sum of memberships is not safely positive "+
 		"(the paper's Eq. 148 fails); such a layer counts as infinitely far", count)
 }
 
-// frugal lets the heap grow by a fifth between collections, instead of doubling,
-// until restore is called: machines are gigabytes without a pointer, which cost
-// the collector nothing to look through.
+// frugal lets the heap grow by a fifth between collections, instead of doubling, until
+// restore is called. Collections are cheap, because machines are gigabytes without a
+// pointer.
 func frugal() (restore func()) {
 	before := debug.SetGCPercent(20)
 	return func() { debug.SetGCPercent(before) }

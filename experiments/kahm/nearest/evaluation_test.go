@@ -115,8 +115,7 @@ func TestClassifierOnFormulaData(t *testing.T) {
 	}
 }
 
-// What is computed from private data without noise takes the guarantee away, and
-// nothing else does.
+// The guarantee is refuted exactly where private data are used without noise.
 func TestGuaranteeOfClassifiers(t *testing.T) {
 	for _, c := range []struct {
 		name      string

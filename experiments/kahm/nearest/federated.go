@@ -41,7 +41,7 @@ var Federated = experiment.Of(experiment.Declaration[*FederatedSettings, Federat
 	},
 })
 
-// checkFederated refuses parties that would have no image.
+// checkFederated refuses parties without an image.
 func checkFederated(s *FederatedSettings) error {
 	if s.isOwn() {
 		if s.Party == "" {
@@ -70,7 +70,7 @@ func federateDigits(ctx context.Context, t *experiment.Trial, s *FederatedSettin
 	return out, err
 }
 
-// centralisedNote says what two classifiers spend.
+// centralisedNote is the note on the privacy loss of two classifiers.
 const centralisedNote = "epsilon and delta are those of each classifier alone: the parties' and the central one have " +
 	"noise of their own on the same entries, and both together have (2ε, 2δ)"
 
@@ -119,11 +119,10 @@ func federate(ctx context.Context, t *experiment.Trial, b *wide.Builder, central
 	return out, &federated{parties, clustered}, nil
 }
 
-// federated is what a global classifier makes of the test points, and whether a class of a
-// party has several machines.
+// federated is the result of a global classifier.
 type federated struct {
 	*classification
-	clustered bool
+	clustered bool // a class of a party has several machines
 }
 
 // classifyBy builds the machines of all sources and classifies the test points by the

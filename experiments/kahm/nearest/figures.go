@@ -14,8 +14,8 @@ import (
 // observation is a finished trial of kahm/classifier.
 type observation = experiment.ObservationOf[ClassifierSettings, TrialMetrics]
 
-// protected are what the machines of a private classifier model, with the names that
-// all figures have; its colour is its place.
+// protected are the kinds of samples of private classifiers, with their names in figures; the
+// index is the colour.
 var protected = []struct {
 	data wide.Data
 	name string
@@ -73,7 +73,7 @@ func butForCurves(of ClassifierSettings) classifierSettings {
 	return s
 }
 
-// axis is what a curve is drawn over.
+// axis is the abscissa of a curve.
 type axis struct {
 	label string
 	log   bool
@@ -89,8 +89,8 @@ var axes = []axis{
 		func(s *ClassifierSettings) bool { return s.Epsilon == shownEpsilon }},
 }
 
-// height is what a curve shows; small heights are drawn at the floor.
-type height struct {
+// ordinate is the metric of a curve; values below the floor are drawn there.
+type ordinate struct {
 	field func(*TrialMetrics) any
 	of    func(*TrialMetrics) *float64 // nil where a trial has none
 	log   bool
@@ -98,8 +98,8 @@ type height struct {
 	noise float64 // of the estimate; 0 where there is none to draw
 }
 
-// heights are those of Fig. 12: accuracy, and the score on a logarithmic axis.
-var heights = []height{
+// ordinates are those of Fig. 12: accuracy, and the score on a logarithmic axis.
+var ordinates = []ordinate{
 	{func(m *TrialMetrics) any { return &m.Accuracy },
 		func(m *TrialMetrics) *float64 { return &m.Accuracy }, false, 0, 0},
 	{func(m *TrialMetrics) any { return &m.MIS },
@@ -109,7 +109,7 @@ var heights = []height{
 // curvePanels returns the panels of trials that differ in ε, n and data only.
 func curvePanels(trials []observation, ledger *printed.Ledger) (panels []experiment.Panel) {
 	for _, a := range axes {
-		for _, h := range heights {
+		for _, h := range ordinates {
 			if p, ok := curvePanel(trials, ledger, a, h); ok {
 				panels = append(panels, p)
 			}
@@ -120,7 +120,7 @@ func curvePanels(trials []observation, ledger *printed.Ledger) (panels []experim
 
 // curvePanel returns a panel of a curve for each kind of data, and whether one of them
 // is more than a point.
-func curvePanel(trials []observation, ledger *printed.Ledger, a axis, h height) (experiment.Panel, bool) {
+func curvePanel(trials []observation, ledger *printed.Ledger, a axis, h ordinate) (experiment.Panel, bool) {
 	name, first := Classifier().MetricName(h.field), trials[0].Settings
 	panel := experiment.Panel{
 		Title:  experiment.NameOf(first.Variant) + ": " + name + " over " + a.label,
@@ -128,20 +128,22 @@ func curvePanel(trials []observation, ledger *printed.Ledger, a axis, h height) 
 	}
 	var longest []float64
 	for color, p := range protected {
-		x, y := meanOver(trials, p.data, a, h)
-		if len(x) == 0 {
+		at := func(s *ClassifierSettings) (float64, bool) { return a.of(s), s.Data == p.data && a.shows(s) }
+		line := meansOver(trials, at, h.of)
+		if len(line.X) == 0 {
 			continue
 		}
-		if len(x) > len(longest) {
-			longest = x
+		if len(line.X) > len(longest) {
+			longest = line.X
 		}
-		panel.Lines = append(panel.Lines, experiment.Line{Name: p.name, X: x, Y: y, Color: color})
-		panel.Points = append(panel.Points, experiment.Line{X: x, Y: y, Color: color})
+		line.Y, line.Color = h.floored(line.Y), color
+		panel.Points = append(panel.Points, line)
+		line.Name = p.name
+		panel.Lines = append(panel.Lines, line)
 		if !first.allImages() {
 			continue // the paper's values are of all images
 		}
-		published := printed.Over(ledger, "kahm/table5", Classifier(), h.field,
-			func(s *ClassifierSettings) (float64, bool) { return a.of(s), s.Data == p.data && a.shows(s) })
+		published := printed.Over(ledger, "kahm/table5", Classifier(), h.field, at)
 		if len(published.X) > 0 {
 			published.Name, published.Y, published.Color = p.name+", published", h.floored(published.Y), color
 			panel.Lines = append(panel.Lines, published)
@@ -158,24 +160,27 @@ func curvePanel(trials []observation, ledger *printed.Ledger, a axis, h height) 
 	return panel, true
 }
 
-// meanOver returns the curve of the trials with data of one kind: the mean height at
-// each place of the axis, in increasing order.
-func meanOver(trials []observation, data wide.Data, a axis, h height) (x, y []float64) {
+// meansOver returns the mean metric of the trials at each place of an axis, in increasing order.
+// at may leave trials out; metric returns nil where a trial has none.
+func meansOver[S, M any](trials []experiment.ObservationOf[S, M], at func(*S) (where float64, shown bool),
+	metric func(*M) *float64) (line experiment.Line) {
 	sum, count := map[float64]float64{}, map[float64]float64{}
 	for _, t := range trials {
-		if v := h.of(t.Metrics); v != nil && t.Settings.Data == data && a.shows(t.Settings) {
-			sum[a.of(t.Settings)] += *v
-			count[a.of(t.Settings)]++
+		if where, shown := at(t.Settings); shown {
+			if v := metric(t.Metrics); v != nil {
+				sum[where] += *v
+				count[where]++
+			}
 		}
 	}
-	for _, at := range slices.Sorted(maps.Keys(sum)) {
-		x, y = append(x, at), append(y, sum[at]/count[at])
+	for _, where := range slices.Sorted(maps.Keys(sum)) {
+		line.X, line.Y = append(line.X, where), append(line.Y, sum[where]/count[where])
 	}
-	return x, h.floored(y)
+	return line
 }
 
-// floored is y as it is drawn.
-func (h height) floored(y []float64) []float64 {
+// floored returns y with values below the floor set to it.
+func (h ordinate) floored(y []float64) []float64 {
 	if h.floor == 0 {
 		return y
 	}
@@ -249,8 +254,8 @@ func rank(s *ClassifierSettings) float64 {
 	return r
 }
 
-// butForNoise leaves out the settings that say nothing of original data, and the
-// number of points that the score is computed from.
+// butForNoise leaves out the settings that original data do not have, and the number of
+// points that the score is computed from.
 func butForNoise(of ClassifierSettings) classifierSettings {
 	s := of.classifierSettings
 	s.Data, s.Budget, s.Variant, s.Clusters, s.Smoothing = 0, wide.Budget{}, 0, 0, 0

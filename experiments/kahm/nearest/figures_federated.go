@@ -1,9 +1,7 @@
 package nearest
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"privkern/experiments/kahm/printed"
 	"privkern/runner/experiment"
@@ -66,7 +64,8 @@ func (s *spread16) panel(trials []federation, ledger *printed.Ledger) (experimen
 	})
 	for _, g := range groups {
 		first := g[0].Settings
-		line := s.mean(g)
+		line := meansOver(g, func(f *FederatedSettings) (float64, bool) { return s.of(f), true },
+			func(m *FederatedMetrics) *float64 { return &m.Accuracy })
 		if first.Scenario != s.scenario || len(line.X) < 2 {
 			continue
 		}
@@ -87,20 +86,4 @@ func (s *spread16) panel(trials []federation, ledger *printed.Ledger) (experimen
 		}
 	}
 	return panel, true
-}
-
-// mean is the curve of the mean accuracies.
-func (s *spread16) mean(trials []federation) (line experiment.Line) {
-	places := experiment.GroupBy(trials, func(f FederatedSettings) float64 { return s.of(&f) })
-	slices.SortStableFunc(places, func(a, b []federation) int {
-		return cmp.Compare(s.of(a[0].Settings), s.of(b[0].Settings))
-	})
-	for _, g := range places {
-		sum := 0.0
-		for _, t := range g {
-			sum += t.Metrics.Accuracy
-		}
-		line.X, line.Y = append(line.X, s.of(g[0].Settings)), append(line.Y, sum/float64(len(g)))
-	}
-	return line
 }

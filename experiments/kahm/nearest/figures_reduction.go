@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Figure14a follows the paper's Fig. 14(a): what fabricated data cost on the groceries.
+// Figure14a follows the paper's Fig. 14(a): the cost of fabricated data on the groceries.
 func Figure14a(ledger *printed.Ledger) experiment.Figure {
 	return reductions[FreiburgSettings, FreiburgMetrics]{
 		of: Freiburg(), table: "kahm/table6", n: 20,
@@ -18,7 +18,7 @@ func Figure14a(ledger *printed.Ledger) experiment.Figure {
 	}.figure(ledger, "kahm/figure14a", "Freiburg groceries: reductions by fabricated data (Fig. 14a)")
 }
 
-// Figure14b follows the paper's Fig. 14(b): what fabricated data cost on R-R intervals.
+// Figure14b follows the paper's Fig. 14(b): the cost of fabricated data on R-R intervals.
 func Figure14b(ledger *printed.Ledger) experiment.Figure {
 	return reductions[StressSettings, StressMetrics]{
 		of: Stress(), table: "kahm/table7", n: 5,
@@ -37,7 +37,7 @@ type reductions[S, M any] struct {
 	metrics  func(*M) *ClassifierMetrics
 }
 
-// quantity is what is reduced.
+// quantity is a metric that is reduced.
 type quantity struct {
 	name  string
 	field func(*ClassifierMetrics) any
@@ -82,53 +82,50 @@ func (r reductions[S, M]) panel(trials []experiment.ObservationOf[S, M], ledger 
 	panel := experiment.Panel{Title: "Reduction over " + label, XLabel: label, YLabel: "reduction (%)",
 		LogX: label == "ε"}
 	for color, q := range quantities {
-		ours := func(data wide.Data) map[float64]float64 {
-			sum, count := map[float64]float64{}, map[float64]float64{}
-			for _, t := range trials {
-				given, p := r.settings(t.Settings)
-				where, shown := at(p)
-				if v := q.of(r.metrics(t.Metrics)); v != nil && shown && given == data {
-					sum[where] += *v
-					count[where]++
-				}
+		// curve returns the reduction of means from noisy to fabricated data.
+		curve := func(means func(at func(*S) (float64, bool)) experiment.Line) experiment.Line {
+			of := func(data wide.Data) experiment.Line {
+				return means(func(s *S) (float64, bool) {
+					given, p := r.settings(s)
+					where, shown := at(p)
+					return where, shown && given == data
+				})
 			}
-			for where := range sum {
-				sum[where] /= count[where]
-			}
-			return sum
+			return reduction(of(wide.Noisy), of(wide.Fabricated))
 		}
-		line := reduction(ours(wide.Noisy), ours(wide.Fabricated))
+		line := curve(func(at func(*S) (float64, bool)) experiment.Line {
+			return meansOver(trials, at, func(m *M) *float64 { return q.of(r.metrics(m)) })
+		})
 		if len(line.X) < 2 {
 			continue
 		}
 		line.Name, line.Color = q.name, color
 		panel.Lines, panel.Points = append(panel.Lines, line), append(panel.Points, line)
-		print := func(data wide.Data) map[float64]float64 {
-			l := printed.Over(ledger, r.table, r.of, func(m *M) any { return q.field(r.metrics(m)) },
-				func(s *S) (float64, bool) {
-					given, p := r.settings(s)
-					where, shown := at(p)
-					return where, shown && given == data
-				})
-			out := map[float64]float64{}
-			for i, where := range l.X {
-				out[where] = l.Y[i]
-			}
-			return out
-		}
-		if line := reduction(print(wide.Noisy), print(wide.Fabricated)); len(line.X) > 0 {
-			line.Name, line.Color, line.Dashed = q.name+", published", color, true
-			panel.Lines = append(panel.Lines, line)
+		published := curve(func(at func(*S) (float64, bool)) experiment.Line {
+			return printed.Over(ledger, r.table, r.of, func(m *M) any { return q.field(r.metrics(m)) }, at)
+		})
+		if len(published.X) > 0 {
+			published.Name, published.Color, published.Dashed = q.name+", published", color, true
+			panel.Lines = append(panel.Lines, published)
 		}
 	}
 	return panel
 }
 
-// reduction is 100·(1 − after/before), where there are both.
-func reduction(before, after map[float64]float64) (line experiment.Line) {
-	for _, at := range slices.Sorted(maps.Keys(before)) {
-		if v, ok := after[at]; ok && before[at] > 0 {
-			line.X, line.Y = append(line.X, at), append(line.Y, 100*(1-v/before[at]))
+// reduction returns 100·(1 − after/before), where there are both. Of several values at a place
+// the last counts.
+func reduction(before, after experiment.Line) (line experiment.Line) {
+	values := func(l experiment.Line) map[float64]float64 {
+		out := map[float64]float64{}
+		for i, at := range l.X {
+			out[at] = l.Y[i]
+		}
+		return out
+	}
+	was, is := values(before), values(after)
+	for _, at := range slices.Sorted(maps.Keys(was)) {
+		if v, ok := is[at]; ok && was[at] > 0 {
+			line.X, line.Y = append(line.X, at), append(line.Y, 100*(1-v/was[at]))
 		}
 	}
 	return line

@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// paperLedger is what the paper prints.
+// paperLedger returns the values that the paper prints.
 func paperLedger(t *testing.T) *printed.Ledger {
 	t.Helper()
 	text, err := os.ReadFile("../ledger.yaml")
@@ -82,7 +82,7 @@ func TestFigure12(t *testing.T) {
 	}
 }
 
-// What the paper prints is of all images, and is not drawn beside trials of a few.
+// Printed values are of all images, and are not drawn with trials of a few.
 func TestFigure12OfAFewImages(t *testing.T) {
 	few := func(s *ClassifierSettings) { s.Train = 2000 }
 	panels := Figure12(paperLedger(t)).Draw([]experiment.Observation{

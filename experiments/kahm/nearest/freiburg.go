@@ -103,10 +103,9 @@ func groceries(images *dataset.Freiburg, dim int) (d *classData, clipped float64
 //
 // The paper scales the features to values between −1 and 1 and does not say from
 // which images. Ours takes the range of the training images, because that of
-// all images would let the test images choose the classifier; test values are
-// clipped, so that the same holds of them, and a single extreme value does not
-// carry an image away from all training images, which the membership-inference
-// score would take for a leak.
+// all images would let the test images choose the classifier. Test values are
+// clipped, because otherwise a single extreme value would carry an image away from
+// all training images, which the membership-inference score would take for a leak.
 func scaleToTraining(train, test *mat.Dense) (clipped float64) {
 	n, p := train.Dims()
 	q, _ := test.Dims()
@@ -127,7 +126,7 @@ func scaleToTraining(train, test *mat.Dense) (clipped float64) {
 			if v < low[j] || v > high[j] {
 				outside++
 			}
-			// The clamp also takes off what rounding leaves beyond an end.
+			// The clamp also removes rounding errors beyond an end.
 			row[j] = max(-1, min(1, (v-middle)/half))
 		}
 		return outside

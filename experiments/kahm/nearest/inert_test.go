@@ -56,7 +56,7 @@ func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
 	return held
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states it.
 func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),

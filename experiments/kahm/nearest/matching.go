@@ -49,7 +49,7 @@ func matchingScores(distances *mat.Dense) *mat.Dense {
 
 // overall returns the nearest machine of any class from the nearest ones of
 // each class; of equal distances that of the class that comes first.
-// It saves a second search where distances to all classes are wanted anyway.
+// It saves a second search where distances to all classes are computed anyway.
 func overall(byClass *hull.Nearest) *hull.Nearest {
 	q, _ := byClass.Distance.Dims()
 	out := *byClass
@@ -71,7 +71,7 @@ func overall(byClass *hull.Nearest) *hull.Nearest {
 // a test point.
 //
 // The area is that of each class against all others, averaged; the balanced accuracy is
-// the mean of the classes' own, whatever their sizes.
+// the unweighted mean of those of the classes.
 func (r *evaluation) match(c *classification, d *classData) error {
 	scores := matchingScores(c.byClass)
 	auc, err := learn.MacroAUC(scores, d.testLabels)

@@ -11,19 +11,19 @@ import (
 
 const (
 	numberBytes = 8
-	// ownCopies is how many times the numbers of a file are in memory: as read, as scaled, as
+	// ownCopies is the number of copies of the numbers of a file: as read, as scaled, as
 	// divided, with noise, and in machines.
 	ownCopies = 13
-	// ownRoom is what batches of machines of a thousand rows take besides. Of 5,000×10,
+	// ownRoom is the memory of batches of machines of a thousand rows. For 5,000×10,
 	// 5,000×100 and 20,000×20 numbers, original and fabricated, 143 to 199 MiB were measured.
 	ownRoom = 90 << 20
-	// kernelCopies is how many matrices of a machine's rows by its rows there are at a time.
+	// kernelCopies is the number of N×N matrices of a machine of N rows at a time.
 	kernelCopies = 3
 	machineRows  = 1000
 )
 
-// ownMemory estimates what machines of the user's own rows take, in bytes; 0 where their
-// files are not there. Where the number of machines is given, one may have all rows of a
+// ownMemory estimates the bytes that machines of the user's own rows take; 0 where their
+// files do not exist. Where the number of machines is given, one may have all rows of a
 // class, and in the worst case all rows are of that class.
 func ownMemory(name string, p *wide.Pipeline) int64 {
 	rows, columns, err := ownShape(name)
@@ -65,7 +65,7 @@ func ownShape(name string) (rows, columns int64, err error) {
 	const textBytes, floatBytes = 6, 4
 	switch dataset.OwnKind(name) {
 	case dataset.OwnCSV:
-		header, _ := bufio.NewReader(f).ReadString('\n') // of a file without one, what there is
+		header, _ := bufio.NewReader(f).ReadString('\n') // without a line break, the whole file
 		columns := int64(1 + strings.Count(header, ",") + strings.Count(header, ";") + strings.Count(header, "\t"))
 		return info.Size() / textBytes / columns, columns, nil
 	case dataset.OwnNPY:

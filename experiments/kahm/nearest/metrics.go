@@ -25,7 +25,7 @@ type ClassifierMetrics struct {
 	// points; 0.5 is guessing
 	AttackAUC *float64 `name:"attack_auc"`
 	// largest difference of true and false positive rates over all thresholds on the
-	// distance, whichever side is taken for training points
+	// distance, with either side taken for training points
 	AttackAdvantage *float64 `name:"attack_advantage"`
 	// machines of all classes together
 	Branches float64 `name:"branches"`
@@ -57,10 +57,10 @@ type TrialMetrics struct {
 	AUC *float64 `name:"auc"`
 }
 
-// OwnMetrics are reported beside others of the user's own data.
+// OwnMetrics are additional metrics of the user's own data.
 type OwnMetrics struct {
-	// accuracy of answering always with the largest class of the training rows: what an
-	// accuracy is to be compared with (your own data)
+	// accuracy of answering always with the largest class of the training rows, for
+	// comparison (your own data)
 	AccuracyMajority *float64 `name:"accuracy_majority"`
 	// share of test rows of a class that get their own class, averaged over the classes
 	// (your own data)
@@ -80,8 +80,8 @@ type OwnMetrics struct {
 	ClippedFraction *float64 `name:"clipped_fraction"`
 }
 
-// MatchingMetrics are reported beside ClassifierMetrics where the distance of every
-// test point to every class is computed.
+// MatchingMetrics are additional metrics where the distance of every test point to every
+// class is computed.
 type MatchingMetrics struct {
 	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
 	// class against the others, averaged over the classes
@@ -129,8 +129,8 @@ type FreiburgMetrics struct {
 type StressMetrics struct {
 	ClassifierMetrics
 	MatchingMetrics
-	// accuracy of answering always with the more frequent class of the training vectors:
-	// what an accuracy is to be compared with
+	// accuracy of answering always with the more frequent class of the training vectors, for
+	// comparison
 	AccuracyMajority float64 `name:"accuracy_majority"`
 	// share of test vectors that have an interval in common with a training vector
 	OverlapFraction float64 `name:"overlap_fraction"`

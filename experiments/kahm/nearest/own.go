@@ -14,8 +14,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// datasets are the names of what a trial reads. party is the column with the holder of a
-// row, "" for none.
+// datasets returns the names of the data sets of a trial. party is the column with the holder
+// of a row, "" for none.
 func datasets(images *Images, d *own.Table, party string) []string {
 	if images.isOwn() && table.Is(images.Dataset) {
 		return d.Spec(images.Dataset, party).Files()
@@ -23,7 +23,7 @@ func datasets(images *Images, d *own.Table, party string) []string {
 	return []string{images.Dataset}
 }
 
-// tables are the columns that a trial reads of the user's own.
+// tables returns the columns of the user's own table that a trial reads.
 func tables(images *Images, d *own.Table, party string) []experiment.InputTable {
 	if images.isOwn() && table.Is(images.Dataset) {
 		return d.Spec(images.Dataset, party).Tables()
@@ -47,7 +47,7 @@ func checkOwn(images *Images, d *own.Table, p *wide.Pipeline, party string) erro
 	return p.Check()
 }
 
-// classData returns rows of the user's own as a data set.
+// classDataOf returns rows of the user's own as a data set.
 func classDataOf(j *own.Judged, matching bool) *classData {
 	return &classData{train: j.Train, test: j.Test, testLabels: j.Tested, classes: len(j.Classes), matching: matching,
 		trainPoints: j.Trained}
@@ -79,7 +79,7 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
 }
 
-// ownMetrics are those of the rows.
+// ownMetrics returns the metrics of the rows.
 func ownMetrics(j *own.Judged) OwnMetrics {
 	majority := 0
 	for _, c := range j.Tested {
@@ -93,11 +93,11 @@ func ownMetrics(j *own.Judged) OwnMetrics {
 		DroppedRows: number(j.Dropped), ClippedFraction: &j.Clipped}
 }
 
-// muchClipped is a share of values beyond their range that a public range should not have.
+// muchClipped is a suspicious share of values beyond a public range.
 const muchClipped = .05
 
-// suspicions are what is suspect about the results, for judging and no part of a release.
-// directions is n.
+// suspicions returns warnings of suspect results, which are for judging and no part of a
+// release. directions is n.
 func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out []string) {
 	suspect := func(format string, args ...any) {
 		out = append(out, "computed but suspect: "+fmt.Sprintf(format, args...))
@@ -167,16 +167,16 @@ func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 	return out, nil
 }
 
-// publishing are the settings of a release.
+// publishing returns the settings of a release.
 func (s *ClassifierSettings) publishing() *own.Publishing {
 	return &own.Publishing{Dataset: s.Dataset, Table: &s.Table, Kind: s.Data, Pipeline: &s.Pipeline}
 }
 
-// errPublic refuses to release or to export what is public.
+// errPublic refuses to release or to export public data.
 var errPublic = errors.New("the digits are public, and need no release; name your own rows with dataset=csv:PATH, " +
 	"parquet:PATH, npy:PATH or images:FOLDER")
 
-// checkRelease refuses a release that would protect less than it says.
+// checkRelease refuses a release that would not have its guarantee.
 func checkRelease(s *ClassifierSettings) error {
 	if !s.isOwn() {
 		return errPublic
@@ -184,7 +184,7 @@ func checkRelease(s *ClassifierSettings) error {
 	return s.publishing().Check()
 }
 
-// checkExport refuses what is no export.
+// checkExport refuses settings that have no export.
 func checkExport(s *ClassifierSettings) error {
 	if !s.isOwn() {
 		return errPublic

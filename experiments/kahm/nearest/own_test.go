@@ -46,8 +46,7 @@ func onOwn(s *ClassifierSettings) {
 	s.Low, s.High = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
 }
 
-// Classes that are apart are told apart, beside the largest class; noise that hides every
-// entry leaves nothing of them.
+// Separate classes are told apart, and strong noise hides them.
 func TestOwnRows(t *testing.T) {
 	o := ownFile(t, ownRows())
 	m := trialtest.Compute(t, o, Classifier(), onOwn).Metrics
@@ -73,8 +72,8 @@ func TestOwnRows(t *testing.T) {
 	}
 }
 
-// Without a public range there is no guarantee, and a warning says so; an input with one
-// value, too.
+// Without a public range there is no guarantee, which is a warning; so is an input with one
+// value.
 func TestOwnRowsWithoutRange(t *testing.T) {
 	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
 		s.Low, s.High = experiment.SeveralOr[own.None]{IsWord: true}, experiment.SeveralOr[own.None]{IsWord: true}
@@ -88,7 +87,7 @@ func TestOwnRowsWithoutRange(t *testing.T) {
 	}
 }
 
-// What is suspect is said.
+// Suspect results are warnings.
 func TestSuspicionsOfOwnRows(t *testing.T) {
 	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
 		s.Output, s.High, s.Inputs = "other", experiment.SeveralOf[own.None](4), "a+b+c"
@@ -189,7 +188,7 @@ func TestFederationOfOwnRows(t *testing.T) {
 	trialtest.Refuses(t, err, "party = kind: it is the output, too")
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states it.
 func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 	o := ownFile(t, ownRows())
 	noise := func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, 20 }
@@ -230,8 +229,8 @@ func heldNames(s *ClassifierSettings) []any {
 		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid}
 }
 
-// What a trial on a file may take follows from its size, and from how many rows a machine
-// may have; of a file that is not there nothing is known.
+// The estimate of memory follows from the size of a file and from the rows that a machine may
+// have; for a missing file it is 0.
 func TestMemoryOfOwnRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(path, []byte("a;b;c;label\n"+strings.Repeat("1.25;2.5;1e5;x\n", 40_000)), 0o600); err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // score compares the distances of training points with those of the test points (Eq. 69
-// with o = 0), and returns what that cost. Points without an image are left out. Where
-// there is no score, a warning says why.
+// with o = 0), and returns the cost of that. Points without an image are left out. A missing
+// score is a warning with the reason.
 //
 // The points are drawn from all training points; their distances are to the machines of
 // any class, as an attacker without labels would compute them: r_o(y) = min_c Γ_c(y)
@@ -53,12 +53,12 @@ func (r *evaluation) score(ctx context.Context, t *experiment.Trial, s *Score, c
 	return took, nil
 }
 
-// compare computes the scores of two samples of distances. It returns why it
-// cannot, such as a sample of equal distances.
+// compare computes the scores of two samples of distances. Samples of equal distances, for
+// example, are an error.
 //
 // mis has the unit 1/distance, so that it compares at equal scales of the data only; the
-// area under the curve and the advantage have none. They are reported beside it because
-// an attacker needs one threshold, not densities.
+// area under the curve and the advantage have none. They are reported as well because an
+// attacker needs one threshold, not densities.
 func (r *evaluation) compare(train, test []float64, grid learn.DensityGrid, rng *rand.Rand) error {
 	difference, err := learn.DensityDifference(train, test, grid, rng)
 	if err != nil {
@@ -98,8 +98,8 @@ func negated(a []float64) []float64 {
 	return out
 }
 
-// histograms are the densities of both samples over common bins; x holds the middles
-// of the bins. Each integrates to one over its bins of equal width.
+// histograms returns the densities of both samples over common bins of equal width; x holds
+// the middles of the bins. Each integrates to one.
 func histograms(train, test []float64) experiment.Series {
 	const bins = 60
 	low, high := math.Inf(1), math.Inf(-1)

@@ -17,11 +17,10 @@ var source string
 
 func init() { experiment.Document[ClassifierSettings](source) }
 
-// Images says how many of the handwritten digits a trial reads, or which data of the
-// user's own.
+// Images are the settings of the data: handwritten digits, or the user's own.
 type Images struct {
 	// mnist, handwritten digits, or your own rows: csv:PATH or parquet:PATH, a table with a
-	// header; npy:PATH, features with their labels beside; images:FOLDER, pictures in a
+	// header; npy:PATH, features and a file of labels; images:FOLDER, pictures in a
 	// folder for each class
 	Dataset string `name:"dataset" default:"mnist"`
 	// training images: the first ones of the file
@@ -33,10 +32,10 @@ type Images struct {
 // dataMNIST is the name of the handwritten digits.
 const dataMNIST = "mnist"
 
-// isOwn says whether a trial reads data of the user's own.
+// isOwn reports whether a trial reads data of the user's own.
 func (s *Images) isOwn() bool { return s.Dataset != dataMNIST }
 
-// check refuses data that there are not.
+// check refuses unknown data.
 func (s *Images) check() error {
 	if !s.isOwn() || table.Is(s.Dataset) {
 		return nil
@@ -45,8 +44,7 @@ func (s *Images) check() error {
 		s.Dataset, dataMNIST)
 }
 
-// Score says whether and from how many points the membership-inference score is
-// computed.
+// Score are the settings of the membership-inference score.
 type Score struct {
 	// compute the membership-inference score, for which training points are evaluated,
 	// too
@@ -60,12 +58,12 @@ type Score struct {
 	Grid Grid `name:"lsdd" default:"scaled" when:"score is true"`
 }
 
-// allImages says whether a trial reads all images, as the paper's do.
+// allImages reports whether a trial reads all images, as the paper's do.
 func (s *Images) allImages() bool {
 	return !s.isOwn() && s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
 }
 
-// Grid is what the estimate of the density difference is chosen from.
+// Grid is the set of candidates for the estimate of the density difference.
 type Grid int
 
 // The values of the setting "lsdd".
@@ -94,8 +92,8 @@ type ClassifierSettings struct {
 // classifierSettings are those that do not describe the user's own data.
 type classifierSettings struct {
 	Images
-	// what the machines model: the original samples (Definition 7), samples with noise
-	// (Definition 12), or samples fabricated from those (Definition 15)
+	// samples that the machines model: the original ones (Definition 7), those with noise
+	// (Definition 12), or those fabricated from noisy ones (Definition 15)
 	Data          wide.Data `name:"data" default:"original"`
 	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	Score
@@ -118,7 +116,7 @@ type federatedSettings struct {
 	Scenario int `name:"scenario" default:"1" min:"1" max:"3" when:"dataset is mnist"`
 	// scenario 3: number of parties; scenarios 1 and 2 have 10 and 20
 	Parties int `name:"parties" default:"10" min:"1" max:"1000" when:"scenario is 3"`
-	// what the parties' machines model
+	// samples that the parties' machines model
 	Data          wide.Data `name:"data" default:"fabricated"`
 	wide.Pipeline `default:"epsilon: 16" when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	// build and evaluate the classifier of all images in one place, too
@@ -137,14 +135,14 @@ type FreiburgSettings struct {
 	// official train-test split, numbered as in the paper: split 1 is train0.txt and
 	// test0.txt
 	Split int `name:"split" default:"1" min:"1" max:"5"`
-	// what the machines model: the original features (Definition 7), features with noise
-	// (Definition 12), or features fabricated from those (Definition 15)
+	// features that the machines model: the original ones (Definition 7), those with noise
+	// (Definition 12), or those fabricated from noisy ones (Definition 15)
 	Data          wide.Data `name:"data" default:"original"`
 	wide.Pipeline `also:"d: d is in units of a scaled feature, which runs from -1 to 1"`
 	Score
 }
 
-// Scheme is how the vectors of a subject are halved.
+// Scheme is a way to halve the vectors of a subject.
 type Scheme int
 
 // The values of the setting "split_scheme".
@@ -173,14 +171,14 @@ type StressSettings struct {
 	// half in time, and no test vector shares an interval with one for training; auto:
 	// random as published, blocked when corrected
 	Scheme Scheme `name:"split_scheme" default:"auto"`
-	// what the machines model: the original vectors (Definition 7), vectors with noise
-	// (Definition 12), or vectors fabricated from those (Definition 15)
+	// vectors that the machines model: the original ones (Definition 7), those with noise
+	// (Definition 12), or those fabricated from noisy ones (Definition 15)
 	Data          wide.Data `name:"data" default:"original"`
 	wide.Pipeline `default:"n: 5" also:"d: d is in seconds, as R-R intervals are"`
 	Score
 }
 
-// scheme returns how vectors are halved, which is never AutoSplit.
+// scheme returns the resolved scheme, never AutoSplit.
 func (s *StressSettings) scheme() Scheme {
 	switch {
 	case s.Scheme != AutoSplit:

@@ -14,8 +14,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A trial whose clusters and radii another trial has found is bit for bit that which finds
-// them itself, and no two trials share what differs.
+// A trial that takes clusters and radii from another trial is bit for bit one that computes
+// them, and trials share only equal work.
 func TestSharedWorkChangesNothing(t *testing.T) {
 	d := formulaData()
 	for i := range d.train[0].Samples.RawMatrix().Rows { // machines of class 0 have a warning
@@ -97,7 +97,7 @@ func TestSharedWorkChangesNothing(t *testing.T) {
 	}
 }
 
-// slowKeeper says of all work that it took an hour.
+// slowKeeper reports an hour for all work.
 type slowKeeper struct{ trialtest.Kept }
 
 func (k *slowKeeper) Keep(ctx context.Context, name, key string, compute func() (*experiment.Shared, error),

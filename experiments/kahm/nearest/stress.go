@@ -86,7 +86,7 @@ func runStress(ctx context.Context, t *experiment.Trial, s *StressSettings,
 		Warnings: append(r.warnings, stressWarnings(s, &m)...)}, nil
 }
 
-// stressWarnings says what the split makes of accuracy and scores.
+// stressWarnings returns warnings of effects of the split on accuracy and scores.
 func stressWarnings(s *StressSettings, m *StressMetrics) (warnings []string) {
 	if m.OverlapFraction > 0 {
 		warnings = append(warnings, fmt.Sprintf("%.4g %% of the test vectors share intervals with training vectors, so "+
@@ -205,7 +205,7 @@ func withoutArtefacts(s dataset.StressSubject) (clean dataset.StressSubject, art
 	filtered, artefacts := dataset.RejectImpulses(s, dataset.ImpulseWindow, dataset.ImpulseThreshold)
 	clean = dataset.StressSubject{Subject: s.Subject, Beats: slices.Clone(s.Beats)}
 	for i := range clean.Beats {
-		// A replaced interval differs: it was far from what replaces it.
+		// A replaced interval differs: it was far from its replacement.
 		if filtered.Beats[i].Interval != s.Beats[i].Interval {
 			clean.Beats[i].Label = dataset.StressUnlabelled
 		}

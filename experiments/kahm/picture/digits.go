@@ -44,7 +44,7 @@ func (s *Images) draw(t *experiment.Trial) (*mat.Dense, error) {
 	return all.Train.Matrix(order), nil
 }
 
-// memory is that of a machine of one digit, in bytes: n×n matrices, and the images of
+// memory returns the bytes of a machine of one digit: n×n matrices, and the images of
 // every layer, after all digits were read. 147, 191 and 962 MiB were measured for 200,
 // 1,000 and 3,000 images with 5 layers, 374 MiB for 1,000 with 20; 224 MiB for 1,000
 // images that are fabricated.

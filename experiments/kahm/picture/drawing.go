@@ -41,7 +41,7 @@ func thinned(s experiment.Series, every int) experiment.Series {
 	return out
 }
 
-// meshLines is about how many lines of a lattice are drawn along each axis.
+// meshLines is the approximate number of lines of a lattice along each axis.
 const meshLines = 16
 
 // mesh returns the images of lines of a lattice of per×per points of the plane.

@@ -32,7 +32,7 @@ var Fabrication = experiment.Of(experiment.Declaration[*FabricationSettings, Fab
 	},
 })
 
-// checkFabrication refuses to keep more images than there are, besides what no images
+// checkFabrication refuses to keep more images than there are, and subspaces that no images
 // of a digit span.
 func checkFabrication(s *FabricationSettings) error {
 	if images := s.Images.Images; s.Shown > images {
@@ -88,12 +88,12 @@ func runFabrication(ctx context.Context, t *experiment.Trial, s *FabricationSett
 // machine.
 func (m *FabricationMetrics) check() error {
 	for _, of := range []struct {
-		what  string
+		name  string
 		error float64
 	}{{"original", m.ErrorOriginal}, {"noisy", m.ErrorNoisy}, {"smoothed", m.ErrorFabricated}} {
 		if math.IsInf(of.error, 1) {
 			return fmt.Errorf("some %s images have no image under their machine, because the sum of memberships is not "+
-				"safely positive (the paper's Eq. 148 fails); choose others, or another n", of.what)
+				"safely positive (the paper's Eq. 148 fails); choose others, or another n", of.name)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (s *FabricationSettings) firstImages(images *mat.Dense) experiment.Series {
 // imageColumn names a shown image, from 0.
 func imageColumn(i int) string { return fmt.Sprintf("image_%d", i+1) }
 
-// meanDifference is the mean of |a−b| over all entries.
+// meanDifference returns the mean of |a−b| over all entries.
 func meanDifference(a, b *mat.Dense) float64 {
 	n, p := a.Dims()
 	sum := 0.0
@@ -124,7 +124,7 @@ func meanDifference(a, b *mat.Dense) float64 {
 	return sum / float64(n*p)
 }
 
-// privacy is that of a trial whose samples are one cluster each; its record holds
+// privacy returns the privacy of a trial whose samples are one cluster each. Its record holds
 // samples.
 func privacy(b *wide.Builder, unit string) *experiment.Privacy {
 	out := b.Privacy(unit, false)

@@ -11,7 +11,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// With little noise, what the smoothing takes away is more than the noise.
+// With little noise, smoothing moves samples more than the noise does.
 func TestMoreNoiseMakesMoreDifference(t *testing.T) {
 	last := 0.0
 	for _, epsilon := range []float64{10, 2, 1, 0.5} {

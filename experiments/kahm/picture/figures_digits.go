@@ -8,7 +8,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// layersPerRow is how many outputs stand in a row of Fig. 6.
+// layersPerRow is the number of outputs in a row of Fig. 6.
 const layersPerRow = 10
 
 // Finished trials of kahm/layers and kahm/fabrication.
@@ -17,8 +17,8 @@ type (
 	fabricationObservation = experiment.ObservationOf[FabricationSettings, FabricationMetrics]
 )
 
-// Figure6 follows the paper's Fig. 6: a digit, what the layers make of it, and
-// what the machine does.
+// Figure6 follows the paper's Fig. 6: a digit, and the outputs of the layers and of the
+// machine for it.
 func Figure6() experiment.Figure {
 	return experiment.Figure{
 		Name:  "kahm/figure6",
@@ -49,7 +49,7 @@ func Figure6() experiment.Figure {
 	}
 }
 
-// layerPictures is a grid of the input, the outputs of the layers, and the output.
+// layerPictures returns a grid of the input, the outputs of the layers, and the output.
 func layerPictures(t layersObservation) *experiment.Pictures {
 	s, count := t.Series["pictures"], len(t.Series["layers"]["x"])
 	out := &experiment.Pictures{Rows: digitSide, Columns: digitSide, Grid: [][][]float64{{s["input"]}},
@@ -110,7 +110,7 @@ func butForRows(s FabricationSettings) FabricationSettings {
 	return s
 }
 
-// fabricatedPictures is a grid of original images, and of the fabricated images of each
+// fabricatedPictures returns a grid of original images, and of the fabricated images of each
 // trial below them.
 func fabricatedPictures(trials []fabricationObservation) *experiment.Pictures {
 	// Other seeds have other images.

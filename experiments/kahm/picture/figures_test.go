@@ -10,7 +10,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// toyOf is a small trial of kahm/toy as a figure sees it.
+// toyOf returns a small trial of kahm/toy as an observation.
 func toyOf(t *testing.T, change func(*ToySettings)) experiment.Observation {
 	t.Helper()
 	s, out := runOfToy(t, 1, func(s *ToySettings) { s.Samples, s.Grid = 40, 12; change(s) })
@@ -61,7 +61,7 @@ func TestToyFigures(t *testing.T) {
 	}
 }
 
-// Titles have what a trial models, and errors of the samples that a panel shows.
+// Titles name the modelled samples, and the errors of those that a panel shows.
 func TestTitlesOfToyFigures(t *testing.T) {
 	trial := toyOf(t, func(s *ToySettings) {
 		s.Shape, s.Data, s.Epsilon, s.N, s.Layers = SwissRoll, wide.Fabricated, 8, experiment.NumberOr[wide.Whole](2), 2

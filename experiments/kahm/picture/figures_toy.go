@@ -11,29 +11,29 @@ import (
 // toyObservation is a finished trial of kahm/toy.
 type toyObservation = experiment.ObservationOf[ToySettings, ToyMetrics]
 
-// Colours of the figures of points, beside those of parts, which count from 0.
+// Colours of the figures of points. Those of parts count from 0.
 const (
 	imageColor  = 5
 	sampleColor = 1
 	inkColor    = 6
 )
 
-// toyTitle says what the machines of a trial model, and which these are where
-// they are not the usual ones.
-func toyTitle(s *ToySettings, what string) string {
+// toyTitle returns a title: the name of the samples, and the settings of their noise and machines
+// that are not the usual ones.
+func toyTitle(s *ToySettings, title string) string {
 	if s.Data != wide.Original && !s.Noiseless() {
-		what += ", ε = " + experiment.FormatNumber(s.Epsilon)
+		title += ", ε = " + experiment.FormatNumber(s.Epsilon)
 	}
 	if !s.N.Is(wide.All) {
-		what += fmt.Sprintf(", n = %d", s.N.Number)
+		title += fmt.Sprintf(", n = %d", s.N.Number)
 	}
 	if s.Layers > 1 {
-		what += fmt.Sprintf(", %d layers", s.Layers)
+		title += fmt.Sprintf(", %d layers", s.Layers)
 	}
-	return what
+	return title
 }
 
-// samplesOf is what the machines of a trial model.
+// samplesOf returns the samples that the machines of a trial model.
 func samplesOf(t toyObservation) experiment.Series {
 	switch t.Settings.Data {
 	case wide.Noisy:
@@ -81,7 +81,7 @@ func ToyFigure() experiment.Figure {
 		})
 }
 
-// vertical names what goes up.
+// vertical returns the name of the vertical axis.
 func vertical(t toyObservation) string {
 	if t.Series["grid"]["z"] != nil {
 		return "z"
@@ -194,11 +194,11 @@ func Figure10() experiment.Figure {
 		})
 }
 
-// partNames numbers the parts of a shape, from 1: what is "class", say.
-func partNames(s *ToySettings, what string) []string {
+// partNames returns names of the parts of a shape: a noun, such as "class", and a number from 1.
+func partNames(s *ToySettings, noun string) []string {
 	names := make([]string, s.Shape.points().parts)
 	for k := range names {
-		names[k] = fmt.Sprintf("%s %d", what, k+1)
+		names[k] = fmt.Sprintf("%s %d", noun, k+1)
 	}
 	return names
 }

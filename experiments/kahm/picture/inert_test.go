@@ -17,7 +17,7 @@ func heldImages(s *Images) []inert.Setting {
 		inert.Held(&s.Images, given)}
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states it.
 func TestWhereSettingsOfToyApply(t *testing.T) {
 	inert.Conditions[ToySettings, ToyMetrics]{
 		Of: Toy(),

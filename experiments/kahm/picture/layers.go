@@ -32,7 +32,7 @@ var Layers = experiment.Of(experiment.Declaration[*LayersSettings, LayersMetrics
 	},
 })
 
-// checkLayers refuses an input that is not drawn, besides what no machine has.
+// checkLayers refuses an input that is not drawn, and layers that no machine has.
 func checkLayers(s *LayersSettings) error {
 	if images := s.Images.Images; s.Sample >= images {
 		return fmt.Errorf("sample = %d: with %d images use 0 to %d", s.Sample, images, images-1)

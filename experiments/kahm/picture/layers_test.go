@@ -59,7 +59,7 @@ func TestLayersAreTheDistancesOfTheirPictures(t *testing.T) {
 	}
 }
 
-// Fewer principal directions say less: this is what the layers of Fig. 6 show.
+// Fewer principal directions keep less of an image, as the layers of Fig. 6 show.
 func TestLaterLayersAreFartherOnAnEight(t *testing.T) {
 	trial := onDigits(t)
 	s := Layers().With(func(s *LayersSettings) { s.Images.Images, s.N, s.Layers = 200, 10, 10 })

@@ -12,7 +12,7 @@ var source string
 
 func init() { experiment.Document[Images](source) }
 
-// Images says which handwritten digits are modelled.
+// Images are the settings of the handwritten digits that are modelled.
 type Images struct {
 	wide.Digits
 	// the digit of all images
@@ -77,7 +77,7 @@ type FabricationMetrics struct {
 	DifferenceMeanNoisy float64 `name:"difference_mean_noisy"`
 }
 
-// Shape is where the samples of kahm/toy lie.
+// Shape is the support of the samples of kahm/toy.
 type Shape int
 
 // The shapes: in the plane, in space, and in the plane in three parts.
@@ -109,8 +109,8 @@ type ToySettings struct {
 	Samples int `name:"samples" default:"200" min:"2" max:"2000"`
 	// standard deviation of the samples about the shape, whose size is about 1
 	SD float64 `name:"sd" default:"0.05" min:"0" max:"1"`
-	// what the machines model: the samples, samples with noise, or samples fabricated
-	// from those
+	// samples that the machines model: the original ones, those with noise, or those
+	// fabricated from noisy ones
 	Data           wide.Data `name:"data" default:"original"`
 	wide.Budget    `when:"epsilon: data is not original"`
 	wide.Smoothing `when:"variant: data is fabricated || smoothing: data is fabricated"`

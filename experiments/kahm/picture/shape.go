@@ -16,8 +16,7 @@ type pointSet struct {
 	point func(part int, rng *rand.Rand) []float64
 }
 
-// pointSets are named by what they look like: the sets in the paper's figures are
-// not given.
+// pointSets are named by their looks, because the paper does not give those of its figures.
 var pointSets = [...]pointSet{
 	Circle: {2, 1, func(_ int, rng *rand.Rand) []float64 {
 		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())

@@ -27,7 +27,7 @@ var Toy = experiment.Of(experiment.Declaration[*ToySettings, ToyMetrics]{
 	Run:    runToy,
 })
 
-// checkToy refuses machines that the space or the samples are too small for.
+// checkToy refuses machines of more dimensions than the space or the samples have.
 func checkToy(s *ToySettings) error {
 	points, n := s.Shape.points(), s.dim()
 	switch {
@@ -41,7 +41,7 @@ func checkToy(s *ToySettings) error {
 	return nil
 }
 
-// dim is the subspace dimension of the machines.
+// dim returns the subspace dimension of the machines.
 func (s *ToySettings) dim() int {
 	if s.N.Is(wide.All) {
 		return s.Shape.points().dim
@@ -99,8 +99,8 @@ func runToy(ctx context.Context, t *experiment.Trial, s *ToySettings) (*experime
 		Privacy: privacy(b, "one coordinate of one sample"), Warnings: e.Warnings()}, nil
 }
 
-// model draws the samples of a part, does to them what data says, and fits
-// their machine.
+// model draws the samples of a part, adds noise or fabricates as data requires, and fits their
+// machine.
 func (r *toyTrial) model(ctx context.Context, part int) error {
 	y := r.points.draw(part, r.Samples, r.SD, r.t.Stream(fmt.Sprintf("samples, part %d", part+1)))
 	r.original = append(r.original, y)
@@ -123,7 +123,7 @@ func (r *toyTrial) model(ctx context.Context, part int) error {
 	return err
 }
 
-// protect returns the noisy or the fabricated samples in the place of those of a part.
+// protect returns the noisy or the fabricated samples for those of a part.
 func (r *toyTrial) protect(ctx context.Context, part int, y *mat.Dense) (*mat.Dense, error) {
 	clusters, err := r.b.Split(ctx, &wide.Source{Class: part, Samples: y})
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *toyTrial) protect(ctx context.Context, part int, y *mat.Dense) (*mat.De
 	return f.Samples, nil
 }
 
-// distance is the Euclidean one.
+// distance returns the Euclidean distance.
 func distance(a, b []float64) float64 {
 	sum := 0.0
 	for j, v := range a {
@@ -159,7 +159,7 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// imageSet is what the machines make of some points.
+// imageSet holds the images of points under the machines of all parts.
 type imageSet struct {
 	machine   []int        // the nearest, from 0; -1 where there is no image
 	distance  []float64    // to it, +Inf where there is no image
@@ -274,10 +274,10 @@ func (r *toyTrial) evaluateGrid(ctx context.Context) error {
 	return nil
 }
 
-// machineSeries names what one of several machines makes of the grid.
+// machineSeries returns the name of the series with the grid under machine k of several.
 func machineSeries(k int) string { return fmt.Sprintf("machine_%d", k+1) }
 
-// nearestSample is the distance of a point to the nearest original sample.
+// nearestSample returns the distance of a point to the nearest original sample.
 func (r *toyTrial) nearestSample(point []float64) float64 {
 	best := math.Inf(1)
 	for _, y := range r.original {
@@ -289,8 +289,7 @@ func (r *toyTrial) nearestSample(point []float64) float64 {
 	return best
 }
 
-// latticeMargin is by which share of its side the lattice goes beyond the
-// samples.
+// latticeMargin is the margin of the lattice around the samples, as a share of their extent.
 const latticeMargin = 0.25
 
 // lattice returns the points of a square or cube about the original samples,

@@ -1,5 +1,5 @@
-// Package printed reads what the paper prints from the ledger, for the figures: one
-// list of printed values serves them and the tables.
+// Package printed reads the values that the paper prints from its ledger, for the figures: one
+// list serves them and the tables.
 package printed
 
 import (
@@ -15,7 +15,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Ledger is the printed values of a ledger, which is read when they are first drawn.
+// Ledger holds the printed values of a ledger, which is read when they are first drawn.
 type Ledger struct {
 	cells func() map[string][]cell // by table
 }
@@ -33,8 +33,8 @@ type cell struct {
 	Params     map[string]any
 }
 
-// Read returns the printed values of a ledger. What does not read as such is not
-// drawn; package ledger says what is wrong with it.
+// Read returns the printed values of a ledger; none of a malformed one, because package ledger
+// reports its errors.
 func Read(ledger []byte) *Ledger {
 	return &Ledger{sync.OnceValue(func() map[string][]cell { return cellsOf(ledger) })}
 }
@@ -60,7 +60,7 @@ func cellsOf(ledger []byte) map[string][]cell {
 	return out
 }
 
-// number is the printed value, NaN for a text.
+// number returns the printed value, NaN for a text.
 func (c *cell) number() float64 {
 	if c.Value != nil {
 		return *c.Value

@@ -14,37 +14,32 @@ import (
 	"privkern/runner/experiment"
 )
 
-// tolerance is how far, relative to λ* (Eq. 40), the λ of a machine may be from it. It
-// changes distances by less than a ten-thousandth of themselves, and spares half of the
-// solutions.
+// tolerance bounds the error of the λ of a machine relative to λ* (Eq. 40). It changes
+// distances by less than a ten-thousandth of themselves, and spares half of the solutions.
 const tolerance = 1e-3
 
-// MachineOptions are those of a machine of n principal directions in the first of its
-// layers. Modelling errors are compared with one another only where they come from the
-// same options.
+// MachineOptions returns the options of a machine of n principal directions in the first of
+// its layers. Modelling errors are comparable only where they come from the same options.
 func MachineOptions(n, layers int) hull.Options {
 	return hull.Options{Dim: n, Layers: layers, Tolerance: tolerance}
 }
 
 // Builder makes the machines of classes from their samples.
 type Builder struct {
-	// Data is what the machines model.
+	// Data is the kind of samples that the machines model.
 	Data Data
 
-	trial    *experiment.Trial
-	e        *engine.Engine
-	n        int // subspace dimension of the machines
-	layers   int
-	branches func(samples int) int
-	// clusters is what k-means sees: OriginalClusters or NoisyClusters.
-	clusters Clusters
-	kmeans   learn.KMeansOptions
-	// private says that the fabrication's radius comes from the original data.
-	private   bool
+	trial     *experiment.Trial
+	e         *engine.Engine
+	n         int // subspace dimension of the machines
+	layers    int
+	branches  func(samples int) int
+	clusters  Clusters // OriginalClusters or NoisyClusters
+	kmeans    learn.KMeansOptions
+	private   bool // the fabrication's radius comes from the original data
 	smoothing int
 	noise     *mechanism.EntryNoise // nil for none
-	// given says that the samples have their noise already: nothing is private.
-	given bool
+	given     bool                  // the samples have their noise already: nothing is private
 }
 
 // NewBuilder returns the builder of a trial's wide machines, which model data of that
@@ -105,9 +100,6 @@ type Model struct {
 	// FabricationTime is the wall time of the fabrication, BuildTime that of all the
 	// rest. Work that another trial of the sweep did counts as long as it took there.
 	FabricationTime, BuildTime time.Duration
-
-	// unsafe counts samples that have no image when they are fabricated.
-	unsafe int
 }
 
 // Cluster is the samples of one machine. Samples are dropped once the machine is
@@ -125,7 +117,7 @@ type Cluster struct {
 //
 // Sources and clusters are worked on in parallel, each with a random stream of its own
 // that its name chooses, so that results depend neither on the number of workers nor on
-// what other sources hold. Machines come in the order of the sources.
+// other sources. Machines come in the order of the sources.
 func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 	if err := b.checkScale(sources); err != nil {
 		return nil, err
@@ -144,8 +136,8 @@ func (b *Builder) Build(ctx context.Context, sources []Source) (*Model, error) {
 	return out, err
 }
 
-// prepare makes the samples of all machines. The time that work of another trial took is
-// to be added to that of the call.
+// prepare makes the samples of all machines. elsewhere is to be added to the time of the call,
+// because another trial did some of the work.
 func (b *Builder) prepare(ctx context.Context, sources []Source, out *Model,
 ) (clusters []Cluster, elsewhere time.Duration, err error) {
 	digest := b.digest(sources)
@@ -158,15 +150,15 @@ func (b *Builder) prepare(ctx context.Context, sources []Source, out *Model,
 	return clusters, elsewhere + more, err
 }
 
-// Part is the samples of one machine, and where they come from.
+// Part is the samples of one machine with their origin.
 type Part struct {
 	Source  *Source
 	Rows    []int // of the source's samples
 	Samples *mat.Dense
 }
 
-// Parts returns what the machines of all sources model, in the order of [Builder.Build],
-// and fits none.
+// Parts returns the samples of the machines of all sources, in the order of [Builder.Build],
+// without a fit.
 func (b *Builder) Parts(ctx context.Context, sources []Source) ([]Part, error) {
 	clusters, _, err := b.prepare(ctx, sources, new(Model))
 	if err != nil {
@@ -209,8 +201,8 @@ func take(clusters []Cluster, of func(*Cluster) **mat.Dense) []*mat.Dense {
 	return out
 }
 
-// fabricateAll puts fabricated samples in the place of those given. The time that work of
-// another trial took is to be added to that of the call.
+// fabricateAll replaces the samples of clusters by fabricated ones. elsewhere is to be added to
+// the time of the call, because another trial did some of the work.
 func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest func() string, out *Model,
 ) (elsewhere time.Duration, err error) {
 	radii := make([]float64, len(clusters))
@@ -224,14 +216,15 @@ func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest f
 	if err != nil {
 		return 0, err
 	}
+	unsafe := 0
 	for i, f := range fabricated {
 		clusters[i].Samples = f.Samples
 		out.StepsMax = max(out.StepsMax, f.Steps())
-		out.unsafe += f.unsafe
+		unsafe += f.unsafe
 	}
-	if out.unsafe > 0 {
+	if unsafe > 0 {
 		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive "+
-			"(the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", out.unsafe)
+			"(the paper's Eq. 148 fails): they are the smoothed noisy samples themselves", unsafe)
 	}
 	return elsewhere, nil
 }

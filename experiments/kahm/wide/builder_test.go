@@ -51,8 +51,8 @@ func TestFabricationAboveItsRadius(t *testing.T) {
 	}
 }
 
-// What is computed from samples that have their noise is what a trial computes that adds the
-// noise itself: a release does what was judged.
+// A release of samples that have their noise computes the same as the trial that adds the noise
+// and is judged.
 func TestPartsOfNoisySamples(t *testing.T) {
 	for _, data := range []Data{Noisy, Fabricated} {
 		of := samples()
@@ -168,7 +168,7 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// What k-means sees of samples of a kind.
+// The samples that k-means clusters.
 func TestClustersOfPipelines(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -19,8 +19,8 @@ import (
 // clusters.
 //
 // Noise comes first and once: all that is computed from noisy samples later is
-// post-processing. With clusters=noisy k-means sees their leading principal scores, in
-// which the noise of p columns is mostly projected away, in place of the samples.
+// post-processing. With clusters=noisy k-means clusters their leading principal scores
+// instead, in which the noise of p columns is mostly projected away.
 func (b *Builder) Split(ctx context.Context, s *Source) ([]Cluster, error) {
 	given := b.withNoise(s)
 	labels, err := b.label(ctx, []Source{*s}, []*mat.Dense{given}, func(_ int, err error) error { return err })
@@ -31,8 +31,8 @@ func (b *Builder) Split(ctx context.Context, s *Source) ([]Cluster, error) {
 }
 
 // splitAll divides the samples of all sources into clusters, in the order of the
-// sources. The clusters of the same samples are found once in a sweep, unless they are
-// those of another noise; the time that it took another trial is to be added to that of
+// sources. The clusters of the same samples are computed once in a sweep, unless they are
+// those of another noise; elsewhere is the time of another trial, to be added to that of
 // the call.
 func (b *Builder) splitAll(ctx context.Context, sources []Source, digest func() string,
 ) (all []Cluster, elsewhere time.Duration, err error) {
@@ -67,13 +67,13 @@ func (b *Builder) withNoise(s *Source) *mat.Dense {
 	return given
 }
 
-// seesNoise says whether k-means sees noisy samples.
+// seesNoise reports whether k-means clusters noisy samples.
 func (b *Builder) seesNoise() bool {
 	return b.given || b.clusters == NoisyClusters && b.noise != nil
 }
 
 // label returns the cluster of each sample of each source, from 0; nil where there is one for
-// all samples. Of adds to an error which source it is of.
+// all samples. of adds the source to an error.
 func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dense, of func(i int, err error) error,
 ) ([][]int, error) {
 	var divided []int // numbers of the sources
@@ -114,8 +114,8 @@ func (b *Builder) label(ctx context.Context, sources []Source, given []*mat.Dens
 	return labels, err
 }
 
-// labelAll labels the samples of all sources. 2.5 s of the 60,000 images of MNIST as
-// published, where they are the same for every ε and n of a seed.
+// labelAll labels the samples of all sources, once in a sweep. As published the labels are the
+// same for every ε and n of a seed; they take 2.5 s for the 60,000 images of MNIST.
 func (b *Builder) labelAll(ctx context.Context, sources []Source, given []*mat.Dense, digest func() string,
 ) (labels [][]int, elsewhere time.Duration, err error) {
 	labels = make([][]int, len(sources))
@@ -193,14 +193,14 @@ func (b *Builder) divide(s *Source, given *mat.Dense, labels []int) []Cluster {
 	return clusters
 }
 
-// size is the number of samples.
+// size returns the number of samples.
 func (s *Source) size() int {
 	n, _ := s.Samples.Dims()
 	return n
 }
 
-// work does work that trials have in common. The result elsewhere is what is to be added
-// to a time that includes the call, so that the work counts as long as it took.
+// work does work that trials have in common. elsewhere is to be added to a time that includes
+// the call, so that the work counts as long as it took.
 func (b *Builder) work(ctx context.Context, name string, key func(*experiment.Inputs),
 	compute func() (shared.Numbers, error)) (numbers shared.Numbers, elsewhere time.Duration, err error) {
 	start := time.Now()
@@ -208,8 +208,8 @@ func (b *Builder) work(ctx context.Context, name string, key func(*experiment.In
 	return numbers, took - time.Since(start), err
 }
 
-// digest returns the digest of the samples of the sources, and of what their clusters are
-// drawn from. It is computed when it is asked for first.
+// digest returns a function with the digest of the samples of the sources, and of the seed and
+// the numbers of their clusters. It is computed at the first call.
 func (b *Builder) digest(sources []Source) func() string {
 	return sync.OnceValue(func() string {
 		return experiment.Digest(func(in *experiment.Inputs) {

@@ -16,7 +16,7 @@ import (
 // maxSmoothing caps the smoothing steps of a fabrication towards a radius.
 const maxSmoothing = 100
 
-// Fabrication is fabricated samples, and how they came about.
+// Fabrication is the result of a fabrication.
 type Fabrication struct {
 	Samples *mat.Dense // Ỹ (Eq. 89): the images of the smoothed samples
 	// Errors are the modelling errors Σ‖ŷ − A(ŷ)‖ of the samples Ŷ_m after
@@ -72,9 +72,9 @@ func (b *Builder) radiiOf(ctx context.Context, clusters []Cluster, radii []float
 	})
 }
 
-// radii returns the radius of every cluster, and drops the original samples. They are
-// the same for every ε, and computed once in a sweep; the time that it took another trial
-// is to be added to that of the call.
+// radii returns the radius of every cluster, and drops the original samples. Radii are the
+// same for every ε, and computed once in a sweep; elsewhere is the time of another trial, to
+// be added to that of the call.
 func (b *Builder) radii(ctx context.Context, clusters []Cluster, digest func() string,
 ) (radii []float64, elsewhere time.Duration, err error) {
 	key := func(in *experiment.Inputs) {

@@ -7,9 +7,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Privacy says what the noise of a trial protects; nil without noise. unit names an
-// entry of the data matrix; clustered says whether a class has several machines, and
-// so clusters.
+// Privacy returns the statement of the privacy of a trial; nil without noise. unit names an
+// entry of the data matrix; clustered reports whether a class has several machines, and so
+// clusters.
 func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 	if b.noise == nil {
 		return nil
@@ -36,11 +36,11 @@ func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 	return out
 }
 
-// HasNoise says whether noise is added to the samples.
+// HasNoise reports whether noise is added to the samples.
 func (b *Builder) HasNoise() bool { return b.noise != nil }
 
-// Leaks says what else than noisy samples has a part in the machines, and what settings
-// take it away. clustered says whether a class has several machines.
+// Leaks returns the values that machines take from private samples without noise, and the
+// settings that avoid it. clustered reports whether a class has several machines.
 func (b *Builder) Leaks(clustered bool) (leaks, instead []string) {
 	if clustered && b.clusters == OriginalClusters {
 		leaks = append(leaks, "the clusters (Eq. 98) are computed from the private data without noise")

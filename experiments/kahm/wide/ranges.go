@@ -1,14 +1,14 @@
 package wide
 
-// Ranges bring inputs to [0, 1].
+// Ranges are the ranges that scale inputs to [0, 1].
 type Ranges struct {
 	Low, High []float64 // p; equal for an input with one value, which becomes 0
-	// Observed says that they are those of rows, and so no public numbers.
+	// Observed reports that they are those of rows, and so no public numbers.
 	Observed bool
 }
 
-// Scale brings a row to [0, 1] in place, and returns how many of its values were beyond
-// their range.
+// Scale scales a row to [0, 1] in place, and returns the number of its values beyond their
+// range.
 func (r *Ranges) Scale(row []float64) (outside int) {
 	for j, v := range row {
 		if v < r.Low[j] || v > r.High[j] {
@@ -19,7 +19,7 @@ func (r *Ranges) Scale(row []float64) (outside int) {
 	return outside
 }
 
-// unit is the place of a value in its range. Halves first: the range itself may overflow.
+// unit returns (v − low)/(high − low). Halves first, because the range itself may overflow.
 func (r *Ranges) unit(j int, v float64) float64 {
 	half := r.High[j]/2 - r.Low[j]/2
 	if half == 0 {

@@ -7,7 +7,7 @@ import (
 
 // Limits on the scale of the data, as shares of the largest eigenvalue N that the kernel
 // matrix of a machine's N samples can have. λ is at least 2‖Y‖²/(pN), twice the mean
-// square of its samples (Eq. 40), whatever the kernel.
+// square of its samples (Eq. 40), for any kernel.
 //
 // At the second one λ is above every eigenvalue: the sum of memberships is below 1/2 for
 // any sample, smoothing draws samples to the origin, and an image is little else than a
@@ -27,8 +27,8 @@ const (
 	refusedScale = 1
 )
 
-// fewestSamples stand in for fewer: the image under a machine of few samples is near one of
-// them whatever λ is, and that of a single one is the sample.
+// fewestSamples replaces smaller numbers: the image under a machine of few samples is near one
+// of them for any λ, and that of a single one is the sample.
 const fewestSamples = 100
 
 // checkScale warns of data whose scale makes λ large against the kernel matrix, and refuses
@@ -57,8 +57,8 @@ func (b *Builder) checkScale(sources []Source) error {
 	return nil
 }
 
-// rootMeanSquare is that of all samples; 0 where one is no finite number, which is refused
-// where machines are fitted.
+// rootMeanSquare returns the root mean square of all samples; 0 where one is no finite number,
+// which the fit refuses.
 func rootMeanSquare(s *Source) float64 {
 	n, p := s.Samples.Dims()
 	largest := 0.0

@@ -15,7 +15,7 @@ var source string
 
 func init() { experiment.Document[Budget](source) }
 
-// Data is what the machines model.
+// Data is a kind of samples that machines model.
 type Data int
 
 // The kinds of samples that are modelled.
@@ -28,7 +28,8 @@ const (
 // Choices returns the names of the values.
 func (Data) Choices() []string { return []string{"original", "noisy", "fabricated"} }
 
-// Variant says whether what the paper leaves unprotected is protected.
+// Variant selects the paper's form, or one that protects the values that the paper leaves
+// unprotected.
 type Variant int
 
 // The variants.
@@ -40,12 +41,12 @@ const (
 // Choices returns the names of the values.
 func (Variant) Choices() []string { return []string{"as-published", "corrected"} }
 
-// Clusters are the samples that k-means sees.
+// Clusters is a kind of samples for k-means.
 type Clusters int
 
 // The values of the setting "clusters".
 const (
-	AutoClusters Clusters = iota // as the variant has it
+	AutoClusters Clusters = iota // by the variant
 	OriginalClusters
 	NoisyClusters
 )
@@ -53,7 +54,7 @@ const (
 // Choices returns the names of the values.
 func (Clusters) Choices() []string { return []string{"auto", "original", "noisy"} }
 
-// Rounding is how the number of machines of a class is rounded.
+// Rounding is the rounding of the number of machines of a class.
 type Rounding int
 
 // The roundings.
@@ -65,7 +66,7 @@ const (
 // Choices returns the names of the values.
 func (Rounding) Choices() []string { return []string{"round", "ceil"} }
 
-// Whole is the word for all there are, in the place of a number.
+// Whole is the word for all, in a setting that is otherwise a number.
 type Whole int
 
 // All is the only value.
@@ -83,7 +84,7 @@ const MNIST Collection = 0
 // Choices returns the name of the value.
 func (Collection) Choices() []string { return []string{"mnist"} }
 
-// Digits says which handwritten digits a trial reads.
+// Digits are the settings of the handwritten digits that a trial reads.
 type Digits struct {
 	// data set
 	Dataset Collection `name:"dataset" default:"mnist"`
@@ -92,8 +93,8 @@ type Digits struct {
 // Names returns the names of the data sets that a trial reads.
 func (d *Digits) Names() []string { return []string{experiment.NameOf(d.Dataset)} }
 
-// Budget says how strongly one entry of the data matrix is protected, by the entry
-// noise of Algorithm 1. D is in the unit of the data.
+// Budget are the parameters of the entry noise of Algorithm 1, which protects one entry of
+// the data matrix. D is in the unit of the data.
 type Budget struct {
 	// privacy-loss bound of the entry noise; inf adds no noise
 	Epsilon float64 `name:"epsilon" default:"inf" above:"0" infinite:"yes"`
@@ -103,7 +104,7 @@ type Budget struct {
 	D float64 `name:"d" default:"1" above:"0" when:"epsilon is not inf"`
 }
 
-// Noiseless says whether nothing is protected.
+// Noiseless reports whether nothing is protected.
 func (b *Budget) Noiseless() bool { return math.IsInf(b.Epsilon, 1) }
 
 // noise returns the mechanism for samples of that kind; nil for none.
@@ -115,10 +116,10 @@ func (b *Budget) noise(data Data) (*mechanism.EntryNoise, error) {
 	return m, m.Validate()
 }
 
-// Machine says which wide machine models a class.
+// Machine are the settings of the wide machine of a class.
 type Machine struct {
 	// subspace dimension: principal directions of the first layer; machines with fewer
-	// samples use what they have, and a warning says so
+	// samples use fewer, with a warning
 	N int `name:"n" default:"20" min:"1" max:"1000"`
 	// L, the layers of a machine; at most n
 	Layers int `name:"layers" default:"5" min:"1" max:"1000"`
@@ -141,13 +142,13 @@ func (m *Machine) branches(n int) int {
 	return min(m.Branches.Number, n)
 }
 
-// Clustering says how the samples of a class are divided.
+// Clustering are the settings of the division of the samples of a class.
 type Clustering struct {
-	// what k-means sees: the original samples, or the noisy ones (their leading n
+	// samples that k-means clusters: the original ones, or the noisy ones (their leading n
 	// principal scores); auto: original as published, noisy when corrected
 	Clusters Clusters `name:"clusters" default:"auto"`
-	// how often k-means begins, by k-means++ each time, of which the best is kept; each
-	// time it goes on until no sample moves
+	// starts of k-means, each by k-means++ and until no sample moves; the best result is
+	// kept
 	Starts int `name:"starts" default:"1" min:"1" max:"1000" when:"branches is not 1"`
 }
 
@@ -159,8 +160,8 @@ func CheckLayers(n, layers int) error {
 	return nil
 }
 
-// Pipeline says what becomes of the samples of a class before they are modelled, and
-// which machines model them. Beside it stands the setting "data", a [Data].
+// Pipeline are the settings of noise, clusters, fabrication and machines. Experiments have
+// the setting "data", a [Data], as well.
 type Pipeline struct {
 	Budget `when:"epsilon: data is not original"`
 	Machine
@@ -174,7 +175,7 @@ type Pipeline struct {
 	Smoothing int `name:"smoothing" default:"2" min:"0" max:"100" when:"data is fabricated and variant is corrected"`
 }
 
-// Check refuses settings that no pipeline has.
+// Check refuses impossible settings.
 func (p *Pipeline) Check() error { return CheckLayers(p.N, p.Layers) }
 
 // CheckColumns refuses more directions than the data have columns.
@@ -186,7 +187,7 @@ func (p *Pipeline) CheckColumns(columns int) error {
 	return errors.Join(tooMany, p.Check())
 }
 
-// clustersOf returns what k-means sees, where it sees samples of that kind.
+// clustersOf returns the samples that k-means clusters in a trial with data of a kind.
 func (p *Pipeline) clustersOf(data Data) Clusters {
 	switch {
 	case p.Clusters != AutoClusters:
@@ -197,8 +198,8 @@ func (p *Pipeline) clustersOf(data Data) Clusters {
 	return NoisyClusters
 }
 
-// VariantRule returns the rule where the variant of a pipeline changes anything. of
-// returns the pipeline, and the setting "data" beside it.
+// VariantRule returns the rule where the variant of a pipeline changes anything. of returns
+// the setting "data" and the pipeline.
 func VariantRule[S any](of func(*S) (*Data, *Pipeline)) experiment.Rule[*S] {
 	return experiment.Rule[*S]{
 		To: func(s *S) []any { _, p := of(s); return []any{&p.Variant} },
@@ -215,8 +216,8 @@ func VariantRule[S any](of func(*S) (*Data, *Pipeline)) experiment.Rule[*S] {
 	}
 }
 
-// Smoothing says how samples are fabricated where there is one cluster, so that only
-// the number of smoothing steps can depend on private data.
+// Smoothing are the settings of a fabrication of one cluster, in which only the number of
+// smoothing steps can depend on private data.
 type Smoothing struct {
 	// as-published smooths until the modelling error is not above that of the original,
 	// private samples (Eqs. 88 and 92); corrected takes a public number of steps
