@@ -65,18 +65,21 @@ func regression(members, size int) engine.Program {
 		solutions := b.RidgeSolve(k, shift, y)
 		b.Output("solutions", solutions)
 		b.Output("logdet", b.LogDet(k))
-		b.Output("hull", b.AffineHull(z, b.LeadingRows(op.Far, x, n), w, solutions))
+		b.Output("hull", b.AffineHull(z, b.Tensor("points", members, size, dims), w, solutions))
 	}}
 }
 
 // run computes the problems in one batch of a class.
 func run(t *testing.T, e *engine.Engine, dtype tensor.Dtype, size int, all ...problem) engine.Values {
 	t.Helper()
-	var x, y, z []*mat.Dense
+	var x, y, z, points []*mat.Dense
 	var n []int
 	for _, p := range all {
 		rows, _ := p.x.Dims()
 		x, y, z, n = append(x, p.x), append(y, p.y), append(z, p.z), append(n, rows)
+		padded := mat.NewDense(size, dims, slices.Repeat([]float64{op.Far}, size*dims))
+		padded.Slice(0, rows, 0, dims).(*mat.Dense).Copy(p.x)
+		points = append(points, padded)
 	}
 	in := engine.Values{"lambda": engine.NewScalar(dtype, lambda)}
 	var err error
@@ -86,6 +89,7 @@ func run(t *testing.T, e *engine.Engine, dtype tensor.Dtype, size int, all ...pr
 		}
 	}
 	matrices("x", size, dims, x)
+	matrices("points", size, dims, points)
 	matrices("y", size, dims+1, y)
 	matrices("z", queries, dims, z)
 	if err == nil {

@@ -225,8 +225,7 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 	}
 	switch k := k.(type) {
 	case kernels.Fill, kernels.Repeat, kernels.Identity, kernels.CopyBlock, kernels.Transpose, kernels.Gather,
-		kernels.Scatter, kernels.MirrorUpper, kernels.Leading, kernels.LeadingRows,
-		kernels.Memberships:
+		kernels.Scatter, kernels.MirrorUpper, kernels.Leading, kernels.Memberships:
 		return 0
 	case kernels.Elementwise:
 		return places(k)

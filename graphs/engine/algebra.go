@@ -194,11 +194,6 @@ func (b *Builder) Leading(d float64, a, count *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.Leading(d), a, count)
 }
 
-// LeadingRows is [op.LeadingRows]: X with the rows from count on replaced by v, n×m.
-func (b *Builder) LeadingRows(v float64, x, count *gorgonia.Node) *gorgonia.Node {
-	return b.Apply(op.LeadingRows(v), x, count)
-}
-
 // NearestCentres is [op.NearestCentres]: the assignment of points to the nearest of k centres,
 // n×3S for the centres (S·k×d) of S starts, by direct distances or by products.
 func (b *Builder) NearestCentres(k int, direct bool, x, centres, labels, count *gorgonia.Node) *gorgonia.Node {

@@ -140,9 +140,6 @@ func (b *Builder) Sqrt(x *gorgonia.Node) *gorgonia.Node {
 // Sin is the sine of every element, in radians.
 func (b *Builder) Sin(x *gorgonia.Node) *gorgonia.Node { return b.unary("sine", gorgonia.Sin, x) }
 
-// Cos is the cosine of every element, in radians.
-func (b *Builder) Cos(x *gorgonia.Node) *gorgonia.Node { return b.unary("cosine", gorgonia.Cos, x) }
-
 // Transpose is Xᵀ.
 func (b *Builder) Transpose(x *gorgonia.Node) *gorgonia.Node {
 	return b.node("transpose", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) { return gorgonia.Transpose(x) })

@@ -17,10 +17,3 @@ extern "C" __global__ void leading(const REAL *a, const REAL *count, Int n, doub
         out[q] = i < stay && j < stay ? a[q] : i == j && i >= stay ? (REAL)diagonal : (REAL)0;
     }
 }
-
-// The leading rows of x, and one value in all others.
-extern "C" __global__ void leading_rows(const REAL *x, const REAL *count, Int rows, Int cols, double value, REAL *out)
-{
-    Int stay = leadingRows(*count, rows) * cols;
-    EACH(q, rows * cols) out[q] = q < stay ? x[q] : (REAL)value;
-}

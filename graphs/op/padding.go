@@ -9,8 +9,8 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// Operations that make padding exact: members of a batch have one size, and the padding of a
-// smaller one must contribute nothing to it. The number of rows that count is an operand,
+// Exact padding: members of a batch have one size, and the padding of a smaller one must
+// contribute nothing to it. The number of rows that count is an operand,
 // one for each member. See package batch for the sizes.
 
 // Far is the coordinate of points that pad the samples of an [AffineHull]. For scaled queries
@@ -66,43 +66,6 @@ func leadingRows[T cpublas.Float](count T, n int) int {
 		return int(min(count, T(n)))
 	}
 	return 0
-}
-
-// LeadingRows is the operation (X, c) → X with all elements of the rows from c on replaced
-// by v, for an n×m X and a scalar c in [0, n]; c is rounded down. With v = 0 rows
-// contribute nothing to sums and products, and with v = [Far] points nothing to an
-// [AffineHull].
-func LeadingRows(v float64) Op {
-	return Op{def: &definition{
-		name: fmt.Sprintf("LeadingRows(v=%x)", v), in: []int{2, 0}, out: 2, shape: sameShape(0),
-		run64: func(c call[float64]) error { return leadingRowsOf(c, v) },
-		run32: func(c call[float32]) error { return leadingRowsOf(c, float32(v)) },
-		launch: func(t Stream) {
-			x := t.In(0)
-			t.Launch(kernels.LeadingRows{X: x, Count: t.In(1), Rows: x.Rows, Cols: x.Cols, Value: v, Out: t.Out()})
-		},
-		diff: []bool{true, false},
-		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
-			return gorgonia.Nodes{f.apply(LeadingRows(0), grad, in[1]), nil}
-		},
-		cases: func(s *sampler) []Case {
-			x, count := s.normal(small, 5), s.scalar(20)
-			return []Case{applied("LeadingRows", LeadingRows(0), 0, x, count),
-				applied("LeadingRows, far away", LeadingRows(Far), 0, x, count),
-				derived("LeadingRows, derivative", LeadingRows(2), 0, 10, x, count)}
-		},
-	}}
-}
-
-// leadingRowsOf is the CPU kernel of LeadingRows.
-func leadingRowsOf[T cpublas.Float](c call[T], v T) error {
-	x := c.in[0]
-	kept := leadingRows(c.in[1].data[0], x.rows) * x.cols
-	copy(c.out.data, x.data[:kept])
-	for i := range c.out.data[kept:] {
-		c.out.data[kept+i] = v
-	}
-	return nil
 }
 
 // On the CPU the kernels that take most of the time compute the leading block alone and set the

@@ -23,7 +23,7 @@ func All() []Op {
 		RowMeans(), CentreSymmetric(), Trace(), ScaleRows(), SubtractRow(), RowDistance(0),
 		LogisticScale(), NewtonTarget(), IdentityPlusScaled(),
 		AffineHull(),
-		Leading(1), LeadingRows(0),
+		Leading(1),
 		NearestCentres(1, true), RefillClusters(1), ClusterMeans(1),
 		MatrixProduct(), ScaledBy(),
 	}
