@@ -250,11 +250,7 @@ func (d *device) send(l *lane, to driver.Pointer, data []byte) error {
 
 // bytesOf returns a value's elements in row-major order.
 func bytesOf(v gorgonia.Value) ([]byte, error) {
-	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
-		t.DataOrder().IsColMajor()) {
-		v = t.Materialize()
-	}
-	switch data := engine.Data(v).(type) {
+	switch data := engine.Data(op.RowMajor(v)).(type) {
 	case []float64:
 		return asBytes(data), nil
 	case []float32:

@@ -133,7 +133,7 @@ func (d *hostDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) (err error
 			err = fmt.Errorf("%v: %w", o, err)
 		}
 	}()
-	defer catch(&err)
+	defer parallel.Catch(&err)
 	if kernel := op.OnHost(o, values...); kernel != nil {
 		result := d.newTensor(out)
 		*buf = hostBuf{value: result, reusable: true}

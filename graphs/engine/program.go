@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/op"
+	"privkern/graphs/parallel"
 )
 
 // Program is a computation as a gorgonia graph: a function from named inputs
@@ -238,22 +239,11 @@ func checkSlice(n, operand *gorgonia.Node) error {
 	return nil
 }
 
-// protect calls f and turns a panic into an error: gorgonia's graph builders panic on
-// wrong shapes here and there.
+// protect calls f and returns a panic as an error, because gorgonia's graph builders panic on
+// some wrong shapes.
 func protect(f func() error) (err error) {
-	defer catch(&err)
+	defer parallel.Catch(&err)
 	return f()
-}
-
-// catch, deferred by a function, turns its panic into the error that it returns.
-func catch(err *error) {
-	switch v := recover().(type) {
-	case nil:
-	case error:
-		*err = fmt.Errorf("panic: %w", v)
-	default:
-		*err = fmt.Errorf("panic: %v", v)
-	}
 }
 
 // The length of an axis follows from the shape of an operand, which need not be computed for

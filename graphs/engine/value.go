@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
 )
 
 // Matrix returns a value of the engine's element type with the elements of a
@@ -87,23 +89,13 @@ func Dense(v gorgonia.Value) (*mat.Dense, error) {
 	return mat.NewDense(s[0], s[1], data), nil
 }
 
-// rowMajor returns a value whose memory holds the elements in row-major order: the value
-// itself, or a copy of a view.
-func rowMajor(v gorgonia.Value) gorgonia.Value {
-	if t, ok := v.(*tensor.Dense); ok && (t.RequiresIterator() || t.DataOrder().IsTransposed() ||
-		t.DataOrder().IsColMajor()) {
-		return t.Materialize()
-	}
-	return v
-}
-
 // Floats returns the elements of an output in row-major order. In float64 they
 // share the output's memory.
 func Floats(v gorgonia.Value) ([]float64, error) {
 	if _, ok := v.(*Resident); ok {
 		return nil, errNotHere
 	}
-	switch data := Data(rowMajor(v)).(type) {
+	switch data := Data(op.RowMajor(v)).(type) {
 	case []float64:
 		return data, nil
 	case []float32:
@@ -144,7 +136,7 @@ func shaped(v gorgonia.Value, as DTensor) (gorgonia.Value, error) {
 	case slices.Equal(v.Shape(), want):
 		return v, nil
 	}
-	t, isTensor := rowMajor(v).(*tensor.Dense)
+	t, isTensor := op.RowMajor(v).(*tensor.Dense)
 	switch {
 	case !isTensor:
 		return ofOne(v.Data(), want), nil

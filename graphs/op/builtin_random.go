@@ -7,6 +7,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"privkern/graphs/kernels"
+	"privkern/graphs/parallel"
 )
 
 // Random numbers come from gorgonia's own generators on the host, on every backend: they are
@@ -45,11 +46,7 @@ func random() Builtin {
 
 // drawn computes an operation on the host. gorgonia's generators panic for an empty range.
 func drawn(o gorgonia.Op, in ...gorgonia.Value) (v gorgonia.Value, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v, err = nil, fmt.Errorf("panic: %v", p)
-		}
-	}()
+	defer parallel.Catch(&err)
 	return o.Do(in...)
 }
 

@@ -70,7 +70,7 @@ func contiguous(v gorgonia.Value) *tensor.Dense {
 	return x
 }
 
-// overParts is the kernel that calls f for parts of x.
+// overParts returns the kernel that calls f for parts of x.
 func overParts[T cpublas.Float](f func(dst, src []T), x *tensor.Dense) HostKernel {
 	return func(pool *parallel.Pool, out *tensor.Dense) error {
 		src, err := elementsOf[T](x)

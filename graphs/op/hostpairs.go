@@ -11,12 +11,23 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
+// arithmetics are the functions of the host on matching elements, by operator.
+var arithmetics = [...]struct {
+	run64 func(to, a, b []float64)
+	run32 func(to, a, b []float32)
+}{
+	addOperator:      {vector.Add[float64], vector.Add[float32]},
+	subtractOperator: {vector.Sub[float64], vector.Sub[float32]},
+	multiplyOperator: {vector.Mul[float64], vector.Mul[float32]},
+}
+
 // arithmeticOnHost returns the host's kernels of sums, differences and products of tensors of
 // one shape. gorgonia copies one operand before it overwrites the copy.
 func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKernel {
-	if operator > multiplyOperator {
+	if operator >= len(arithmetics) {
 		return nil
 	}
+	f := arithmetics[operator]
 	return func(p *parameters, in []gorgonia.Value) HostKernel {
 		if p.code(operatorOfTwo) != operator || len(in) != 2 {
 			return nil
@@ -27,16 +38,16 @@ func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKern
 		}
 		switch x.Dtype() {
 		case tensor.Float64:
-			return combine[float64](operator, x, y)
+			return combine(f.run64, x, y)
 		case tensor.Float32:
-			return combine[float32](operator, x, y)
+			return combine(f.run32, x, y)
 		}
 		return nil
 	}
 }
 
-// combine is the kernel that combines matching elements.
-func combine[T cpublas.Float](operator int, x, y *tensor.Dense) HostKernel {
+// combine returns the kernel that calls f for parts of x and y.
+func combine[T cpublas.Float](f func(to, a, b []T), x, y *tensor.Dense) HostKernel {
 	return func(pool *parallel.Pool, out *tensor.Dense) error {
 		a, err := elementsOf[T](x)
 		if err != nil {
@@ -51,21 +62,9 @@ func combine[T cpublas.Float](operator int, x, y *tensor.Dense) HostKernel {
 			return err
 		}
 		return pool.For(context.Background(), len(to), elementPart, func(lo, hi int) error {
-			combineParts(operator, to[lo:hi], a[lo:hi], b[lo:hi])
+			f(to[lo:hi], a[lo:hi], b[lo:hi])
 			return nil
 		})
-	}
-}
-
-// combineParts computes the elements of a part.
-func combineParts[T cpublas.Float](operator int, to, a, b []T) {
-	switch operator {
-	case addOperator:
-		vector.Add(to, a, b)
-	case subtractOperator:
-		vector.Sub(to, a, b)
-	case multiplyOperator:
-		vector.Mul(to, a, b)
 	}
 }
 
@@ -91,7 +90,7 @@ func repetitionOnHost(p *parameters, in []gorgonia.Value) HostKernel {
 	return nil
 }
 
-// repeat is the kernel that repeats every run of inner elements as often as the result has room
+// repeat returns the kernel that repeats every run of inner elements as often as the result has room
 // for.
 func repeat[T cpublas.Float](x gorgonia.Value, inner int) HostKernel {
 	return func(pool *parallel.Pool, out *tensor.Dense) error {

@@ -74,19 +74,15 @@ func asMatrix[T cpublas.Float](v gorgonia.Value) (matrix[T], error) {
 	return matrix[T]{rows, cols, data}, err
 }
 
-// elementsOf returns a value's elements in row-major order: its memory, but that of a copy
-// where it is a view that is transposed or not contiguous.
+// elementsOf returns a value's elements in row-major order, see [RowMajor].
 func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
 	switch s := v.(type) {
 	case *gorgonia.F64:
 		return []T{T(*s)}, nil
 	case *gorgonia.F32:
 		return []T{T(*s)}, nil
-	case *tensor.Dense:
-		if !isContiguous(s) {
-			v = s.Materialize()
-		}
 	}
+	v = RowMajor(v)
 	all := v.Data()
 	runtime.KeepAlive(v) // package tensor forgets it while it makes the slice
 	switch data := all.(type) {
@@ -98,7 +94,16 @@ func elementsOf[T cpublas.Float](v gorgonia.Value) ([]T, error) {
 	return nil, fmt.Errorf("a %T does not hold %v", v, v.Dtype())
 }
 
-// isContiguous reports whether a tensor's memory is its elements in row-major order.
+// RowMajor returns a value whose memory holds the elements in row-major order: v itself, or a
+// copy of a view that is transposed or not contiguous.
+func RowMajor(v gorgonia.Value) gorgonia.Value {
+	if t, ok := v.(*tensor.Dense); ok && !isContiguous(t) {
+		return t.Materialize()
+	}
+	return v
+}
+
+// isContiguous reports whether a tensor's memory holds its elements in row-major order.
 func isContiguous(t *tensor.Dense) bool {
 	return !t.RequiresIterator() && !t.DataOrder().IsTransposed() && !t.DataOrder().IsColMajor()
 }

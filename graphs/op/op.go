@@ -161,16 +161,15 @@ func (o Op) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Va
 // result, which comes with a *MembersError; every other error comes without a result.
 func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Value) (result gorgonia.Value, err error) {
 	defer func() {
-		if v := recover(); v != nil {
-			cause, ok := v.(error)
-			if !ok {
-				cause = fmt.Errorf("%v", v)
-			}
-			result, err = nil, fmt.Errorf("%s: panic: %w", o.Name(), cause)
+		if failed := (*MembersError)(nil); errors.As(err, &failed) {
+			err = failed // whose members name the operation
+		} else if err != nil {
+			result, err = nil, fmt.Errorf("%s: %w", o.Name(), err)
 		}
 	}()
+	defer parallel.Catch(&err)
 	if out, err = o.output(out, in); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Name(), err)
+		return nil, err
 	}
 	switch dtype := in[0].Dtype(); {
 	case dtype != tensor.Float64 && dtype != tensor.Float32:
@@ -190,13 +189,7 @@ func (o Op) Compute(pool *parallel.Pool, out gorgonia.Value, in ...gorgonia.Valu
 			err = c.end(out, o.def.run32(c))
 		}
 	}
-	if failed := (*MembersError)(nil); errors.As(err, &failed) {
-		return out, failed // whose members name the operation
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Name(), err)
-	}
-	return out, nil
+	return out, err
 }
 
 // output checks the inputs of a computation and returns the value for its result: out, which

@@ -90,7 +90,7 @@ func (p *Pool) Acquire() bool {
 // Release returns a worker to the pool. It may be called on another goroutine than Acquire.
 func (p *Pool) Release() { <-p.extra }
 
-// PanicError is a panic inside a loop, turned into an error.
+// PanicError is a panic, turned into an error.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -102,6 +102,14 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
+}
+
+// Catch, deferred by a function, turns its panic into a *PanicError in the error that the
+// function returns.
+func Catch(err *error) {
+	if v := recover(); v != nil {
+		*err = &PanicError{Value: v, Stack: debug.Stack()}
+	}
 }
 
 // For calls f for the tiles [0,tile), [tile,2·tile), … of [0,n). It returns
@@ -163,10 +171,6 @@ func (p *Pool) For(ctx context.Context, n, tile int, f func(lo, hi int) error) e
 
 // protect calls f and returns a panic as a *PanicError.
 func protect(f func(lo, hi int) error, lo, hi int) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: debug.Stack()}
-		}
-	}()
+	defer Catch(&err)
 	return f(lo, hi)
 }
