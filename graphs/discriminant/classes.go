@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// classes are labels as numbers from 0, in the order of the labels.
+// classes holds labels as class indices from 0, in the order of the labels.
 type classes struct {
-	of     []int     // class of each sample
-	counts []float64 // samples of each class
+	of     []int     // the class of each sample, N
+	counts []float64 // the number of samples of each class, L
 }
 
-// newClasses numbers labels in increasing order. It is an error where there are none, or
-// more than maxClasses different ones.
+// newClasses numbers labels in increasing order. It returns an error if there are none, or more than
+// maxClasses different ones.
 func newClasses(labels []int) (*classes, error) {
 	if len(labels) == 0 {
 		return nil, errors.New("there are no labels")
@@ -37,10 +37,10 @@ func newClasses(labels []int) (*classes, error) {
 	return c, nil
 }
 
-// maxClasses keeps a column of numbers from being taken for labels.
+// maxClasses limits the number of classes, because more suggest a column of numbers instead of labels.
 const maxClasses = 1000
 
-// number is L, the number of classes.
+// number returns L, the number of classes.
 func (c *classes) number() int { return len(c.counts) }
 
 // indicators returns the N×L matrix with a one for the class of each sample.
@@ -52,14 +52,12 @@ func (c *classes) indicators() *mat.Dense {
 	return e
 }
 
-// contrasts returns T, L×(L−1): the basis U is the indicators times T. With w_l =
-// √(N_l/N), the columns of indicators·diag(1/√N_l) are orthonormal and give the constant
-// with w; a Householder matrix that maps the first axis to w has in its other columns
-// what is orthogonal to it.
+// contrasts returns T (L×(L−1)) such that the basis is U = indicators·T.
 //
-// One reflection gives all of it, and U is orthonormal to rounding whatever the class
-// sizes. Which basis of the span is taken has no part in the results: K_B and every
-// score depend on UUᵀ alone.
+// The columns of indicators·diag(1/√N_l) are orthonormal, and their combination with w_l = √(N_l/N) is the
+// constant. A Householder matrix that maps the first axis to w has a basis of the orthogonal complement of
+// w in its other columns. U is orthonormal to rounding for any class sizes. Results do not depend on the
+// choice of the basis, because K_B and every score depend only on UUᵀ.
 func (c *classes) contrasts() *mat.Dense {
 	l := c.number()
 	n := float64(len(c.of))
@@ -82,8 +80,7 @@ func (c *classes) contrasts() *mat.Dense {
 	return t
 }
 
-// basis returns U, N×(L−1).
-// Its columns are orthonormal and sum to zero, 1ᵀU = 0.
+// basis returns U (N×(L−1)), whose columns are orthonormal and sum to zero, 1ᵀU = 0.
 func (c *classes) basis() *mat.Dense {
 	t := c.contrasts()
 	u := mat.NewDense(len(c.of), c.number()-1, nil)

@@ -12,9 +12,8 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Map takes samples to their compressed features: Coefficientsᵀk − Shift for the values k
-// of the kernel between the points and a sample. It is all of a compression that others
-// need.
+// Map maps a sample to its compressed features, Coefficientsᵀk − Shift, where k holds the kernel values
+// between the points and the sample. It is the public part of a compression.
 type Map struct {
 	Kernel       kernel.Kernel
 	Points       *mat.Dense // P×d
@@ -22,9 +21,8 @@ type Map struct {
 	Shift        []float64  // Q
 }
 
-// Map returns the map of a projection: its points are the samples that it was fitted to,
-// or, for a kernel that is the inner product of the samples, the unit vectors, which tell
-// nothing of them.
+// Map returns the map of a projection. Its points are the training samples or, for the linear kernel, the
+// unit vectors, which reveal nothing of the samples.
 func (p *Projection) Map() *Map {
 	m := &Map{Kernel: p.kernel, Points: p.points, Coefficients: p.a, Shift: p.shift}
 	if m.Kernel.String() != kernel.Linear(1).String() {
@@ -36,8 +34,8 @@ func (p *Projection) Map() *Map {
 	return &Map{Kernel: m.Kernel, Points: UnitVectors(d), Coefficients: &w, Shift: p.shift}
 }
 
-// UnitVectors are the rows of the identity, d×d: the points of a linear kernel whose
-// coefficients are those of the columns.
+// UnitVectors returns the identity, d×d: points for which coefficients of the linear kernel are those of
+// the columns.
 func UnitVectors(d int) *mat.Dense {
 	u := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -46,21 +44,20 @@ func UnitVectors(d int) *mat.Dense {
 	return u
 }
 
-// Apply returns the features of samples (T×d), T×Q, in float64. It takes O(TP(d+Q))
-// operations.
+// Apply returns the features (T×Q) of samples (T×d), in float64. It takes O(TP(d+Q)) operations.
 func (m *Map) Apply(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.Dense, error) {
 	p := &Projection{kernel: m.Kernel, points: m.Points, a: m.Coefficients, shift: m.Shift, dtype: tensor.Float64}
 	return p.Project(ctx, e, y)
 }
 
-// landmarkTolerance is the part of the largest eigenvalue of the landmarks' kernel matrix
-// below which another one counts as zero, and above which a negative one is refused.
+// landmarkTolerance is the share of the largest eigenvalue of the landmarks' kernel matrix below which
+// eigenvalues are treated as zero. A negative eigenvalue beyond it is an error.
 const landmarkTolerance = 1e-10
 
-// NewLandmarks returns the map to features whose inner products are the kernel k as far as
-// the landmarks (P×d) determine it: k_xᵀ K⁺ k_y for the matrix K between the landmarks
-// (Williams and Seeger, "Using the Nyström method to speed up kernel machines", 2001). No
-// data have a part in it. It is refused where K is not positive semidefinite.
+// NewLandmarks returns the map to features whose inner products approximate the kernel by k_xᵀ K⁺ k_y, with
+// the kernel matrix K of the landmarks (P×d) (Williams and Seeger, "Using the Nyström method to speed up
+// kernel machines", 2001). It does not depend on data. It returns an error if K is not positive
+// semidefinite.
 func NewLandmarks(ctx context.Context, e *engine.Engine, k kernel.Kernel, landmarks *mat.Dense) (*Map, error) {
 	matrix, err := k.Matrix64(ctx, e, landmarks, landmarks)
 	if err != nil {
@@ -94,8 +91,7 @@ func NewLandmarks(ctx context.Context, e *engine.Engine, k kernel.Kernel, landma
 	return &Map{Kernel: k, Points: landmarks, Coefficients: roots, Shift: make([]float64, n-first)}, nil
 }
 
-// After returns the map that takes the features of m to those of a compression of them,
-// which a linear map is: the points stay those of m.
+// After returns the composition of m and a linear compression of its features. Its points are those of m.
 func (m *Map) After(compression *Map) *Map {
 	_, r := m.Coefficients.Dims()
 	if p, _ := compression.Points.Dims(); p != r || compression.Kernel.String() != kernel.Linear(1).String() {

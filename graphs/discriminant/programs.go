@@ -9,20 +9,17 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// solveProgram computes from the samples "x" (n×d), the basis "u" (n×m) and
-// "rho" what KDCA needs of a kernel: X_1 … X_J side by side ("solutions",
-// n×Jm), K̄X_j likewise ("images"), UᵀK̄X_j likewise ("small", m×Jm), the
-// "means" of the rows of the kernel matrix (n×1), the "trace" of the centred one
-// and the reciprocal of the condition number ("rcond"). At no time are there
-// more than two n×n matrices.
+// solveProgram computes, from the samples "x" (n×d), the basis "u" (n×m) and "rho", the matrices of KDCA:
+// "solutions", [X_1 … X_J] (n×Jm); "images", [K̄X_1 … K̄X_J] (n×Jm); "small", [UᵀK̄X_1 … UᵀK̄X_J] (m×Jm); the
+// "means" of the rows of the kernel matrix (n×1); the "trace" of the centred one; and the reciprocal of the
+// condition number, "rcond". At most two n×n matrices exist at a time.
 //
-// The images take no product: with X_0 = U, K̄X_j = X_(j−1) − ρX_j. What rounding leaves of the
-// difference is of the size of U, so that an image of norm κ/(κ+ρ) has a relative error of
-// ρ/κ units of roundoff more than its product would have.
+// With X_0 = U, the images are K̄X_j = X_(j−1) − ρX_j, without a product. The rounding error of the difference
+// is of the size of U, so that for an image of norm κ/(κ+ρ) the relative error exceeds that of the product by
+// ρ/κ units of roundoff.
 //
-// Operations are N²d for the kernel matrix, N³/3 for the factor, and 2N²Jm for the solves, with
-// J = 5 and m = L−1 as a rule: the factor decides. The generalised eigenproblem of order N takes
-// about 14N³.
+// The kernel matrix takes n²d operations, the factor n³/3, and the solves 2n²Jm with J = 5 and m = L−1 as a
+// rule, so that the factor dominates. The generalised eigenproblem of order n would take about 14n³.
 func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 	return engine.Program{Name: "discriminant components of kernel " + k.String(),
 		Key: fmt.Sprintf("kdca %v %d %d %d %d", k, n, d, m, solves),
@@ -36,7 +33,7 @@ func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 			l := b.CholeskyShifted(centred, rho) // LLᵀ = K̄ + ρI
 			rcond := b.ReciprocalCondition(centred, l)
 
-			// X_j = (K̄ + ρI)⁻ʲU: each power from the one before.
+			// X_j = (K̄ + ρI)⁻¹X_(j−1), n×m.
 			powers := make(gorgonia.Nodes, solves+1)
 			powers[0] = u
 			for j := range solves {
@@ -56,9 +53,8 @@ func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 		}}
 }
 
-// projectProgram computes the "product" (t×q) of the kernel matrix between the samples
-// "y" (t×d) and "x" (n×d) with the coefficients "a" (n×q). Its t×n matrix is the only
-// large one: callers take a few hundred samples at a time.
+// projectProgram computes the "product" (t×q) of the kernel matrix between the samples "y" (t×d) and "x" (n×d)
+// with the coefficients "a" (n×q). Callers bound t, because the kernel matrix is t×n.
 func projectProgram(k kernel.Kernel, t, n, d, q int) engine.Program {
 	return engine.Program{Name: "projection by kernel " + k.String(),
 		Key: fmt.Sprintf("kdca projection %v %d %d %d %d", k, t, n, d, q),
@@ -68,9 +64,8 @@ func projectProgram(k kernel.Kernel, t, n, d, q int) engine.Program {
 		}}
 }
 
-// productsProgram computes the "gram" matrix ZᵀZ (r×r) of features "z" (n×r) and
-// their "sums" over indicators "e" (n×c), eᵀz (c×r).
-// r is the rank of all kernels together, at most the sum of their Q.
+// productsProgram computes the "gram" matrix ZᵀZ (r×r) of features "z" (n×r), and their "sums" EᵀZ (c×r) over
+// the indicators "e" (n×c). r is the sum of the kernels' Q.
 func productsProgram(n, r, c int) engine.Program {
 	return engine.Program{Name: "inner products of compressive kernels",
 		Key: fmt.Sprintf("multikernel products %d %d %d", n, r, c),

@@ -1,17 +1,16 @@
-// Package discriminant compresses kernels by discriminant component analysis and
-// combines the compressive kernels, as graph programs: the method of
-// Chanyaswad, Chang and Kung, "A compressive multi-kernel method for
+// Package discriminant compresses kernels by discriminant component analysis and combines the compressive
+// kernels, as graph programs: the method of Chanyaswad, Chang and Kung, "A compressive multi-kernel method for
 // privacy-preserving machine learning" (2017), whose equations are cited.
 //
 // # Compression
 //
-// With the centred kernel matrix K̄ = CKC of N samples in L classes, kernel
-// discriminant component analysis (KDCA, Eq. 8) wants the a of the largest λ in
+// With the centred kernel matrix K̄ = CKC of N samples in L classes, kernel discriminant component analysis
+// (KDCA, Eq. 8) finds the vectors a of the largest λ in
 //
 //	(K_B + ρ'K̄) a = λ (K̄² + ρK̄) a,  aᵀ(K̄² + ρK̄)a = 1.
 //
-// K_B (Eq. 10) is K̄UUᵀK̄ with N×(L−1) orthonormal columns U that span the class
-// indicators less the constant. On the range of K̄ the problem is therefore
+// K_B (Eq. 10) is K̄UUᵀK̄, where the orthonormal columns of U (N×(L−1)) span the class indicators orthogonal to
+// the constant. On the range of K̄ the problem is therefore
 //
 //	(λ(K̄ + ρI) − ρ'I) a = UUᵀK̄a,
 //
@@ -19,14 +18,12 @@
 //
 //	F(δ) = UᵀK̄(K̄ + (ρ−δ)I)⁻¹U = Σ_j δ^(j−1) UᵀK̄X_j,  X_j = (K̄ + ρI)^−j U,
 //
-// and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few
-// solves with it replace the generalised eigenproblem of order N, whose right
-// matrix is singular. There are L−1 such λ above ρ'/ρ; directions beyond them
-// have no part in separating the classes.
+// and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few solves replace the generalised
+// eigenproblem of order N, whose right matrix is singular. There are L−1 such λ above ρ'/ρ; further directions
+// do not separate the classes.
 //
-// The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A, N×Q, and
-// never as a matrix of its own. The rows of Z are features: a kernel machine on
-// the compressive kernel is a linear one on them.
+// The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A (N×Q). The rows of Z are features: a
+// kernel machine on the compressive kernel is a linear one on them.
 package discriminant
 
 import (
@@ -35,6 +32,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/tensor"
 
@@ -46,46 +44,42 @@ import (
 
 // Options are the parameters of the compression.
 //
-// ρ and ρ' have the unit of an eigenvalue of K̄, so that what they do depends on N and
-// on the scale of the kernel.
+// ρ and ρ' have the unit of an eigenvalue of K̄, so that their effect depends on N and on the scale of the
+// kernel.
 type Options struct {
 	// Ridge is ρ > 0, by which the scatter of all samples is regularised.
 	Ridge float64
 	// SignalRidge is ρ' ≥ 0, in the numerator of the discriminant power.
 	SignalRidge float64
-	// Components is Q, the rank of the compressive kernel: from 1 to the number
-	// of classes less one.
+	// Components is Q, the rank of the compressive kernel, from 1 to L−1.
 	Components int
 }
 
-// Projection is a compressive kernel: a kernel, its projection A, and what it
-// takes to project further samples.
+// Projection is a compressive kernel: a kernel, its projection A, and the data to project further samples.
 type Projection struct {
 	kernel kernel.Kernel
 	points *mat.Dense // N×d, the training samples
 	// a is A, N×Q; its columns sum to zero.
 	a *mat.Dense
-	// shift holds mᵀA for the means m of the rows of the training kernel matrix:
-	// test kernels are centred with training statistics.
+	// shift is mᵀA (Q) for the means m of the rows of the training kernel matrix, because test kernels
+	// are centred with training statistics.
 	shift []float64
 	dtype tensor.Dtype
 
-	// Power holds the discriminant powers λ of the components, in descending
-	// order.
+	// Power holds the discriminant powers λ of the components, Q, descending.
 	Power []float64
 	// Features is Z = K̄A, N×Q. It is not scaled; see [NewSet].
 	Features *mat.Dense
 }
 
-// The solves of the first attempt, and those beyond which there is no more.
+// The numbers J of powers X_j in the first and in the last attempt.
 const (
 	firstSolves = 5
 	mostSolves  = 80
 )
 
-// The fixed point of a component's power ends at this relative change of δ, or where rounding
-// of the largest eigenvalue leaves no less of a change, and there is an error where it does
-// not within that number of steps.
+// The fixed point of a component's power ends at a relative change of δ of powerTolerance, or of the rounding
+// error of the largest eigenvalue if that is more. It is an error if it takes more than mostPowers steps.
 const (
 	powerTolerance = 1e-14
 	mostPowers     = 200
@@ -93,15 +87,13 @@ const (
 
 // Fit compresses a kernel for the classes of the rows of x (N×d).
 //
-// It fails with a *op.NotPositiveDefiniteError where K̄ + ρI is not positive
-// definite, which happens for kernels that are not positive semidefinite, such
-// as the sigmoid. A float32 engine computes in float64 what is too
-// ill-conditioned for float32, and says so in a warning.
+// It returns an *op.NotPositiveDefiniteError if K̄ + ρI is not positive definite, which happens for kernels
+// that are not positive semidefinite, such as the sigmoid. A float32 engine computes in float64, and gets a
+// warning, where the condition is too large for float32.
 //
-// Labels may be any integers; they are used as different or equal only. Components come
-// in the order of their power. There is an error where a component's power does not
-// exceed ρ'/ρ: directions that have no part in separating the classes have powers up to
-// that.
+// Labels may be any integers. Components are in descending order of their power. It is an error if a
+// component's power does not exceed ρ'/ρ, because directions that do not separate the classes have powers up
+// to that value.
 func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int,
 	o Options) (*Projection, error) {
 	classes, err := checkFit(k, x, labels, o)
@@ -123,7 +115,7 @@ func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, l
 	}
 }
 
-// checkFit says what cannot be compressed, before anything is computed.
+// checkFit returns the classes of the labels, or an error for arguments that cannot be compressed.
 func checkFit(k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*classes, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -153,7 +145,7 @@ func checkFit(k kernel.Kernel, x *mat.Dense, labels []int, o Options) (*classes,
 	return c, nil
 }
 
-// checkSamples refuses an empty matrix and values that are not finite.
+// checkSamples returns an error for an empty matrix and for values that are not finite.
 func checkSamples(x *mat.Dense) error {
 	if x == nil || x.IsEmpty() {
 		return errors.New("there are no samples")
@@ -161,30 +153,28 @@ func checkSamples(x *mat.Dense) error {
 	return finite.Matrix("the matrix of samples", x)
 }
 
-// fit is one compression at work.
+// fit is the state of one compression.
 type fit struct {
 	ctx     context.Context
 	e       *engine.Engine
 	kernel  kernel.Kernel
 	x       *mat.Dense
-	basis   *mat.Dense // U
+	basis   *mat.Dense // U, N×m with m = L−1
 	options Options
 	dtype   tensor.Dtype
-	powers  int // cap on the steps of a component's fixed point
+	powers  int // limit on the steps of a component's fixed point
 }
 
-// solutions are what comes out of the program: the powers X_1 … X_J and their
-// images K̄X_1 … K̄X_J, side by side (n×Jm), the small products of the images with
-// Uᵀ (m×Jm), and the means of the rows of K (length n).
+// solutions holds the outputs of solveProgram: the powers [X_1 … X_J] and their images [K̄X_1 … K̄X_J] (N×Jm),
+// the small products of the images with Uᵀ (m×Jm), and the means of the rows of K (N).
 type solutions struct {
 	powers, images, small *mat.Dense
 	means                 []float64
 }
 
-// try compresses with that many powers of (K̄ + ρI)⁻¹. With the weights δ^(j−1) z of the
-// columns of X_1 … X_J, a and K̄a are sums of columns that the program has computed:
-// O(NJm) operations a component. They are scaled to aᵀ(K̄² + ρK̄)a = ‖K̄a‖² + ρ aᵀK̄a =
-// 1, the constraint under Eq. (8).
+// try compresses with a number J of powers of (K̄ + ρI)⁻¹. With the weights δ^(j−1) z, a and K̄a are
+// combinations of the columns of X_1 … X_J and of their images, O(NJm) operations per component. They are
+// scaled to aᵀ(K̄² + ρK̄)a = ‖K̄a‖² + ρ aᵀK̄a = 1, the constraint under Eq. (8).
 func (f *fit) try(solves int) (*Projection, error) {
 	s, err := f.solve(solves)
 	if err != nil {
@@ -221,15 +211,13 @@ func (f *fit) try(solves int) (*Projection, error) {
 	return p, nil
 }
 
-// fixedPoint finds the power of a component (counted from 0) and the weights of the
-// columns of the solutions in it, δ^(j−1) z.
+// fixedPoint returns the power of a component (counted from 0), and the weights δ^(j−1) z (Jm) of the columns of
+// the solutions in it.
 //
-// It iterates δ ← ρ'/λ, with λ the eigenvalue of F(δ) that belongs to the component,
-// from δ = 0. At an eigenvalue κ of K̄ the function κ/(κ+ρ−δ) changes by a share of
-// about δ/(κ+ρ): with ρ' well below ρλ a few steps suffice. The series of F is one of
-// powers of δ/(κ+ρ), at most δ/ρ, so that what is left out is at most its last term times
-// (δ/ρ)/(1−δ/ρ). It counts as summed once that is below 1e-15 of the first term, and asks for
-// more solves otherwise (weakComponentError).
+// It iterates δ ← ρ'/λ from δ = 0, with λ the component's eigenvalue of F(δ). At an eigenvalue κ of K̄ the
+// function κ/(κ+ρ−δ) changes by a share of about δ/(κ+ρ), so that a few steps suffice if ρ' is well below ρλ.
+// The series of F has powers of δ/(κ+ρ) ≤ δ/ρ, so that its remainder is at most the last term times
+// (δ/ρ)/(1−δ/ρ). If that exceeds 1e-15 of the first term, a weakComponentError asks for more powers.
 func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, weights []float64, err error) {
 	_, m := f.basis.Dims()
 	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
@@ -243,7 +231,7 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 				"that many components", component+1, power)
 		}
 		next := min(f.options.SignalRidge/power, f.options.Ridge) // the series ends at ρ
-		// An eigenvalue is known to some m units of roundoff of the largest one, 2^-53.
+		// The error of an eigenvalue is about m units of roundoff, 2⁻⁵³, of the largest one.
 		tolerance := max(powerTolerance, 4*float64(m)*0x1p-53*largest/power)
 		if converged = math.Abs(next-delta) <= tolerance*next; converged {
 			break
@@ -278,17 +266,16 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 	return power, weights, nil
 }
 
-// weakComponentError says that δ is too close to ρ for the solves that were
-// taken.
+// weakComponentError is the error of a component whose δ is too close to ρ for the number of powers, or whose
+// fixed point has not converged.
 type weakComponentError struct {
 	component    int
 	power, noise float64
-	change       float64 // the last one of a fixed point that is short of its tolerance, else 0
-	steps        int     // of that
+	change       float64 // the last change of a fixed point that has not converged, else 0
+	steps        int     // of that fixed point
 }
 
-// Error distinguishes a fixed point that did not converge from a component that is no
-// better than noise.
+// Error distinguishes a fixed point that has not converged from a component that is no better than noise.
 func (e *weakComponentError) Error() string {
 	if e.change > 0 {
 		return fmt.Sprintf("component %d: the fixed point of its discriminant power, about %.2g, stopped after %d steps, "+
@@ -301,11 +288,8 @@ func (e *weakComponentError) Error() string {
 		e.component+1, e.power, e.noise)
 }
 
-// series returns F(δ), m×m, exactly symmetric.
-//
-// It is Horner's scheme in δ on the small products, O(Jm²) operations: the iteration
-// never comes back to matrices of order N. Both halves of the nearly symmetric product
-// are used, so that the eigen-solver sees an exactly symmetric matrix.
+// series returns F(δ) (m×m) by Horner's scheme in δ on the small products, in O(Jm²) operations. The two halves
+// of the nearly symmetric products are averaged, so that the result is exactly symmetric.
 func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	f := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -320,35 +304,22 @@ func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	return f
 }
 
-// eigenpair returns an eigenvalue by its place in ascending order, the largest one, and the
-// eigenvector of the first with the largest element positive: the sign is then the same
-// whatever computes it.
-// Only a is affected by the sign, and the compressive kernel Z Zᵀ is not; but features
-// are written to files and compared.
-func eigenpair(a *mat.SymDense, place int) (value, top float64, vector []float64, err error) {
+// eigenpair returns eigenvalue index of a (m×m), in ascending order, the largest eigenvalue, and the eigenvector
+// of the first, with the sign of signOf.
+func eigenpair(a *mat.SymDense, index int) (value, largest float64, vector []float64, err error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
 		return 0, 0, nil, &op.NoConvergenceError{Order: a.SymmetricDim()}
 	}
 	var v mat.Dense
 	eigen.VectorsTo(&v)
-	vector = mat.Col(nil, place, &v)
-	largest := 0.0
-	for _, x := range vector {
-		if math.Abs(x) > math.Abs(largest) {
-			largest = x
-		}
-	}
-	if largest < 0 {
-		for i := range vector {
-			vector[i] = -vector[i]
-		}
-	}
+	vector = mat.Col(nil, index, &v)
+	floats.Scale(signOf(vector), vector)
 	values := eigen.Values(nil)
-	return values[place], values[len(values)-1], vector, nil
+	return values[index], values[len(values)-1], vector, nil
 }
 
-// solve runs the program, in float64 where float32 does not resolve it.
+// solve runs the program, in float64 if float32 does not suffice.
 func (f *fit) solve(solves int) (*solutions, error) {
 	for {
 		s, rcond, err := f.run(solves)
@@ -370,9 +341,8 @@ func (f *fit) solve(solves int) (*solutions, error) {
 	}
 }
 
-// explain says of a matrix that is not positive definite what it means here. The centred
-// matrix of a positive semidefinite kernel is positive semidefinite, too, so that one
-// comes here by rounding only.
+// explain adds the cause and the remedy to the error of a matrix that is not positive definite. The centred
+// matrix of a positive semidefinite kernel is positive semidefinite, up to rounding.
 func (f *fit) explain(err error) error {
 	var notPD *op.NotPositiveDefiniteError
 	if errors.As(err, &notPD) {
@@ -382,22 +352,18 @@ func (f *fit) explain(err error) error {
 	return err
 }
 
-// single is the unit of roundoff of float32, rounded up to the parity that the
-// engines promise.
+// single is the unit of roundoff of float32, rounded up to the documented parity of engines.
 const single = 1e-7
 
-// suspect reports whether an error above 1 % is to be expected, at ten units of
-// roundoff times the condition number.
+// suspect reports whether ten units of roundoff times the condition number exceed 1 %.
 func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
 
-// run runs the program once. The condition is that of the solve, or of the
-// centring or the images where they cancel more.
+// run runs the program once. rcond is the smallest of three reciprocal condition numbers:
 //
-// An image has as many digits less as it is smaller than U: by the eigenvalue of F(0),
-// κ/(κ+ρ), of the weakest component.
-//
-// The level of the kernel is what centring takes away: where the mean of a row exceeds
-// the mean of the centred diagonal (the spread) by a factor, as many digits are lost.
+//   - that of the solve;
+//   - the size of an image relative to U, κ/(κ+ρ), an eigenvalue of F(0), for the weakest component;
+//   - the mean of the centred diagonal relative to the largest mean of a row, because centring cancels as
+//     many digits.
 func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	n, d := f.x.Dims()
 	_, m := f.basis.Dims()
@@ -414,7 +380,7 @@ func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	if err := r.Err(); err != nil {
 		return nil, 0, err
 	}
-	level := 0.0 // of the matrix before centring
+	level := 0.0 // the largest mean of a row
 	for _, v := range s.means {
 		level = max(level, math.Abs(v))
 	}
@@ -428,18 +394,16 @@ func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 	return s, min(rcond, weakest), nil
 }
 
-// projectRows is how many samples are projected at a time.
+// projectRows is the number of samples of one run of projectProgram.
 const projectRows = 512
 
-// Project returns the features of further samples (T×d), T×Q: the rows of the
-// test kernel, centred with the training means, times A.
+// Project returns the features (T×Q) of further samples (T×d): the rows of the test kernel, centred with the
+// training means m, times A. For a sample with the kernel values k (N) they are
 //
-// For a sample y with the kernel values k (length N) its features are
+//	Aᵀ(k − m) = Aᵀk − shift;
 //
-//	Aᵀ(k − m) = Aᵀk − shift,
-//
-// because the columns of A sum to zero: centring by the mean of k itself has no effect.
-// It takes O(TN(d+Q)) operations, in float64 or float32 as Fit did.
+// centring by the mean of k has no effect, because the columns of A sum to zero. It takes O(TN(d+Q))
+// operations, in the element type of Fit.
 func (p *Projection) Project(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.Dense, error) {
 	if err := checkSamples(y); err != nil {
 		return nil, fmt.Errorf("projecting by kernel %v: %w", p.kernel, err)
@@ -462,7 +426,7 @@ func (p *Projection) Project(ctx context.Context, e *engine.Engine, y *mat.Dense
 	return z, nil
 }
 
-// project is Project for a few samples y, into z.
+// project writes the features (t×Q) of samples y (t×d) to z.
 func (p *Projection) project(ctx context.Context, e *engine.Engine, fixed engine.Values, y, z *mat.Dense) error {
 	n, d := p.points.Dims()
 	rows, q := z.Dims()

@@ -13,50 +13,42 @@ import (
 	"privkern/graphs/op"
 )
 
-// Set is several compressive kernels of the same samples, each scaled to trace
-// one (Eq. 17), from which weights are computed. Of the factors Z_l it needs
-// inner products and class sums alone, which are small.
+// Set holds P compressive kernels of the same samples, each scaled to trace one (Eq. 17), for the computation of
+// weights. It keeps only inner products and class sums of the factors Z_l, which are small.
 //
-// All weights are in the order of the kernels and not negative.
+// Weights are in the order of the kernels and not negative.
 type Set struct {
-	blocks []block // where each kernel's columns are
+	blocks []block // the columns of each kernel
 	gram   *mat.SymDense
-	// Sums of the features over the classes, one row for each class.
+	// Sums of the features over the classes, L×r.
 	utilitySums, privacySums *mat.Dense
 	utility, privacy         *classes
 	traces                   []float64
 	ranges                   []kernelRange
 }
 
-// A block is the columns from (included) to to (excluded) of the joint factor.
+// block is the range [from, to) of columns of the joint factor.
 type block struct{ from, to int }
 
-// size is the number of columns, Q of the kernel.
+// size returns the number of columns, Q of the kernel.
 func (b block) size() int { return b.to - b.from }
 
-// kernelRange is the range of a compressive kernel: its eigenvalues other than
-// zero, s, and coordinates in which it is diag(s): V, Q×k, with ZV√s⁻¹
-// orthonormal.
-// K̂ = ZZᵀ = QSQᵀ with Q = ZVS^(−½), where ZᵀZ = VSVᵀ is only Q×Q: eigenproblems of
-// order N never occur.
+// kernelRange is the range of a compressive kernel: its nonzero eigenvalues s (k) and the coordinates V (Q×k)
+// in which it is diagonal. K̂ = ZZᵀ = ESEᵀ with the orthonormal E = ZVS^(−½) and ZᵀZ = VSVᵀ, which is only Q×Q.
 type kernelRange struct {
 	s []float64
 	v *mat.Dense
 }
 
-// rangeTolerance is the part of the largest eigenvalue below which another one
-// counts as zero.
+// rangeTolerance is the share of the largest eigenvalue below which eigenvalues are treated as zero.
 const rangeTolerance = 1e-12
 
-// NewSet returns the set of the compressive kernels Z_l Z_lᵀ of N samples, with
-// the labels of the task and those that are to be hidden.
+// NewSet returns the set of the compressive kernels Z_l Z_lᵀ of N samples, with the labels of the task (utility)
+// and those to be hidden (privacy).
 //
-// The inner products are computed in float64 on every engine.
-//
-// It keeps ZᵀZ of all factors side by side (r×r for the sum r of their ranks) and the
-// class sums (L×r): every norm and inner product of kernels is one of these, ⟨K̂_k,
-// K̂_l⟩_F = ‖Z_kᵀZ_l‖²_F, in place of N×N matrices. It returns an error where the
-// factors do not fit the labels, or a kernel has the trace zero.
+// It computes ZᵀZ (r×r) of the joint factor Z (N×r) and the class sums (L×r), in float64 on every engine. Norms
+// and inner products of kernels follow from these, ⟨K̂_k, K̂_l⟩_F = ‖Z_kᵀZ_l‖²_F, without N×N matrices. It returns
+// an error if the numbers of samples differ, or a kernel has trace zero.
 func NewSet(ctx context.Context, e *engine.Engine, factors []*mat.Dense, utility, privacy []int) (*Set, error) {
 	if len(factors) == 0 {
 		return nil, errors.New("combining kernels: there is none")
@@ -92,7 +84,7 @@ func NewSet(ctx context.Context, e *engine.Engine, factors []*mat.Dense, utility
 	return s, s.normalise()
 }
 
-// multiply computes inner products and sums.
+// multiply computes inner products and class sums of the joint factor.
 func (s *Set) multiply(ctx context.Context, e *engine.Engine, z *mat.Dense) error {
 	n, columns := z.Dims()
 	lu, lp := s.utility.number(), s.privacy.number()
@@ -114,7 +106,7 @@ func (s *Set) multiply(ctx context.Context, e *engine.Engine, z *mat.Dense) erro
 	return nil
 }
 
-// normalise scales every kernel to trace one and decomposes it.
+// normalise scales every kernel to trace one, and decomposes it.
 func (s *Set) normalise() error {
 	columns := s.gram.SymmetricDim()
 	scale := make([]float64, columns)
@@ -150,7 +142,7 @@ func (s *Set) normalise() error {
 	return nil
 }
 
-// rangeOf decomposes a Gram matrix; at least one eigenvalue stays.
+// rangeOf decomposes a Gram matrix. It keeps at least one eigenvalue.
 func rangeOf(gram *mat.SymDense) (kernelRange, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(gram, true) {
@@ -166,13 +158,10 @@ func rangeOf(gram *mat.SymDense) (kernelRange, error) {
 	return kernelRange{s: values[first:], v: mat.DenseCopyOf(v.Slice(0, n, first, n))}, nil
 }
 
-// Kernels is the number of kernels.
-func (s *Set) Kernels() int { return len(s.blocks) }
-
-// Trace is the trace that a kernel (counted from 0) had before it was scaled.
+// Trace returns the trace of kernel l (counted from 0) before scaling.
 func (s *Set) Trace(l int) float64 { return s.traces[l] }
 
-// Rank is the rank of a combination of the kernels with the given weights.
+// Rank returns the rank of Σ_l μ_l K̂_l for the weights μ.
 func (s *Set) Rank(weights []float64) (int, error) {
 	m := s.weighted(weights)
 	r, err := rangeOf(m)
@@ -182,15 +171,15 @@ func (s *Set) Rank(weights []float64) (int, error) {
 	return len(r.s), nil
 }
 
-// Frobenius is the Frobenius norm of Σ_l μ_l K̂_l.
-// It is computed from the r×r matrix of the weighted features.
+// Frobenius returns the Frobenius norm of Σ_l μ_l K̂_l, which is that of the Gram matrix (r×r) of the weighted
+// features.
 func (s *Set) Frobenius(weights []float64) float64 {
 	m := s.weighted(weights)
-	return mat.Norm(m, 2) // of ZᵀZ as of ZZᵀ
+	return mat.Norm(m, 2) // ‖ZᵀZ‖_F = ‖ZZᵀ‖_F
 }
 
-// weighted is the Gram matrix of the combined features.
-// Element ij is √(μ_k μ_l) z_iᵀz_j for columns i of kernel k and j of kernel l.
+// weighted returns the Gram matrix (r×r) of the weighted features, √(μ_k μ_l) z_iᵀz_j for columns i of kernel k
+// and j of kernel l.
 func (s *Set) weighted(weights []float64) *mat.SymDense {
 	root := make([]float64, s.gram.SymmetricDim())
 	for l, b := range s.blocks {
@@ -207,10 +196,9 @@ func (s *Set) weighted(weights []float64) *mat.SymDense {
 	return m
 }
 
-// Combine returns the features of the combined kernel (Eq. 16): those of the
-// kernels side by side, scaled to trace one and by the root of their weights.
-// Kernels with weight zero are left out. The factors may be those of other
-// samples than the set was made of: the scales are the set's.
+// Combine returns the features of the combined kernel (Eq. 16): the factors side by side, each scaled by
+// √(μ_l/trace_l) with the traces of the set. Kernels of weight zero are left out. The factors may be those of
+// other samples than the set's.
 func (s *Set) Combine(factors []*mat.Dense, weights []float64) (*mat.Dense, error) {
 	if len(factors) != len(s.blocks) || len(weights) != len(s.blocks) {
 		return nil, fmt.Errorf("combining %d kernels: %d factors and %d weights", len(s.blocks), len(factors), len(weights))
