@@ -2,8 +2,9 @@ package cpublas
 
 import "gonum.org/v1/gonum/blas"
 
-// The functions below say whether a problem may leave gonum: valid flags, not empty, every
-// operand inside its slice. Otherwise gonum answers, or panics with its own words.
+// The functions below report whether arguments are valid: flags are defined, no size is zero, and every
+// operand lies inside its slice. Other arguments go to gonum, which handles empty problems and panics with
+// its own messages.
 
 func validTrans(t blas.Transpose) bool {
 	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
@@ -11,8 +12,8 @@ func validTrans(t blas.Transpose) bool {
 
 func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
 
-// inside reports whether a row-major rows×cols matrix, stored transposed or not, with this
-// stride lies inside a slice of that length.
+// inside reports whether a row-major matrix with rows×cols elements in op(A) lies inside a slice of the given
+// length.
 func inside(t blas.Transpose, rows, cols, length, stride int) bool {
 	if t != blas.NoTrans {
 		rows, cols = cols, rows
@@ -46,7 +47,8 @@ func triangleInside(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.
 		inside(blas.NoTrans, order, order, la, lda) && inside(blas.NoTrans, m, n, lb, ldb)
 }
 
-// orderOf is the order of the square operand beside an m×n matrix; not ok for no side.
+// orderOf returns the order of the square operand of a product with an m×n matrix. ok is false for an
+// undefined side.
 func orderOf(side blas.Side, m, n int) (order int, ok bool) {
 	if side == blas.Right {
 		return n, true

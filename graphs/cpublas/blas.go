@@ -9,12 +9,10 @@ import (
 // Float is a precision in which the CPU computes.
 type Float interface{ float32 | float64 }
 
-// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded
-// library. Whatever the library should not see, small problems, empty ones and
-// wrong arguments, goes to gonum, which answers or panics as it always does.
+// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded library. Small problems, empty
+// problems and wrong arguments go to gonum.
 //
-// It implements gonum's interfaces, which is what makes gonum and gorgonia call it.
-// Row-major arguments are those of a column-major transpose: no matrix is copied.
+// The library is column-major: a row-major matrix is passed as the transpose, so that no matrix is copied.
 type Implementation struct {
 	serial
 	lib *library
@@ -25,8 +23,7 @@ var (
 	_ blas.Float32 = Implementation{}
 )
 
-// Below these numbers of multiplications gonum is faster than the call into
-// the library; measured at the crossing.
+// Numbers of multiplications below which gonum is faster than a call of the library, by measurement.
 const (
 	smallGemm = 12 * 12 * 12
 	smallTrsm = 16 * 16 * 8
@@ -98,8 +95,8 @@ func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, 
 	callTrsm(i.lib.float32.trsm, side, byte(uplo), trans(t), byte(diag), m, n, alpha, a, lda, b, ldb)
 }
 
-// clearTriangle makes beta = 0 mean what it means in gonum: some releases of
-// OpenBLAS multiply by it, and keep a NaN that was there before.
+// clearTriangle stores zeros in a triangle of C (n×n), because some releases of OpenBLAS multiply by beta = 0
+// and keep a NaN, unlike gonum.
 func clearTriangle[T Float](uplo blas.Uplo, n int, c []T, ldc int) {
 	for i := range n {
 		if uplo == blas.Upper {
@@ -118,7 +115,7 @@ func trans(t blas.Transpose) byte {
 	return 'T'
 }
 
-// gemmFits, syrkFits, trsmFits and squareFits report whether a library may see a problem.
+// gemmFits reports whether the library can compute a problem; so do syrkFits, trsmFits and squareFits.
 func gemmFits(ta, tb blas.Transpose, m, n, k, la, lda, lb, ldb, lc, ldc int) bool {
 	return gemmInside(ta, tb, m, n, k, la, lda, lb, ldb, lc, ldc) && max(m, n, k, lda, ldb, ldc) <= math.MaxInt32
 }

@@ -1,24 +1,21 @@
-// Package cpublas chooses the BLAS and LAPACK that compute on the CPU.
+// Package cpublas selects the BLAS and LAPACK of the CPU.
 //
-// There are three: the kernels of package matrix, whose results have the same bits on every
-// processor; a library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last
-// take the symmetric eigen-decomposition of package spectral.
+// There are three: the kernels of package matrix, whose results have the same bits on every processor; a
+// library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last use the symmetric
+// eigen-decomposition of package spectral.
 //
-// [Setup] registers one with gonum (blas64, blas32, lapack64) and gorgonia: matrix products,
-// symmetric rank-k updates, triangular solves, Cholesky factors and symmetric
-// eigen-decompositions run there, everything else stays with gonum. Arguments are checked as
-// gonum checks them. A library is loaded at run time, without cgo; small problems, where the
-// call costs more than it gains, stay in Go.
+// [Setup] registers one of them with gonum (blas64, blas32, lapack64) and gorgonia, for matrix products,
+// symmetric rank-k updates, triangular solves, Cholesky factors and symmetric eigen-decompositions; gonum
+// computes everything else. Arguments are checked as in gonum. A library is loaded at run time, without cgo;
+// small problems, for which a call costs more than it gains, are computed in Go.
 //
-// The library runs on one thread, and so do the products of the others: parallelism is the
-// engine's, over tiles and batches, so that results do not depend on how many threads a
-// library likes, and no more cores compute than a pool has workers. Package dense divides
-// single large products and factors.
+// All of them compute on the calling goroutine. The engine parallelises over tiles and batches, so that
+// results do not depend on the number of threads of a library, and no more cores compute than a pool has
+// workers. Package dense divides single large products and factors.
 //
-// The environment variable PRIVKERN_BLAS chooses: "privkern" (the default, also as "auto")
-// takes the kernels of package matrix, "gonum" stays with gonum, "openblas" and "mkl" look for
-// that library under its usual names, anything else is the path or soname of the library to
-// load. It is an error when a library that is named cannot be loaded.
+// The environment variable PRIVKERN_BLAS selects "privkern" (the default, also "auto") for the kernels of
+// package matrix, "gonum", "openblas" or "mkl" for a library under its usual names, or the path or soname of a
+// library. It is an error if a named library cannot be loaded.
 package cpublas
 
 import (
@@ -38,32 +35,30 @@ import (
 	"privkern/graphs/simd"
 )
 
-// EnvVar is the environment variable that chooses the library.
+// EnvVar is the environment variable that selects the BLAS.
 const EnvVar = "PRIVKERN_BLAS"
 
 // kernelsName is the name of the kernels of package matrix.
 const kernelsName = "privkern"
 
-// Info says which BLAS is in use.
+// Info describes the BLAS in use.
 type Info struct {
 	Name     string // "OpenBLAS", "MKL", "BLAS" for another library, "privkern" or "gonum"
-	Version  string // as the library reports it; empty when it does not
-	CoreType string // the processor kernels that were chosen; may be empty
-	Path     string // what was loaded; empty for kernels in Go
-	// NoFMA says that an amd64 processor has no fused multiply-add, or that it is
-	// off: Go's exponential then rounds differently, whatever the library.
+	Version  string // reported by the library; may be empty
+	CoreType string // the processor kernels in use; may be empty
+	Path     string // of the library; empty for kernels in Go
+	// NoFMA is set for an amd64 processor without fused multiply-add, because Go's exponential then
+	// rounds differently with every BLAS.
 	NoFMA bool
-	// Note says what keeps a library from being used well. Empty when there is nothing to say.
+	// Note is an obstacle to a library's speed; may be empty.
 	Note string
-	// Err is not empty when what PRIVKERN_BLAS asks for cannot be had. gonum
-	// is then registered, but no engine opens.
+	// Err is the error of a BLAS in PRIVKERN_BLAS that cannot be loaded; empty for none. gonum is then
+	// registered, but no engine opens.
 	Err string
 }
 
-// String describes the BLAS in a line, such as
-// "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)", "privkern (avx512)" or "gonum (pure Go)".
-// Records hold it, and the class of their kernels is read off it: the runner's package
-// record knows the form.
+// String returns the name of the BLAS in records, such as "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)",
+// "privkern (avx512)" or "gonum (pure Go)". The runner's package record parses it.
 func (i Info) String() string {
 	s := "gonum (pure Go)"
 	if i.Name == kernelsName {
@@ -86,8 +81,8 @@ func (i Info) String() string {
 	return s
 }
 
-// provider is who computes the matrix-matrix routines: a loaded library, the kernels of
-// package matrix, or gonum.
+// provider is the implementation of the matrix-matrix routines: a loaded library, the kernels of package
+// matrix, or gonum.
 type provider struct {
 	lib     *library
 	kernels bool
@@ -98,19 +93,17 @@ var active provider
 var setup = sync.OnceValue(func() Info {
 	p, info := choose(os.Getenv(EnvVar))
 	register(p)
-	// The condition of math.Exp.
+	// The condition under which math.Exp uses FMA.
 	info.NoFMA = runtime.GOARCH == "amd64" && (!cpu.X86.HasAVX || !cpu.X86.HasFMA)
 	return info
 })
 
-// Setup chooses and registers the BLAS on its first call, and says on every
-// call which one it is. It is safe for concurrent use; gonum's and gorgonia's
-// routines must not run at the same time as the first call.
+// Setup selects and registers the BLAS on its first call, and describes it on every call. It is safe for
+// concurrent use, but gonum's and gorgonia's routines must not run during the first call.
 func Setup() Info { return setup() }
 
-// Force registers the BLAS of another setting than Setup's, for tests and
-// benchmarks that compare libraries, until restore is called. Nothing may
-// compute during either call.
+// Force registers the BLAS of another setting until restore is called, for tests and benchmarks that compare
+// libraries. Nothing may compute during either call.
 func Force(setting string) (info Info, restore func()) {
 	Setup()
 	before := active
@@ -119,9 +112,9 @@ func Force(setting string) (info Info, restore func()) {
 	return info, func() { register(before) }
 }
 
-// choose finds the provider that the setting asks for, and gonum where it cannot be had.
+// choose returns the provider of a setting, or gonum with an error in its Info.
 func choose(setting string) (provider, Info) {
-	// The level is that of package vector too, which every setting uses.
+	// Every setting uses package vector, and with it the level.
 	if err := simd.Setup(); err != nil {
 		return provider{}, Info{Name: "gonum", Err: err.Error()}
 	}
@@ -142,8 +135,8 @@ func choose(setting string) (provider, Info) {
 	return provider{lib: lib}, lib.info
 }
 
-// named is a library under one of its usual names, or an error, about the first one that is
-// there but cannot be used if there is one.
+// named loads a library under one of its usual names. Its error is that of the first library that is installed
+// but cannot be used, if there is one.
 func named(setting string, names []string) (provider, Info) {
 	reason := "none of " + strings.Join(names, ", ") + " is installed"
 	there := false
@@ -164,7 +157,7 @@ func refused(setting, reason string) (provider, Info) {
 		"privkern, gonum, openblas or mkl, or to the path of OpenBLAS or MKL", EnvVar, setting, reason, EnvVar)}
 }
 
-// register makes a provider the one that gonum and gorgonia call.
+// register registers a provider with gonum and gorgonia.
 func register(p provider) {
 	active = p
 	takeTurns(p.lib)
@@ -182,8 +175,8 @@ func register(p provider) {
 	gorgonia.Use(level3)
 }
 
-// instructionSet names the widest vectors of the processor, by which a library
-// that does not say so chooses its kernels; empty where that is not known.
+// instructionSet returns the widest vector instructions of the processor, for libraries that do not report their
+// kernels; empty if unknown.
 func instructionSet() string {
 	switch {
 	case avx512():
@@ -196,7 +189,7 @@ func instructionSet() string {
 	return ""
 }
 
-// avx512 reports whether the processor has what OpenBLAS calls SKYLAKEX.
+// avx512 reports whether the processor has the instructions of OpenBLAS's core type SKYLAKEX.
 func avx512() bool {
 	x := &cpu.X86
 	return x.HasAVX512F && x.HasAVX512BW && x.HasAVX512CD && x.HasAVX512DQ && x.HasAVX512VL

@@ -33,7 +33,7 @@ func dlopen(name string) (uintptr, error) {
 	return h, nil
 }
 
-// dlsym returns 0 for a symbol that is not there.
+// dlsym returns the address of a symbol, or 0 if the library lacks it.
 func dlsym(h uintptr, symbol string) uintptr {
 	p, err := purego.Dlsym(h, symbol)
 	if err != nil {
@@ -64,12 +64,11 @@ func callBuffer(f uintptr, size int) string {
 	return string(buf)
 }
 
-// A Fortran routine takes the address of every argument, and after them the
-// lengths of its character arguments, which gfortran's callers pass and some
-// of its routines rely on.
+// charLen is the length of a character argument. A Fortran routine takes the addresses of its arguments, then the
+// lengths of character arguments, on which some routines compiled by gfortran rely.
 const charLen = 1
 
-// call calls a routine, in its turn.
+// call calls a routine; calls take turns where memory is limited.
 //
 //go:uintptrescapes
 func call(f uintptr, args ...uintptr) {
@@ -86,9 +85,8 @@ type level3Args[T Float] struct {
 	alpha, beta    T
 }
 
-// callGemm computes C = alpha op(A) op(B) + beta C on row-major data. Read in
-// column-major order the three matrices are transposed, and
-// Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so the operands change places.
+// callGemm computes C = alpha op(A) op(B) + beta C on row-major data. In column-major order the matrices are
+// transposed, and Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so that the operands are swapped.
 func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 	ldc int) {
 	p := &level3Args[T]{c1: tb, c2: ta, m: int32(n), n: int32(m), k: int32(k),
@@ -115,8 +113,8 @@ func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda in
 	runtime.KeepAlive(p)
 }
 
-// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data:
-// transposed, the side and the triangle change, op does not.
+// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data. The transposed problem has the other
+// side and triangle, and the same op.
 func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T,
 	ldb int) {
 	s := byte('R')
@@ -139,9 +137,8 @@ type lapackArgs struct {
 	n, lda, lwork, liwork, info int32
 }
 
-// callPotrf factors one triangle of a row-major symmetric matrix in place and
-// returns LAPACK's info. LAPACKE's row-major mode would copy; flipping the
-// triangle does not.
+// callPotrf factors one triangle of a row-major symmetric matrix in place and returns LAPACK's info. The other
+// triangle is passed instead of LAPACKE's row-major mode, which copies.
 func callPotrf[T Float](f uintptr, uplo byte, n int, a []T, lda int) int {
 	p := &lapackArgs{c1: flipUplo(uplo), n: int32(n), lda: int32(lda)}
 	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.n)),
@@ -155,7 +152,7 @@ func callPotrf[T Float](f uintptr, uplo byte, n int, a []T, lda int) int {
 func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T) int {
 	p := &lapackArgs{c1: job, c2: flipUplo(uplo), n: int32(n), lda: int32(lda), lwork: -1, liwork: -1}
 	work, iwork := make([]T, 1), make([]int32, 1)
-	// The first call asks how much workspace the second one needs.
+	// The first call returns the size of the workspace.
 	for range 2 {
 		call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.c2)),
 			uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.lda)),
@@ -165,7 +162,7 @@ func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T)
 		if p.info != 0 || p.lwork != -1 {
 			break
 		}
-		// A float32 cannot hold every size exactly: leave some room.
+		// A float32 does not hold every size exactly, hence the margin.
 		lwork := int(float64(work[0])*1.0001) + 1
 		p.lwork, p.liwork = int32(lwork), iwork[0]
 		work, iwork = make([]T, lwork), make([]int32, iwork[0])
@@ -174,7 +171,7 @@ func callSyevd[T Float](f uintptr, job, uplo byte, n int, a []T, lda int, w []T)
 	return int(p.info)
 }
 
-// flipUplo is the triangle of the transpose, flipTrans the other transposition.
+// flipUplo returns the triangle of the transpose, flipTrans the other transposition.
 func flipUplo(u byte) byte {
 	if u == 'U' {
 		return 'L'

@@ -8,8 +8,8 @@ import (
 	"privkern/graphs/spectral"
 )
 
-// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, on the
-// products that are registered with blas64: gonum's own is an unblocked QR iteration.
+// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, whose products are those
+// registered with blas64. gonum's own is an unblocked QR iteration.
 type Spectral struct{ gonum.Implementation }
 
 var _ lapack.Float64 = Spectral{}
@@ -34,8 +34,7 @@ func (l Spectral) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, ld
 	return spectral.Eigen(n, a, lda, w) == nil
 }
 
-// syevFits reports whether arguments of Dsyev are valid and not empty. Otherwise gonum answers,
-// or panics with its own words.
+// syevFits reports whether arguments of Dsyev are valid and no size is zero.
 func syevFits(job lapack.EVJob, uplo blas.Uplo, n, la, lda, lw int) bool {
 	return validUplo(uplo) && (job == lapack.EVNone || job == lapack.EVCompute) && lw >= n &&
 		squareFits(n, la, lda)
@@ -50,7 +49,7 @@ type Lapack struct {
 
 var _ lapack.Float64 = Lapack{}
 
-// Below these orders gonum is faster than the call into the library.
+// Orders below which gonum is faster than a call of the library.
 const (
 	smallPotrf = 24
 	smallSyevd = 8
@@ -65,8 +64,8 @@ func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 }
 
 // Dsyev computes all eigenvalues in ascending order, and with EVCompute the
-// eigenvectors as columns, of a symmetric matrix. The library's divide and
-// conquer takes the place of the QR iteration, and brings its own workspace.
+// eigenvectors as columns, of a symmetric matrix. It is the library's divide and
+// conquer, with a workspace of its own.
 func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
 	lwork int) bool {
 	if lwork == -1 || n < smallSyevd || !syevFits(job, uplo, n, len(a), lda, len(w)) {
@@ -76,7 +75,7 @@ func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda 
 		return false
 	}
 	if job == lapack.EVCompute {
-		// The library's columns are our rows.
+		// Columns of the library are rows here.
 		for r := range n {
 			for c := r + 1; c < n; c++ {
 				a[r*lda+c], a[c*lda+r] = a[c*lda+r], a[r*lda+c]

@@ -6,8 +6,8 @@ import (
 	"privkern/graphs/simd/matrix"
 )
 
-// NewLeft copies op(A), m×k, for the products that our own kernels take without further copies; nil
-// where the registered routines are those of a library or gonum's. Products have the bits of [Gemm].
+// NewLeft copies op(A) (m×k) for products by the kernels of package matrix, which have the bits of [Gemm]. It
+// returns nil if another BLAS is registered.
 func NewLeft[T Float](t blas.Transpose, m, k int, a []T, lda int) *matrix.Left[T] {
 	if !active.kernels {
 		return nil

@@ -14,20 +14,18 @@ type library struct {
 	float64, float32 routines
 }
 
-// routines are the entry points of one precision, in the Fortran calling
-// convention: every argument is a pointer, so that neither the order of
-// integer and floating-point registers nor the packing of the stack differs
-// between platforms.
+// routines holds the entry points of one precision, in the Fortran calling convention. Every argument is a
+// pointer, so that calls are the same on all platforms.
 type routines struct {
 	gemm, syrk, trsm, potrf, syevd uintptr
 }
 
-// errMissing marks a library that is not installed.
+// errMissing is the error of a library that is not installed.
 var errMissing = errors.New("not found")
 
 func isMissing(err error) bool { return errors.Is(err, errMissing) }
 
-// load opens a library and looks up what is needed of it.
+// load opens a library and looks up its routines.
 func load(name string) (*library, error) {
 	restore := prepareEnvironment()
 	h, err := dlopen(name)
@@ -64,8 +62,7 @@ func load(name string) (*library, error) {
 	return lib, nil
 }
 
-// identify asks the library for its name and version and puts it on one
-// thread.
+// identify reads the name and version of the library, and sets it to one thread.
 func (l *library) identify(h uintptr) error {
 	if f := dlsym(h, "openblas_get_config"); f != 0 {
 		l.info.Name = "OpenBLAS"
@@ -97,7 +94,7 @@ func (l *library) identify(h uintptr) error {
 	return nil
 }
 
-// mklVersion finds "2024.2" in "Intel(R) oneAPI Math Kernel Library Version
+// mklVersion extracts "2024.2" from "Intel(R) oneAPI Math Kernel Library Version
 // 2024.2-Product Build ... for Intel(R) 64 architecture applications".
 func mklVersion(s string) string {
 	_, after, ok := strings.Cut(s, "Version ")
@@ -109,8 +106,7 @@ func mklVersion(s string) string {
 	return v
 }
 
-// selfTest multiplies two small matrices: a library with another integer size
-// or calling convention must not get any further.
+// selfTest multiplies two small matrices, because a library may have another integer size or calling convention.
 func (l *library) selfTest() error {
 	a, b, c := []float64{1, 2, 3, 4, 5, 6}, []float64{1, -1, 2, 0, 1, 3}, make([]float64, 4)
 	callGemm(l.float64.gemm, 'N', 'N', 2, 2, 3, 1, a, 3, b, 2, 0, c, 2)
@@ -122,11 +118,9 @@ func (l *library) selfTest() error {
 	return nil
 }
 
-// prepareEnvironment sets what a library reads while it is loaded, unless the
-// user has set it: one thread from the start, so that no idle pool of threads
-// is created, and for OpenBLAS the AVX-512 kernels where the processor has
-// them, because releases older than the processor fall back to much slower
-// ones. It returns a function that puts the environment back, for the sake of
+// prepareEnvironment sets the variables that a library reads when it is loaded, unless the user has set them: one
+// thread, so that it creates no pool of idle threads, and OpenBLAS's AVX-512 kernels where the processor has
+// AVX-512, because releases older than the processor use much slower ones. restore resets the environment for
 // child processes.
 func prepareEnvironment() (restore func()) {
 	want := map[string]string{
@@ -143,21 +137,19 @@ func prepareEnvironment() (restore func()) {
 		if _, set := os.LookupEnv(name); set {
 			continue
 		}
-		// With or without cgo, this reaches the C library's getenv: purego
-		// brings the runtime's hook where cgo does not.
+		// This sets the C library's environment as well: without cgo, by purego's hook into the runtime.
 		if os.Setenv(name, value) == nil {
 			added = append(added, name)
 		}
 	}
 	return func() {
 		for _, name := range added {
-			_ = os.Unsetenv(name) // it was set a moment ago; nothing can be done
+			_ = os.Unsetenv(name) // set above, so that it does not fail
 		}
 	}
 }
 
-// missingError distinguishes a library that is not installed from one that does not
-// load.
+// missingError marks the error of a library that is not installed, as opposed to one that does not load.
 func missingError(name string, err error) error {
 	if filepath.IsAbs(name) {
 		if _, statErr := os.Stat(name); statErr == nil {

@@ -1,13 +1,12 @@
 package cpublas
 
-// turns bounds the calls of a library that run at the same time; nil for no bound.
+// turns limits the concurrent calls of a library; nil for no limit.
 //
-// OpenBLAS takes a buffer of 32 to 256 MiB for each, keeps it, and tries for ever where it
-// finds no room. Where memory has a limit, one call at a time uses the buffer that the first
-// one takes while there is room.
+// OpenBLAS allocates a buffer of 32 to 256 MiB for each concurrent call, keeps it, and retries forever if there is
+// no room. Where memory is limited, calls follow one another and use the buffer of the first.
 var turns chan struct{}
 
-// takeTurns lets the calls of a library take turns where memory has a limit.
+// takeTurns makes the calls of a library follow one another if memory is limited.
 func takeTurns(lib *library) {
 	turns = nil
 	if lib == nil || !limited() {
@@ -19,7 +18,7 @@ func takeTurns(lib *library) {
 	callGemm(lib.float64.gemm, 'N', 'N', n, n, n, 1, a, n, a, n, 0, c, n)
 }
 
-// enter waits for the call's turn, leave ends it.
+// enter waits for the turn of a call, and leave ends it.
 func enter() {
 	if turns != nil {
 		turns <- struct{}{}

@@ -2,7 +2,7 @@ package cpublas
 
 import "syscall"
 
-// limited says whether the address space or the data of this process have a limit.
+// limited reports whether the address space or the data of this process have a limit.
 func limited() bool {
 	for _, resource := range []int{syscall.RLIMIT_AS, syscall.RLIMIT_DATA} {
 		var l syscall.Rlimit

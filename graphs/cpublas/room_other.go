@@ -2,5 +2,5 @@
 
 package cpublas
 
-// limited says whether the memory of this process has a limit, which is not known here.
+// limited reports whether the memory of this process is limited; it is unknown here.
 func limited() bool { return false }

@@ -5,12 +5,11 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// serial is gonum's BLAS with products that stay on the goroutine of the caller. gonum's own
-// start as many goroutines as there are processors, for every call, beside those of a pool.
+// serial is gonum's BLAS with products on the calling goroutine. gonum's own products start as many goroutines as
+// there are processors in every call, in addition to those of a pool.
 //
-// gonum divides a product from four blocks of its result on, and then adds up the blocks of
-// the inner dimension in order. Calls of at most three blocks in the same order give the same
-// bits.
+// gonum divides a product with at least four blocks in its result, and adds the blocks of the inner dimension in
+// order. Calls of at most three blocks in the same order have the same bits.
 type serial struct{ gonum.Implementation }
 
 var (
@@ -18,7 +17,7 @@ var (
 	_ blas.Float32 = serial{}
 )
 
-// gonum's sizes: blocks are gonumBlock×gonumBlock, and gonumParallel of them are divided.
+// Constants of gonum: blocks are gonumBlock×gonumBlock, and products of gonumParallel blocks are divided.
 const (
 	gonumBlock    = 64
 	gonumParallel = 4
@@ -36,8 +35,8 @@ func (s serial) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []flo
 	inBlocks(s.Implementation.Sgemm, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// inBlocks calls gonum's product for the whole, where gonum does not divide it, panics or has
-// nothing to multiply, or for strips of blocks.
+// inBlocks calls gonum's product once, if gonum does not divide it, panics or has nothing to multiply, or else for
+// strips of blocks.
 func inBlocks[T Float](gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T,
 	c []T, ldc int), ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	blocks := ((m + gonumBlock - 1) / gonumBlock) * ((n + gonumBlock - 1) / gonumBlock)
@@ -52,16 +51,16 @@ func inBlocks[T Float](gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a 
 			cols, to := min(wide, n-j), c[i*ldc+j:]
 			by := beta
 			for l := 0; l < k; l += gonumBlock {
-				gemm(ta, tb, rows, cols, min(gonumBlock, k-l), alpha, within(a, lda, i, l, ta), lda,
-					within(b, ldb, l, j, tb), ldb, by, to, ldc)
+				gemm(ta, tb, rows, cols, min(gonumBlock, k-l), alpha, submatrix(a, lda, i, l, ta), lda,
+					submatrix(b, ldb, l, j, tb), ldb, by, to, ldc)
 				by = 1
 			}
 		}
 	}
 }
 
-// within is what of A begins at row i and column j of op(A).
-func within[T Float](a []T, lda, i, j int, t blas.Transpose) []T {
+// submatrix returns the elements of A from row i, column j of op(A) on.
+func submatrix[T Float](a []T, lda, i, j int, t blas.Transpose) []T {
 	if t != blas.NoTrans {
 		i, j = j, i
 	}

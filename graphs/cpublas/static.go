@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// On these platforms no library is loaded at run time: dlopen always fails,
-// so that nothing below it is ever reached.
+// On these platforms no library is loaded at run time: dlopen always fails, and nothing below it is reached.
 
 var openBLASNames, mklNames []string
 

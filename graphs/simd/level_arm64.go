@@ -1,4 +1,4 @@
 package simd
 
-// available has NEON without a question: every arm64 processor that Go runs on has it.
+// available includes NEON, which every arm64 processor supported by Go has.
 func available() []Level { return []Level{Portable, NEON} }

@@ -1,13 +1,11 @@
-// Package simd chooses the vector instructions that the kernels in its subfolders use.
+// Package simd selects the vector instructions of the kernels in its subfolders.
 //
-// A kernel has one definition of its result, an order of fused multiply-adds that is the
-// same at every level, so that the bits of a result depend neither on the processor nor on
-// the level. [Portable] computes them with math.FMA and serves as the reference of the
-// others.
+// The result of a kernel is defined as an order of fused multiply-adds that is the same at every level, so that its
+// bits depend neither on the processor nor on the level. [Portable] computes with math.FMA, and is the reference of
+// the other levels.
 //
-// The level is the best that the processor has. The environment variable PRIVKERN_SIMD
-// limits it, by one of the names of [Level]; a level that the processor lacks, or a word
-// that is none, is an error of [Setup].
+// The default is the best level of the processor. The environment variable PRIVKERN_SIMD sets another one by the name
+// of a [Level]; [Setup] returns an error for an unknown level and for one that the processor lacks.
 package simd
 
 import (
@@ -19,7 +17,7 @@ import (
 	"sync/atomic"
 )
 
-// EnvVar is the environment variable that limits the level.
+// EnvVar is the environment variable that sets the level.
 const EnvVar = "PRIVKERN_SIMD"
 
 // Level is a set of vector instructions.
@@ -35,14 +33,14 @@ const (
 
 var names = [...]string{Portable: "portable", NEON: "neon", AVX2: "avx2", AVX512: "avx512"}
 
-// String is the level's name in PRIVKERN_SIMD.
+// String returns the level's name in PRIVKERN_SIMD.
 func (l Level) String() string { return names[l] }
 
-// Levels are those that this processor has, the slowest first: Portable is always one.
+// Levels returns the levels of this processor, the slowest, Portable, first.
 func Levels() []Level { return available() }
 
-// Active is the level in use: the best one where the environment variable is wrong. It is one
-// load: kernels read it at each call.
+// Active returns the level in use, the best one if the environment variable is wrong. It is a single load, because
+// kernels read it in each call.
 func Active() Level {
 	_ = Setup()
 	return Level(active.Load())
@@ -71,12 +69,12 @@ var setup = sync.OnceValue(func() error {
 		strings.Join(have, ", "))
 })
 
-// Setup chooses the level on its first call. The error is that of the environment variable;
-// the best level is then in use.
+// Setup selects the level on its first call. It returns an error for a wrong environment variable; the best level is
+// then in use.
 func Setup() error { return setup() }
 
-// Use sets the level for tests and benchmarks that compare levels, until restore is called.
-// Nothing may compute during either call. It panics where the processor lacks the level.
+// Use sets the level until restore is called, for tests and benchmarks that compare levels. Nothing may compute during
+// either call. It panics if the processor lacks the level.
 func Use(l Level) (restore func()) {
 	before := Active()
 	if !slices.Contains(available(), l) {

@@ -10,14 +10,14 @@ import (
 // leaf is the largest order of a tridiagonal problem that is not divided.
 const leaf = 32
 
-// conquest is a symmetric tridiagonal problem while it is divided and conquered.
+// conquest is the state of divide and conquer for a symmetric tridiagonal problem.
 type conquest[T Float] struct {
 	n       int
 	d, e    []float64 // the diagonal, which becomes the eigenvalues, and the elements beside it
-	q, g, s []T       // n×n: eigenvectors as rows; rows to be multiplied; what they are multiplied by
-	order   []int     // rows of q from the least eigenvalue of a part to the largest, from its first
+	q, g, s []T       // n×n: eigenvectors as rows; rows before a product; its left factor
+	order   []int     // rows of q of a part by ascending eigenvalue, counted from its first
 
-	// Of the merge at hand. Rows count from the first of the merged part.
+	// State of the current merge. Rows are counted from the first of the merged part.
 	z    []float64 // the vector of the update, by rows of q
 	side []side    // the columns where a row of q is not zero
 	kept []int     // rows that take part, their eigenvalues ascending
@@ -25,7 +25,7 @@ type conquest[T Float] struct {
 	secular
 }
 
-// newConquest has room for a problem, which it destroys.
+// newConquest returns the state for a problem, whose d and e it overwrites.
 func newConquest[T Float](d, e []float64) *conquest[T] {
 	n := len(d)
 	c := &conquest[T]{n: n, d: d, e: e, q: make([]T, n*n), g: make([]T, n*n), s: make([]T, n*n),
@@ -35,7 +35,7 @@ func newConquest[T Float](d, e []float64) *conquest[T] {
 	return c
 }
 
-// solve computes the pairs of the part of rows [from, to), the largest want of them with vectors.
+// solve computes the eigenvalues of the part of rows [from, to), and the eigenvectors of the want largest.
 func (c *conquest[T]) solve(from, to, want int) bool {
 	n := to - from
 	if n <= leaf {
@@ -64,7 +64,7 @@ func (c *conquest[T]) leaf(from, to int) bool {
 	return true
 }
 
-// sort orders rows by their eigenvalues, and equal ones by their place.
+// sort orders rows by eigenvalue, and rows of equal eigenvalues by index.
 func (c *conquest[T]) sort(rows []int, first int) {
 	slices.SortFunc(rows, func(i, j int) int {
 		switch a, b := c.d[first+i], c.d[first+j]; {
@@ -77,8 +77,8 @@ func (c *conquest[T]) sort(rows []int, first int) {
 	})
 }
 
-// merge makes the pairs of a part from those of its halves: of D + rho z zᵀ, with the eigenvalues
-// D of both and z of the last row and the first one of their matrices of eigenvectors.
+// merge computes the pairs of a part from those of its halves, as those of D + rho z zᵀ: D holds the eigenvalues
+// of both halves, and z the last and the first row of their matrices of eigenvectors.
 func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
 	n, half := to-from, mid-from
 	order := c.order[from:to]
@@ -101,7 +101,7 @@ func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
 	if !c.roots(k, math.Abs(beside)) {
 		return false
 	}
-	first := c.place(from, order, want)
+	first := c.arrange(from, order, want)
 	c.vectors(from, half, n, first)
 	for i := range order {
 		order[i] += from
@@ -109,7 +109,7 @@ func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
 	return true
 }
 
-// mergeOrder makes one ascending order of those of both halves.
+// mergeOrder merges the ascending orders of both halves.
 func (c *conquest[T]) mergeOrder(from, half int, order []int) {
 	merged := c.rest[:0]
 	i, j := 0, half
@@ -126,9 +126,9 @@ func (c *conquest[T]) mergeOrder(from, half int, order []int) {
 	copy(order, merged)
 }
 
-// place writes the eigenvalues of the merged part and their order, where kept row i becomes row i
-// and those that are left follow. It returns the first root of which a vector is wanted.
-func (c *conquest[T]) place(from int, order []int, want int) (first int) {
+// arrange writes the eigenvalues of the merged part and their order. Kept row i becomes row i, and the rest
+// follows. It returns the first root whose eigenvector is wanted.
+func (c *conquest[T]) arrange(from int, order []int, want int) (first int) {
 	k, n := len(c.kept), len(order)
 	c.sort(c.rest, from)
 	old := c.z[:n-k]
@@ -156,11 +156,11 @@ func (c *conquest[T]) place(from int, order []int, want int) (first int) {
 	return first
 }
 
-// vectors writes the rows of eigenvectors of the merged part, from root first on: those of the
-// rank-one update times the rows that took part, and those rows that did not.
+// vectors writes the eigenvectors of the merged part as rows, from root first on: the eigenvectors of the rank-one
+// update times the kept rows, then the rest.
 //
-// Rows of one half are zero in the columns of the other. The rows that took part are ordered by
-// where they are not zero, so that two products leave most zeros out.
+// Rows of one half are zero in the columns of the other. The kept rows are sorted by the columns where they are
+// nonzero, so that two products skip most zeros.
 func (c *conquest[T]) vectors(from, half, n, first int) {
 	k := len(c.kept)
 	var count [3]int
@@ -200,7 +200,7 @@ func (c *conquest[T]) vectors(from, half, n, first int) {
 	}
 }
 
-// product computes the m×n product of S and the contiguous k×n G, zero where k is.
+// product computes the m×n product Q of S (m×k) and the contiguous G (k×n), which is zero for k = 0.
 func product[T Float](m, n, k int, s []T, lds int, g, q []T, ld int) {
 	if k == 0 {
 		for i := range m {

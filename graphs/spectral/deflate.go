@@ -2,7 +2,7 @@ package spectral
 
 import "math"
 
-// side are the columns of a merged part where a row of eigenvectors is not zero.
+// side is the set of columns of a merged part where a row of eigenvectors is nonzero.
 type side uint8
 
 const (
@@ -11,13 +11,13 @@ const (
 	lower // those of the second half
 )
 
-// deflate divides the rows into those kept, whose eigenvalues the update D + rho z zᵀ changes, and
-// the rest: rows with a negligible element of z, and of two rows with eigenvalues that are nearly
-// equal the one whose element of z a rotation of both makes zero (Dongarra and Sorensen, "A fully
-// parallel algorithm for the symmetric eigenvalue problem", 1987).
+// deflate divides the rows into those kept, whose eigenvalues the update D + rho z zᵀ changes, and the rest: rows
+// with a negligible element of z, and one of each two rows of nearly equal eigenvalues, whose element of z a
+// rotation of both makes zero (Dongarra and Sorensen, "A fully parallel algorithm for the symmetric eigenvalue
+// problem", 1987).
 //
-// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff
-// of the norm of the problem.
+// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff of the norm of
+// the problem.
 func (c *conquest[T]) deflate(from, half int, order []int, rho float64) {
 	c.kept, c.rest = c.kept[:0], c.rest[:0]
 	d := c.d[from : from+len(order)]
@@ -39,7 +39,7 @@ func (c *conquest[T]) deflate(from, half int, order []int, rho float64) {
 			if math.Abs(gap*cos*sin) <= tolerance {
 				c.z[i] = r
 				c.rotateRows(from, half, len(order), i, last, cos, sin)
-				// The element that the rotation leaves beside the diagonal is negligible.
+				// The off-diagonal element after the rotation is negligible.
 				p, q := float64(cos*cos), float64(sin*sin)
 				d[i], d[last] = float64(p*d[i])+float64(q*d[last]), float64(q*d[i])+float64(p*d[last])
 				c.rest = append(c.rest, last)

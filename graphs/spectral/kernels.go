@@ -2,24 +2,23 @@ package spectral
 
 import "privkern/graphs/simd/vector"
 
-// The kernels below work on four rows at a time, so that a vector beside them is read once for
-// all four. Products and sums are rounded apart. Sums of products have eight partial sums,
-// element j in sum j mod 8, which sumLanes adds up: an order that vector instructions of any
-// width up to eight elements can keep.
+// The kernels below compute with four rows at a time, so that a vector is read once for all four. Products and sums
+// are rounded separately. Sums of products have eight partial sums, with element j in sum j mod 8, which sumLanes
+// adds: an order for vector instructions of any width up to eight elements.
 const (
 	together = 4
 	lanes    = 8
 )
 
-// partial are the partial sums of four rows.
+// partial holds the partial sums of four rows.
 type partial[T Float] [together][lanes]T
 
-// sumLanes adds up partial sums, halves first.
+// sumLanes adds partial sums, the upper half to the lower half first.
 func sumLanes[T Float](s *[lanes]T) T {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// dot is the inner product of a and x, which are equally long.
+// dot returns the inner product of a and x, which have equal lengths.
 func dot[T Float](a, x []T) T {
 	var s [lanes]T
 	dotLanes(a, x, &s)
@@ -61,7 +60,7 @@ func addRows[T Float](c *[together]T, a []T, lda int, y []T) {
 	}
 }
 
-// dotRows are the inner products of four rows and x, the length of which is a multiple of lanes.
+// dotRows returns the inner products of four rows and x, whose length is a multiple of lanes.
 func dotRows[T Float](a []T, lda int, x []T) (s [together]T) {
 	var p partial[T]
 	if !vectorDotRows(a, lda, x, &p) {
@@ -89,11 +88,10 @@ func addDotRows[T Float](c *[together]T, a []T, lda int, x, y []T) (s [together]
 	return s
 }
 
-// symv computes y = A x for the symmetric matrix of order len(x) whose lower triangle is in a,
-// which it reads once, from its last row on where up is set. A caller that changes the direction
-// from call to call finds in the cache what was read last.
+// symv computes y = A x for the symmetric matrix of order len(x) with the lower triangle a, which it reads once, from
+// the last row upwards if up is set. Callers alternate the direction, so that the rows read last are in the cache.
 //
-// Blocks of rows end at a block on the diagonal that begins at a multiple of lanes.
+// Blocks of rows end at a diagonal block that begins at a multiple of lanes.
 func symv[T Float](up bool, a []T, lda int, x, y []T) {
 	n := len(x)
 	clear(y[:n])
@@ -110,9 +108,9 @@ func symv[T Float](up bool, a []T, lda int, x, y []T) {
 	}
 }
 
-// symvRows adds to y the product of the first m columns of rows m to end, at most lanes, and that
-// of their transpose. Four rows at a time go to the kernel. Where less are left, it has those
-// before them again, or where there are none, one row four times, with factors of zero.
+// symvRows adds to y the product with the first m columns of rows m to end, at most lanes rows, and with their
+// transpose. The kernel takes four rows at a time. For fewer remaining rows it takes the rows before them again, or a
+// single row four times, with factors of zero.
 func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
 	if end-m == lanes {
 		if s, ok := vectorEightRows(x[m:end], a[m*lda:], lda, x[:m], y[:m]); ok {
@@ -139,7 +137,7 @@ func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
 	}
 }
 
-// symvTriangle adds the product of a block on the diagonal.
+// symvTriangle adds the product with a diagonal block.
 func symvTriangle[T Float](a []T, lda int, x, y []T) {
 	y = y[:len(x)]
 	for i, c := range x {

@@ -32,7 +32,7 @@ func addDotRows32(c *[together]float32, a *float32, lda int, x, y *float32, m in
 
 func vectorised(m int) bool { return m > 0 && simd.Active() >= simd.AVX2 }
 
-// The pointers below are those of elements of the type T, float32 or float64.
+// The pointers below point to elements of type T, float32 or float64.
 
 func vectorAddRows[T Float](c *[together]T, a []T, lda int, y []T) bool {
 	m := len(y)
@@ -82,8 +82,8 @@ func vectorAddDotRows[T Float](c *[together]T, a []T, lda int, x, y []T, p *part
 	return true
 }
 
-// vectorEightRows adds to y eight rows of a with the coefficients c, as addRows does in two calls,
-// and returns their inner products with x.
+// vectorEightRows adds eight rows of a with the coefficients c to y, as two calls of addRows, and returns their inner
+// products with x.
 func vectorEightRows[T Float](c, a []T, lda int, x, y []T) (s [lanes]T, ok bool) {
 	m := len(x)
 	if m == 0 || simd.Active() != simd.AVX512 {

@@ -6,16 +6,15 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// sweeps is the mean number of iterations for an eigenvalue after which the QL method gives up.
+// sweeps limits the iterations of the QL method, per eigenvalue in the mean.
 const sweeps = 50
 
-// implicitQL computes the eigenvalues, in no order, of the tridiagonal matrix with diagonal d and
-// the elements e[:len(d)-1] beside it, which it destroys. Rows i of q, at distance ld, are
-// rotated with d[i]: rows of the identity become eigenvectors. q may be nil. It reports whether
-// the iteration converged.
+// implicitQL replaces the diagonal d of a tridiagonal matrix by its eigenvalues, in no order, and overwrites the
+// off-diagonal elements e[:len(d)-1]. Row i of q, at distance ld, is rotated with d[i], so that rows of the identity
+// become eigenvectors. q may be nil. It reports whether the iteration converged.
 //
-// It is the QL method with implicit shifts (Golub and Van Loan, "Matrix Computations", Section
-// 8.3.5; Dubrulle, Martin and Wilkinson, "The implicit QL algorithm", 1968).
+// It is the QL method with implicit shifts (Golub and Van Loan, "Matrix Computations", Section 8.3.5; Dubrulle, Martin
+// and Wilkinson, "The implicit QL algorithm", 1968).
 func implicitQL[T Float](d, e []float64, q []T, ld int) bool {
 	n := len(d)
 	for l, left := 0, sweeps*n; l < n; {
@@ -35,7 +34,7 @@ func implicitQL[T Float](d, e []float64, q []T, ld int) bool {
 	return true
 }
 
-// sweep is one QL iteration on the rows l to m, with Wilkinson's shift.
+// sweep makes one QL iteration on rows l to m, with Wilkinson's shift.
 func sweep[T Float](l, m int, d, e []float64, q []T, ld int) {
 	n := len(d)
 	g := (d[l+1] - d[l]) / (2 * e[l])
@@ -47,7 +46,7 @@ func sweep[T Float](l, m int, d, e []float64, q []T, ld int) {
 		if i+1 < m {
 			e[i+1] = r
 		}
-		if r == 0 { // the matrix has fallen into two
+		if r == 0 { // the matrix has split into two
 			d[i+1] -= p
 			return
 		}
@@ -77,7 +76,7 @@ func rotate[T Float](x, y []T, c, s T) {
 	}
 }
 
-// hypotenuse is √(x² + y²), neither of which overflows. Unlike math.Hypot it rounds the same on
+// hypotenuse returns √(x² + y²) for x and y whose squares do not overflow. Unlike math.Hypot, it has the same bits on
 // every processor.
 func hypotenuse(x, y float64) float64 {
 	x, y = math.Abs(x), math.Abs(y)

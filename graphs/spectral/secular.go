@@ -2,19 +2,18 @@ package spectral
 
 import "math"
 
-// secular are the eigenvalues of diag(poles) + rho z zᵀ for ascending poles, no element of z
-// negligible: the roots of f(x) = 1 + rho Σ z_j² / (poles_j − x), one above each pole. A root is
-// kept as the nearest pole and the offset from it, so that its differences from all poles have
-// small relative errors.
+// secular computes the eigenvalues of diag(poles) + rho z zᵀ for ascending poles, where no element of z is negligible:
+// the roots of the secular equation f(x) = 1 + rho Σ z_j² / (poles_j − x), one above each pole. A root is stored as the
+// nearest pole and the offset from it, so that its differences from all poles have small relative errors.
 type secular struct {
-	unit      float64   // of the matrix: the offsets of single precision need fewer digits
+	unit      float64   // unit roundoff of the matrix; in single precision the offsets have fewer digits
 	poles     []float64 // ascending
-	weights   []float64 // z; after roots, the vector whose exact roots the offsets are
+	weights   []float64 // z; after roots, the z for which the computed roots are exact
 	squares   []float64 // rho z²
-	shifted   []float64 // the poles less that of the root at hand
+	shifted   []float64 // the poles minus the origin of the current root
 	origin    []int
 	offset    []float64
-	column    []int // of the elements of an eigenvector
+	column    []int // columns of the elements of an eigenvector
 	component []float64
 }
 
@@ -29,8 +28,8 @@ func (s *secular) init(n int, unit float64) {
 	s.origin, s.column = make([]int, n), make([]int, n)
 }
 
-// roots computes the first k roots, and the z for which these are exact (Gu and Eisenstat): with
-// it eigenvectors are orthogonal to working precision, however close the roots.
+// roots computes the first k roots, and the z for which these are exact (Gu and Eisenstat). With that z, eigenvectors are
+// orthogonal to working precision also for close roots.
 func (s *secular) roots(k int, rho float64) bool {
 	for j := range k {
 		s.squares[j] = float64(rho * float64(s.weights[j]*s.weights[j]))
@@ -48,7 +47,7 @@ func (s *secular) roots(k int, rho float64) bool {
 	return true
 }
 
-// accumulate multiplies the squares of the new z by the factors that root i has in them.
+// accumulate multiplies the squares of the new z by the factors of root i.
 func (s *secular) accumulate(i, k int) {
 	poles, product := s.poles[:k], s.component[:k]
 	at, near, offset := poles[i], poles[s.origin[i]], s.offset[i]
@@ -61,7 +60,7 @@ func (s *secular) accumulate(i, k int) {
 	}
 }
 
-// secularVector writes eigenvector i of k, of unit length, elements in the places of column.
+// secularVector writes eigenvector i of k, of unit length, with element j in to[column[j]].
 func secularVector[T Float](s *secular, i, k int, to []T) {
 	near, offset := s.poles[s.origin[i]], s.offset[i]
 	v, length := s.component[:k], 0.0
@@ -76,13 +75,11 @@ func secularVector[T Float](s *secular, i, k int, to []T) {
 	}
 }
 
-// steps is the number of iterations for a root after which there is none. Half of those that do
-// not halve the interval in digits would do.
+// steps limits the iterations for a root. Half of it suffices for halving the interval to the last digit.
 const steps = 200
 
-// root finds root i of k by the fixed-weight method (Li, "Solving secular equations stably and
-// efficiently", LAPACK Working Note 89, 1993), in an interval that closes: where a step leaves
-// the interval, it is divided.
+// root finds root i of k by the fixed-weight method (Li, "Solving secular equations stably and efficiently", LAPACK
+// Working Note 89, 1993), in an interval that shrinks: a step that leaves the interval is replaced by its division.
 func (s *secular) root(i, k int) bool {
 	if k == 1 {
 		s.origin[0], s.offset[0] = 0, s.squares[0]
@@ -120,7 +117,7 @@ func (s *secular) root(i, k int) bool {
 	return false
 }
 
-// between divides an interval, where both ends have a sign in the middle of their exponents.
+// between divides an interval; if both ends have the same sign, in the middle of their exponents.
 func between(low, high float64) float64 {
 	switch {
 	case low > 0:
@@ -135,7 +132,7 @@ func between(low, high float64) float64 {
 	return low + (high-low)/2
 }
 
-// value is f at a point with its derivative, and what roundoff is relative to.
+// value holds f and its derivative at a point, and the size to which rounding errors are relative.
 type value struct{ f, slope, size float64 }
 
 // evaluate computes f at the offset x from the origin of root i.
@@ -161,9 +158,8 @@ func (s *secular) evaluate(x float64, i, k int) value {
 		size: 2 + size + 8*(above-below) + float64(math.Abs(x)*slope)}
 }
 
-// start returns an offset to begin with and the interval of root i, and chooses its origin: the
-// pole in whose half of the way to the next one the root is. It is the root of the sum where the
-// poles beside it are exact and the others as seen from half way.
+// start returns the first offset and the interval of root i, and chooses its origin, the nearer of the two poles around
+// it. The offset is the root of f with exact terms of these two poles, and the other terms taken at their midpoint.
 func (s *secular) start(i, k int) (x, low, high float64) {
 	if i == k-1 {
 		return s.startLast(k)
@@ -179,7 +175,7 @@ func (s *secular) start(i, k int) (x, low, high float64) {
 		rest += squares[j] / ((poles[j] - at) - half)
 	}
 	p, q := squares[i], squares[i+1]
-	if rest+(q-p)/half > 0 { // f at half way
+	if rest+(q-p)/half > 0 { // f at the midpoint
 		s.origin[i] = i
 		low, high = 0, half
 		x = smallRoot(rest, float64(rest*gap)+p+q, float64(p*gap))
@@ -197,7 +193,7 @@ func (s *secular) start(i, k int) (x, low, high float64) {
 	return x, low, high
 }
 
-// smallRoot is the root of c x² − a x + b = 0 that is the limit for small b.
+// smallRoot returns the root of c x² − a x + b = 0 that tends to zero with b.
 func smallRoot(c, a, b float64) float64 {
 	r := math.Sqrt(math.Abs(float64(a*a) - 4*float64(b*c)))
 	if a > 0 {
@@ -233,8 +229,8 @@ func (s *secular) startLast(k int) (x, low, high float64) {
 	return x, 0, high
 }
 
-// step is the change of the offset x to the root of a sum of two poles and a constant that has
-// the value and the slope of f there, and for the nearest pole its weight.
+// step returns the change of the offset x to the root of an interpolant: a constant and the terms of two poles, with
+// the value and the slope of f at x and the weight of the nearest pole.
 func (s *secular) step(v value, x float64, i, k int) float64 {
 	p, q := i, i+1
 	if i == k-1 {

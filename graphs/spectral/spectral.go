@@ -1,20 +1,17 @@
-// Package spectral decomposes symmetric matrices: A = V diag(w) Vᵀ, all pairs or the largest.
+// Package spectral decomposes symmetric matrices, A = V diag(w) Vᵀ, for all eigenpairs or the largest.
 //
-// A matrix is reduced to tridiagonal form by blocked Householder reflections (Golub and Van
-// Loan, "Matrix Computations", Section 8.3; Dongarra, Sorensen and Hammarling, "Block reduction
-// of matrices to condensed forms", 1989), the tridiagonal problem is solved by divide and
-// conquer (Cuppen, 1981; Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric
-// tridiagonal eigenproblem", 1995), and the reflections are applied to its vectors in blocks of
-// compact WY form. Everything but the symmetric matrix-vector products is matrix products,
-// which go to the implementation that is registered with gonum's blas64 and blas32.
+// A matrix is reduced to tridiagonal form by blocked Householder reflections (Golub and Van Loan, "Matrix Computations",
+// Section 8.3; Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms", 1989). The
+// tridiagonal problem is solved by divide and conquer (Cuppen, 1981; Gu and Eisenstat, "A divide-and-conquer algorithm
+// for the symmetric tridiagonal eigenproblem", 1995), and the reflections are applied to its eigenvectors in blocks of
+// compact WY form. All operations except the symmetric matrix-vector products are matrix products, by the
+// implementation that is registered with gonum's blas64 and blas32.
 //
-// Errors are normwise: with u the unit roundoff of the element type, the residuals and what
-// V lacks of orthonormality are a small multiple of n·u·‖A‖ and n·u. Eigenvalues that are small
-// beside the largest are noise below that.
+// Errors are normwise: with the unit roundoff u of the element type, the residual ‖AV − V diag(w)‖ is a small multiple
+// of n·u·‖A‖, and ‖VᵀV − I‖ of n·u. Eigenvalues below n·u·‖A‖ are noise.
 //
-// Work is on the goroutine of the caller. Bits depend on those of the registered products
-// alone: the order of all other operations is fixed, and no product is fused with a sum unless it
-// is one with a power of two, whatever the processor.
+// Computation is on the calling goroutine. Bits depend only on those of the registered products: the order of all other
+// operations is fixed, and no product is fused with a sum, except products with a power of two, on any processor.
 package spectral
 
 import (
@@ -30,23 +27,21 @@ import (
 // Float is a precision in which matrices are decomposed.
 type Float interface{ float32 | float64 }
 
-// ErrNotFinite says that a matrix has elements that are infinite or NaN.
+// ErrNotFinite is the error of a matrix with infinite elements or NaN.
 var ErrNotFinite = errors.New("spectral: a matrix that is not finite has no eigenvalues")
 
-// ErrOverflow says that an eigenvalue of a finite matrix is beyond the range of its type.
+// ErrOverflow is the error of a finite matrix with an eigenvalue beyond the range of its type.
 var ErrOverflow = errors.New("spectral: an eigenvalue is beyond the range of numbers; divide the matrix by its size")
 
-// ErrNoConvergence says that an iteration ran out of steps.
+// ErrNoConvergence is the error of an iteration that reached its limit of steps.
 var ErrNoConvergence = errors.New("spectral: the eigenvalues did not converge")
 
-// Eigen computes all eigenvalues of the symmetric n×n matrix A, of which it reads the lower
-// triangle, rows at distance lda. w[:n] receives them in ascending order, and a the eigenvectors
-// as columns, orthonormal, of arbitrary sign. It takes 3n² numbers of memory and up to 4⅔n³
-// multiplications and additions.
+// Eigen computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads, rows at distance lda.
+// w[:n] receives them in ascending order, and a the orthonormal eigenvectors as columns, of arbitrary sign. It takes
+// 3n² numbers of memory and up to 4⅔n³ multiplications and additions.
 //
-// It fails with ErrNotFinite, which leaves a as it was, or with ErrOverflow or ErrNoConvergence,
-// which do not.
-// It panics where a slice is short.
+// It returns ErrNotFinite and does not change a, or ErrOverflow or ErrNoConvergence, after which a is undefined. It
+// panics if a slice is too short.
 func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	if n == 0 {
 		return nil
@@ -59,11 +54,10 @@ func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	return nil
 }
 
-// Largest computes the k largest eigenvalues of the symmetric n×n matrix A, of which it reads the
-// lower triangle, rows at distance lda, and destroys it. w[:k] receives them in descending order,
-// and row i of the k×n matrix V, rows at distance ldv, the eigenvector of w[i]: unlike the
-// columns of [Eigen], rows. Few pairs take about 4/3 n³ multiplications and additions, more than a
-// twelfth of them 3n² numbers of memory and what divide and conquer has before its last step.
+// Largest computes the k largest eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads and
+// overwrites, rows at distance lda. w[:k] receives them in descending order, and row i of V (k×n), rows at distance
+// ldv, the eigenvector of w[i], unlike the columns of [Eigen]. For k ≤ n/12 it takes about 4/3 n³ multiplications and
+// additions, otherwise 3n² numbers of memory and divide and conquer without the last product.
 //
 // Errors are those of [Eigen].
 func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
@@ -83,8 +77,8 @@ func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
 	return nil
 }
 
-// Eigenvalues computes all eigenvalues of the symmetric n×n matrix A, of which it reads the lower
-// triangle, rows at distance lda, and destroys it. w[:n] receives them in ascending order.
+// Eigenvalues computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads and overwrites,
+// rows at distance lda. w[:n] receives them in ascending order.
 //
 // Errors are those of [Eigen].
 func Eigenvalues[T Float](n int, a []T, lda int, w []T) error {
@@ -115,8 +109,7 @@ func scaled[T Float](w []T, values []float64, scale int) error {
 	return nil
 }
 
-// decompose computes the k largest pairs: eigenvalues in ascending order in w, eigenvectors as
-// rows of z.
+// decompose computes the k largest eigenvalues, in ascending order in w, and eigenvectors as rows of z (k×n).
 func decompose[T Float](n, k int, a []T, lda int, w []T) (z []T, err error) {
 	scale, err := balance(n, a, lda)
 	if err != nil {
@@ -135,7 +128,7 @@ func decompose[T Float](n, k int, a []T, lda int, w []T) (z []T, err error) {
 	return z, nil
 }
 
-// largestOf computes the k largest pairs of a tridiagonal matrix, which it destroys.
+// largestOf computes the k largest pairs of a tridiagonal matrix, which it overwrites.
 func largestOf[T Float](d, e []float64, k int) (values []float64, z []T, ok bool) {
 	n := len(d)
 	if k*fewPairs <= n {
@@ -159,19 +152,18 @@ func largestOf[T Float](d, e []float64, k int) (values []float64, z []T, ok bool
 	return values, z, true
 }
 
-// The largest elements of a matrix that is not scaled: far from where squares overflow or
-// lose digits.
+// The range of the largest element of a matrix that is not scaled, in which squares neither overflow nor lose digits.
 const (
 	smallest = -20
 	largest  = 20
 )
 
-// balance scales the lower triangle by a power of two, 2^-exponent, such that its largest element
-// is about one, unless it is within reach of one already.
+// balance scales the lower triangle by 2^-exponent, such that its largest element is about one, unless it is within
+// the range above.
 func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 	size := T(0)
 	for i := range n {
-		size = max(size, largestAbsolute(a[i*lda:i*lda+i+1])) // NaN stays
+		size = max(size, largestAbsolute(a[i*lda:i*lda+i+1])) // max keeps NaN
 	}
 	if math.IsInf(float64(size), 1) || math.IsNaN(float64(size)) {
 		return 0, ErrNotFinite
@@ -189,9 +181,8 @@ func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 	return exponent, nil
 }
 
-// largestAbsolute is the largest absolute value, NaN where there is one. Without their sign, the
-// bits of numbers are in the order of the numbers, infinity is above all others, and NaN above it:
-// integers need no branches.
+// largestAbsolute returns the largest absolute value, or NaN if there is one. It compares bits as integers, without
+// branches: without their sign, bits have the order of the numbers, with infinity above them and NaN above infinity.
 func largestAbsolute[T Float](x []T) T {
 	switch x := any(x).(type) {
 	case []float32:
@@ -218,7 +209,7 @@ func largestAbsolute[T Float](x []T) T {
 	return 0
 }
 
-// transpose writes the transpose of the contiguous n×n matrix from in blocks that the cache holds.
+// transpose writes the transpose of the contiguous n×n matrix from, in blocks that fit the cache.
 func transpose[T Float](n int, from, to []T, ld int) {
 	const block = 16
 	for i0 := 0; i0 < n; i0 += block {
@@ -233,7 +224,7 @@ func transpose[T Float](n int, from, to []T, ld int) {
 	}
 }
 
-// unit is the unit roundoff of an element type.
+// unit returns the unit roundoff of an element type.
 func unit[T Float]() float64 {
 	var x T
 	if _, single := any(x).(float32); single {

@@ -3,31 +3,30 @@ package spectral
 import "math"
 
 const (
-	// fewPairs is how many times less than all are so few that bisection and inverse iteration
-	// are faster than divide and conquer.
+	// fewPairs is the ratio n/k from which bisection and inverse iteration are faster than divide
+	// and conquer.
 	fewPairs = 12
-	// inverseSteps is the number of inverse iterations after which a vector is given up.
+	// inverseSteps limits the inverse iterations for a vector.
 	inverseSteps = 5
-	// orthogonalSteps is the number of orthogonalisations after which a vector is given up.
+	// orthogonalSteps limits the orthogonalisations of a vector.
 	orthogonalSteps = 5
-	// accepted is the largest residual of a vector in units of roundoff of the norm.
+	// accepted is the largest residual of a vector, in units of roundoff of the norm.
 	accepted = 8
 )
 
-// tridiagonal is a symmetric tridiagonal matrix of which some pairs are computed.
+// tridiagonal is a symmetric tridiagonal matrix whose largest pairs are computed.
 type tridiagonal struct {
-	d, e, squares []float64 // the diagonal, the elements beside it and their squares
+	d, e, squares []float64 // the diagonal, the off-diagonal elements and their squares
 	norm          float64   // the largest sum of absolute values of a row
 	tolerance     float64   // of eigenvalues
 }
 
-// few computes the k largest pairs: eigenvalues w in ascending order and the rows of the k×n Z in
-// their order. ok is false for a matrix of zeros, and where a vector has not converged.
+// few computes the k largest pairs: eigenvalues w in ascending order, and eigenvectors as rows of z (k×n) in the same
+// order. ok is false for a matrix of zeros, and if a vector has not converged.
 //
-// Eigenvalues are bisected by Sturm's sequences (Golub and Van Loan, "Matrix Computations",
-// Section 8.4.1). A vector is that of inverse iteration, orthogonal to all before it, and is
-// accepted for its residual: with the eigenvalues counted and the vectors orthonormal, pairs of
-// small residuals are those wanted, which inverse iteration alone does not ensure.
+// Eigenvalues are bisected with Sturm sequences (Golub and Van Loan, "Matrix Computations", Section 8.4.1). Vectors
+// come from inverse iteration, are orthogonalised against those before, and accepted by their residual. Because the
+// eigenvalues are counted and the vectors orthonormal, small residuals ensure that these are the largest pairs.
 func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
 	n := len(d)
 	t := &tridiagonal{d: d, e: e, squares: make([]float64, n)}
@@ -35,7 +34,7 @@ func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
 		size := math.Abs(x)
 		if i > 0 {
 			size += math.Abs(e[i-1])
-			// A quotient of two zeros would not be a number.
+			// At least 2⁻¹⁰⁰⁰, to avoid 0/0.
 			t.squares[i] = max(float64(e[i-1]*e[i-1]), 0x1p-1000)
 		}
 		if i < n-1 {
@@ -46,7 +45,7 @@ func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
 	if t.norm == 0 {
 		return nil, nil, false
 	}
-	// Those of single precision have some digits more than it holds.
+	// In single precision, eigenvalues have some digits more than the type.
 	t.tolerance = max(0x1p-52, unit*0x1p-12) * t.norm
 	w = t.largest(k)
 	v := &basis{n: n, ld: padded(n)}
@@ -64,7 +63,7 @@ func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
 	return w, z, true
 }
 
-// basis are vectors as rows, zeros after the elements of a row and in the rows after the last.
+// basis holds vectors as rows, padded by zero columns and rows.
 type basis struct {
 	n, ld int
 	rows  []float64
@@ -79,9 +78,9 @@ func (b *basis) orthogonalise(i, k int) {
 	}
 }
 
-// independent makes row i orthogonal to the rows after it, up to row k, and of unit length. What
-// rounding leaves of the others is taken off again until little is: of a vector that lies among
-// them, all that is left at first is rounding. It reports false where that has no end.
+// independent makes row i orthogonal to the rows after it, up to row k, and of unit length. It orthogonalises again while
+// the length falls much, because a vector in the span of the others leaves only rounding errors. It reports false if
+// that does not end.
 func (b *basis) independent(i, k int) bool {
 	x := b.rows[i*b.ld : i*b.ld+b.n]
 	for range orthogonalSteps {
@@ -93,8 +92,8 @@ func (b *basis) independent(i, k int) bool {
 	return false
 }
 
-// chains is the number of Sturm sequences that are computed side by side, because a division
-// waits for the one before it in a sequence.
+// chains is the number of Sturm sequences that are computed at a time, because each division depends on the one before
+// it in its sequence.
 const chains = 4
 
 // largest computes the k largest eigenvalues in ascending order.
@@ -126,7 +125,7 @@ func (t *tridiagonal) largest(k int) []float64 {
 	return w
 }
 
-// below counts the eigenvalues below each x: the negative pivots of T − x.
+// below counts the eigenvalues below each x, the negative pivots of T − xI.
 func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
 	p, q, r, s := 1.0, 1.0, 1.0, 1.0
 	for i, d := range t.d {
@@ -140,8 +139,8 @@ func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
 	return count
 }
 
-// vector computes the eigenvector of an eigenvalue w, row i of a basis, orthogonal to the rows
-// after it. It reports whether its residual is at most the bound.
+// vector computes the eigenvector of the eigenvalue w as row i of a basis, orthogonal to the rows after it. It reports
+// whether the residual is at most the bound.
 func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound float64) bool {
 	x := v.rows[i*v.ld : i*v.ld+v.n]
 	f.factor(t, w)
@@ -159,8 +158,8 @@ func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound fl
 	return false
 }
 
-// start fills x with numbers between −1 and 1 without a pattern, others for every i: in one
-// eigenspace inverse iteration hardly changes where it begins.
+// start fills x with pseudo-random numbers between −1 and 1 that differ for every i, because within an eigenspace inverse
+// iteration hardly changes the direction of its start.
 func start(x []float64, i int) {
 	state := uint64(len(x)) + uint64(i)<<32
 	for j := range x {
@@ -169,7 +168,7 @@ func start(x []float64, i int) {
 	}
 }
 
-// normalise scales x to unit length. It returns the length before, or zero where x has none.
+// normalise scales x to unit length, and returns its length before; zero or values that are not finite give zero.
 func normalise(x []float64) (length float64) {
 	size := 0.0
 	for _, v := range x {
@@ -190,7 +189,7 @@ func normalise(x []float64) (length float64) {
 	return float64(size * root)
 }
 
-// residual is ‖Tx − wx‖.
+// residual returns ‖Tx − wx‖.
 func (t *tridiagonal) residual(w float64, x []float64) float64 {
 	n, sum := len(x), 0.0
 	for i, v := range x {
@@ -206,8 +205,7 @@ func (t *tridiagonal) residual(w float64, x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// factors are those of T − w with row exchanges: P(T − w) = LU, where U has two diagonals above
-// its own.
+// factors holds the factors of T − wI with row exchanges, P(T − wI) = LU, where U has two superdiagonals.
 type factors struct {
 	u, u1, u2, l []float64
 	exchanged    []bool
@@ -218,7 +216,7 @@ func newFactors(n int) *factors {
 		exchanged: make([]bool, n)}
 }
 
-// factor computes the factors. A pivot that is zero becomes rounding.
+// factor computes the factors. A zero pivot is replaced by a rounding error.
 func (f *factors) factor(t *tridiagonal, w float64) {
 	n := len(t.d)
 	least := 0x1p-53 * t.norm
@@ -248,7 +246,7 @@ func (f *factors) factor(t *tridiagonal, w float64) {
 	f.u[n-1] = pivot
 }
 
-// solve overwrites x by (T − w)⁻¹ x.
+// solve overwrites x by (T − wI)⁻¹ x.
 func (f *factors) solve(x []float64) {
 	n := len(x)
 	for i := range n - 1 {

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	panelRows  = 24 // reflections that are applied together to the rest of a matrix
-	updateRows = 96 // rows of its triangle that a product updates
-	// negligible is what a row and an element beside the diagonal count as zero below, of a
-	// matrix whose largest element is above 2^smallest: squares would lose digits.
+	panelRows  = 24 // reflections that are applied to the rest of a matrix together
+	updateRows = 96 // rows of the triangle that one product updates
+	// negligible is the size below which rows and off-diagonal elements are treated as zero, for a
+	// matrix with a largest element above 2^smallest, because their squares would lose digits.
 	negligible = 0x1p-400
 )
 
-// tridiagonalise reduces the symmetric matrix with the lower triangle a to T = QᵀAQ, with the
-// diagonal d[:n] and the elements e[:n-1] beside it. Q = H(n−1) … H(1) with
-// H(i) = I − tau[i] v vᵀ, v of the elements a[i][:i], the last of which is one.
+// tridiagonalise reduces the symmetric matrix with the lower triangle a to T = QᵀAQ, with the diagonal d[:n] and the
+// off-diagonal elements e[:n-1]. Q = H(n−1) … H(1) with H(i) = I − tau[i] v vᵀ, where v is stored in a[i][:i], and its
+// last element is one.
 //
-// The rows of the triangle go from the last to the first. Those of a panel are updated one by
-// one, and the triangle before them by products, once for a panel: A ← A − VᵀW − WᵀV.
+// Rows of the triangle are reduced from the last to the first. Those of a panel are updated one by one, and the
+// triangle before them by products, once per panel: A ← A − VᵀW − WᵀV.
 func tridiagonalise[T Float](n int, a []T, lda int, d, e []float64, tau []T) {
 	ld := padded(n)
 	p := &panel[T]{a: a, lda: lda, ld: ld, pairs: make([]T, 2*panelRows*ld), swapped: make([]T, 2*panelRows*ld)}
@@ -38,11 +38,11 @@ func tridiagonalise[T Float](n int, a []T, lda int, d, e []float64, tau []T) {
 	}
 }
 
-// padded is the least multiple of lanes from n on.
+// padded returns n rounded up to a multiple of lanes.
 func padded(n int) int { return (n + lanes - 1) &^ (lanes - 1) }
 
-// panel are the reflections since the last update of the triangle: row 2r of pairs is the vector
-// v of the r-th, row 2r+1 its w. Up to a multiple of lanes, zeros follow the elements of both.
+// panel holds the reflections since the last update of the triangle: row 2r of pairs is the vector v of reflection r,
+// row 2r+1 its w. Both are padded by zeros to a multiple of lanes.
 type panel[T Float] struct {
 	a              []T
 	lda, ld, rows  int
@@ -50,14 +50,14 @@ type panel[T Float] struct {
 	coefficients   [2 * panelRows]T
 }
 
-// pair are the first n elements of the rows of the next reflection.
+// pair returns the first n elements of the rows of the next reflection.
 func (p *panel[T]) pair(n int) (v, w []T) {
 	at := 2 * p.rows * p.ld
 	return p.pairs[at : at+n], p.pairs[at+p.ld : at+p.ld+n]
 }
 
-// update applies the reflections of the panel to row i, which it moves to that of the next
-// vector, and returns its diagonal element.
+// update applies the reflections of the panel to row i, copies it to the row of the next vector, and returns its
+// diagonal element.
 func (p *panel[T]) update(i int) float64 {
 	row, _ := p.pair(padded(i + 1))
 	clear(row[copy(row, p.a[i*p.lda:i*p.lda+i+1]):])
@@ -74,7 +74,7 @@ func (p *panel[T]) update(i int) float64 {
 // add adds the rows of the panel times the coefficients to y.
 func (p *panel[T]) add(y []T) {
 	c := &p.coefficients
-	if p.rows%2 == 1 { // the rows that follow have no reflection yet
+	if p.rows%2 == 1 { // later rows have no reflection yet
 		c[2*p.rows], c[2*p.rows+1] = 0, 0
 	}
 	for r := 0; r < 2*p.rows; r += together {
@@ -82,9 +82,8 @@ func (p *panel[T]) add(y []T) {
 	}
 }
 
-// reflect makes row i, which is updated, zero up to the element beside the diagonal, which it
-// returns, and adds the reflection to the panel: w = tau A v − ½ tau² (vᵀAv) v, where A has the
-// updates of the panel.
+// reflect adds the reflection that makes the updated row i zero up to its off-diagonal element, which it returns. With the
+// updated A, w = tau A v − ½ tau² (vᵀAv) v.
 func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 	v, w := p.pair(padded(i))
 	beside, tau = householder(v[:i])
@@ -121,8 +120,8 @@ func (p *panel[T]) updateRest(n int) {
 	}
 }
 
-// householder replaces x by the vector v of the reflection H = I − tau v vᵀ, whose last element
-// is one, such that Hx has only a last element, which it returns.
+// householder replaces x by the vector v of the reflection H = I − tau v vᵀ, with last element one, such that only the
+// last element of Hx is nonzero. It returns that element.
 func householder[T Float](x []T) (last float64, tau T) {
 	end := len(x) - 1
 	alpha := float64(x[end])
@@ -143,7 +142,7 @@ func householder[T Float](x []T) (last float64, tau T) {
 	return last, T((last - alpha) / last)
 }
 
-// squares is the sum of squares in double.
+// squares returns the sum of squares in float64.
 func squares[T Float](x []T) float64 {
 	var s [4]float64
 	for len(x) >= len(s) {
