@@ -12,28 +12,20 @@ import (
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/dense"
-	"privkern/graphs/engine"
-	"privkern/graphs/kernel"
-	"privkern/graphs/linalg"
 	"privkern/graphs/parallel"
 	"privkern/runner/experiment"
 )
 
-// EngineBenchmarks measure the graphs that all papers share, on the CPU with
-// one worker, and large operations with all as well.
+// EngineBenchmarks measures programs that all papers share beside other libraries, on the CPU with
+// one worker, and large operations with one worker and with all.
 func EngineBenchmarks() []experiment.Benchmark {
-	return append(peerBenchmarks(), []experiment.Benchmark{
-		{Name: "graphs/linalg", Doc: "Solve with a 1,024×1,024 matrix and 64 right sides; PSD part of a 256×256 matrix.",
-			Run: solves},
-		{Name: "graphs/dense", Long: true,
-			Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +
-				"and with one for each processor.",
-			Run: largeOperations},
-	}...)
+	return append(peerBenchmarks(), experiment.Benchmark{Name: "graphs/dense", Long: true, Run: largeOperations,
+		Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +
+			"and with one for each processor."})
 }
 
-// formulaMatrix is a full matrix of numbers in (-1, 1) without a pattern that
-// a library could exploit.
+// formulaMatrix returns a dense matrix of numbers in (-1, 1) without a structure that a
+// library could exploit.
 func formulaMatrix(rows, cols int) *mat.Dense {
 	m := mat.NewDense(rows, cols, nil)
 	for i := range rows {
@@ -44,42 +36,11 @@ func formulaMatrix(rows, cols int) *mat.Dense {
 	return m
 }
 
-func solves(_ context.Context, m experiment.Meter) error {
-	e, err := engine.Open("cpu", "float64", 1)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = e.Close() }()
-	const n, right, small = 1024, 64, 256
-	k, err := kernel.EQ(4, 1).Matrix(e, formulaMatrix(n, 8), formulaMatrix(n, 8))
-	if err != nil {
-		return err
-	}
-	for i := range n {
-		k.Set(i, i, k.At(i, i)+1)
-	}
-	b := formulaMatrix(n, right)
-	if _, err := m.Time("solve", func() error {
-		_, _, err := linalg.SolveSPD(e, k, b)
-		return err
-	}); err != nil {
-		return err
-	}
-	var indefinite mat.Dense
-	a := formulaMatrix(small, small)
-	indefinite.Add(a, a.T())
-	_, err = m.Time("PSD part", func() error {
-		_, _, err := linalg.PSDPart(e, &indefinite)
-		return err
-	})
-	return err
-}
-
-// largeOperations compares wall times: the gain is the time of one worker by that of all.
+// largeOperations compares wall times. The gain is the time of one worker divided by that of all.
 func largeOperations(_ context.Context, m experiment.Meter) error {
 	cpublas.Setup()
 	const order, side = 5451, 4096
-	const oneCall = 0 // in place of a number of workers
+	const oneCall = 0 // the number of workers of a single call of the library
 	all := runtime.GOMAXPROCS(0)
 	symmetric, factor := make([]float64, order*order), make([]float64, order*order)
 	for i := range order {
@@ -135,7 +96,7 @@ func largeOperations(_ context.Context, m experiment.Meter) error {
 	return nil
 }
 
-// gainTarget is 1.8 for two workers, and none for one.
+// gainTarget returns 1.8 for two workers and more, and 0, no bound, for one.
 func gainTarget(workers int) float64 {
 	if workers < 2 {
 		return 0

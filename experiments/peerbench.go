@@ -41,7 +41,7 @@ func peerBenchmarks() []experiment.Benchmark {
 // peer of the same name and sizes.
 type work struct {
 	row    string // of the table
-	name   string // of the peer; empty for none
+	name   string // of the peer
 	sizes  []int
 	atMost float64 // times the peer's processor time; 0 for no bound
 
@@ -114,9 +114,6 @@ func (w work) measure(ctx context.Context, m experiment.Meter, dtype string,
 		return err
 	}
 	row := w.row + " " + dtype
-	if w.name == "" {
-		return m.Time(row, run)
-	}
 	return m.Beside(row, experiment.Peer{Work: w.name, DType: dtype, Sizes: w.sizes, AtMost: w.atMost,
 		Tolerance: tolerances[dtype], Result: func() (float64, error) { return w.norm(out["result"]) }}, run)
 }
@@ -155,7 +152,6 @@ func kernelMatrices(ctx context.Context, m experiment.Meter) error {
 		{"EQ 3000×784", 784, kernel.EQ(math.Sqrt(784), 1), "kernel", 1.1},
 		{"EQ 3000×64", 64, kernel.EQ(8, 1), "kernel", 1},
 		{"Laplacian 3000×64", 64, kernel.Laplacian(1./64, 1), "laplacian", .8},
-		{"Matérn 5/2 3000×64", 64, kernel.Matern(2.5, 8, 1), "", 0},
 	} {
 		w := work{row: k.row, name: k.peer, sizes: []int{points, k.dims}, atMost: k.atMost,
 			inputs: func() map[string]*mat.Dense { return map[string]*mat.Dense{"x": wave(points, k.dims, 1e-3)} },

@@ -15,7 +15,6 @@ import (
 
 	"privkern/experiments"
 	"privkern/graphs/engine"
-	"privkern/runner/execute/bench"
 	"privkern/runner/execute/schedule"
 	"privkern/runner/execute/worker"
 	"privkern/runner/experiment"
@@ -26,8 +25,7 @@ const workerName = "worker"
 // workerCommand is the main function of the processes that sweep and table
 // start. It reads no ledgers: that would be most of its start.
 func workerCommand() *cobra.Command {
-	var noop bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:    workerName,
 		Short:  "Run trials for another process",
 		Hidden: true,
@@ -36,10 +34,7 @@ func workerCommand() *cobra.Command {
 			worker.PreferOOMKill()
 			// The runner decides how its workers end.
 			signal.Ignore(os.Interrupt, syscall.SIGTERM)
-			served := experiment.NewRegistry(bench.Noop)
-			if !noop {
-				served = experiment.RegistryOf(experiments.Papers())
-			}
+			served := experiment.RegistryOf(experiments.Papers())
 			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Backend{
 				Describe: describeDevice, Open: engine.Opener, Failed: engine.DeviceFailed})
 			if errors.Is(err, io.EOF) {
@@ -48,8 +43,6 @@ func workerCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&noop, "noop", false, "offer the experiment of the runner's benchmarks only")
-	return cmd
 }
 
 // executable is this program, to be started as a worker.

@@ -26,7 +26,6 @@ func Paper() experiment.Paper {
 			regress.Figure1(), regress.Figure2(), classify.Figure3(), classify.Figure4(), classify.Figure5(),
 			choose.Figure6(), regress.NoiseFigure(), regress.DesignFigure(),
 		},
-		Benchmarks: []experiment.Benchmark{regress.Benchmark(), classify.Benchmark()},
-		Ledger:     ledger,
+		Ledger: ledger,
 	}
 }

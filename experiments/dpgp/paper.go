@@ -20,8 +20,7 @@ func Paper() experiment.Paper {
 			hyperparameters().Experiment, searchTime().Experiment, classification().Experiment,
 			regression.Experiment().Experiment,
 		},
-		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
-		Benchmarks: benchmarks(),
-		Ledger:     ledger,
+		Figures: []experiment.Figure{figure1(), figure2(), figure3()},
+		Ledger:  ledger,
 	}
 }

@@ -28,7 +28,6 @@ func Paper() experiment.Paper {
 			picture.Figure10(), nearest.Figure12(values), nearest.Figure13(), nearest.Figure14a(values),
 			nearest.Figure14b(values), nearest.Figure16(values), fit.Figure17(values),
 		},
-		Benchmarks: fit.Benchmarks(),
-		Ledger:     ledger,
+		Ledger: ledger,
 	}
 }

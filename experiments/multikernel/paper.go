@@ -17,7 +17,6 @@ func Paper() experiment.Paper {
 		Name:        "multikernel",
 		Experiments: append(recognise.Experiments(), tradeoff.Learn().Experiment),
 		Figures:     []experiment.Figure{tradeoff.Frontier()},
-		Benchmarks:  recognise.Benchmarks(),
 		Ledger:      ledger,
 	}
 }

@@ -19,9 +19,8 @@ func Paper() experiment.Paper {
 			strong().Experiment, kernelCondition().Experiment, uniform().Experiment, nested().Experiment,
 			satellite().Experiment, scaling().Experiment, regression.Experiment().Experiment,
 		},
-		Figures:    []experiment.Figure{figure1(), figure2(), figure3()},
-		Ledger:     ledger,
-		Benchmarks: benchmarks(),
+		Figures: []experiment.Figure{figure1(), figure2(), figure3()},
+		Ledger:  ledger,
 	}
 }
 

@@ -14,8 +14,6 @@ type Paper struct {
 	// Ledger is the YAML text of the paper's claims: every printed value that
 	// is reproduced, and which trials reproduce it (package runner/claims/ledger).
 	Ledger []byte
-	// Benchmarks measure the computations of the paper's package.
-	Benchmarks []Benchmark
 }
 
 // Registry holds the experiments that a program offers, by name.

@@ -6,32 +6,34 @@ import (
 	"math"
 
 	"privkern/runner/execute/bench/peers"
+	"privkern/runner/execute/machine"
 	"privkern/runner/experiment"
 )
 
 // Peers measure the work of benchmarks in other libraries.
 type Peers interface {
-	// Measure does a work some times and returns the mean processor time of a call. It
-	// fails with a *peers.MissingError where a library is missing, with peers.ErrNone where
-	// there is no peer at all.
+	// Measure returns the mean processor time of some calls of a work. The error is a
+	// *peers.MissingError where a library is missing, and peers.ErrNone where there is no
+	// peer at all.
 	Measure(work experiment.Peer, calls int) (peers.Measurement, error)
 }
 
-// A sample of something short is the mean of as many calls as take sampleTime.
+// A sample is the mean of the calls that take sampleTime together. Sampling ends after
+// tooLong, because one or two samples suffice of long work.
 const (
 	sampleTime = 50e-3 // s
 	maxCalls   = 1000
+	tooLong    = 5. // s
 )
 
 // Beside implements experiment.Meter. Each sample of the work is followed by one of the
-// peer's, so that what else the machine does falls on both.
+// peer's, so that other load on the machine affects both.
 func (m *meter) Beside(name string, work experiment.Peer, f func() error) (float64, error) {
-	start := read()
+	start := machine.CPUSeconds()
 	if err := f(); err != nil { // builds graphs and touches memory; it is not counted
 		return 0, err
 	}
-	first, _ := start.since()
-	calls := callsFor(first)
+	calls := callsFor(machine.CPUSeconds() - start)
 	theirs, err := m.peer(name, work)
 	if err != nil {
 		return 0, err
@@ -42,16 +44,16 @@ func (m *meter) Beside(name string, work experiment.Peer, f func() error) (float
 		if err := m.ctx.Err(); err != nil {
 			return 0, err
 		}
-		if total > tooLong.Seconds() { // what else the machine does takes no measures away
+		if total > tooLong {
 			break
 		}
-		start := read()
+		start := machine.CPUSeconds()
 		for range calls {
 			if err := f(); err != nil {
 				return 0, err
 			}
 		}
-		cpu, _ := start.since()
+		cpu := machine.CPUSeconds() - start
 		ours = append(ours, cpu/float64(calls))
 		total += cpu
 		if theirs != nil {
@@ -64,14 +66,16 @@ func (m *meter) Beside(name string, work experiment.Peer, f func() error) (float
 			total += p.CPUSeconds * float64(calls)
 		}
 	}
-	row := m.timed(name+" (CPU)", CPU, ours)
+	m.Value(name+" (CPU)", median(ours), "s", experiment.Target{})
+	row := &m.measurements[len(m.measurements)-1]
+	row.Clock, row.Samples = CPU, ours
 	if theirs != nil {
 		row.Peer = newPeer(theirs.Library, ours, others, work.AtMost)
 	}
 	return median(ours), nil
 }
 
-// callsFor is the number of calls in a sample, where one takes some seconds.
+// callsFor returns the number of calls in a sample, where one takes some seconds.
 func callsFor(seconds float64) int {
 	if seconds <= sampleTime/maxCalls {
 		return maxCalls
@@ -79,8 +83,8 @@ func callsFor(seconds float64) int {
 	return int(math.Ceil(sampleTime / seconds))
 }
 
-// peer does the work of a peer once, for its libraries to be loaded and its input to be
-// made, and compares its result with that of the benchmark; nil where there is no peer.
+// peer runs the work of a peer once, which loads its libraries and makes its input, and
+// compares its result with that of the benchmark. It returns nil where there is no peer.
 func (m *meter) peer(name string, work experiment.Peer) (*peers.Measurement, error) {
 	if m.options.Peers == nil {
 		return nil, nil

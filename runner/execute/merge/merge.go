@@ -11,6 +11,7 @@
 package merge
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -333,8 +334,10 @@ func compare(e *experiment.Experiment, a, b *record.Record) (d difference) {
 			d.most, d.metric = apart, name
 		}
 	}
-	series := func(r *record.Record) string { raw, _ := json.Marshal(r.Series); return string(raw) } // it was read from JSON
-	if series(a) != series(b) {
+	// Series were read from JSON, and are written without an error.
+	ours, _ := json.Marshal(a.Series)
+	theirs, _ := json.Marshal(b.Series)
+	if !bytes.Equal(ours, theirs) {
 		d.texts = append(d.texts, "series")
 	}
 	return d

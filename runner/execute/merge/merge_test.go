@@ -336,7 +336,8 @@ func TestFoldersRefuses(t *testing.T) {
 	if _, err := merge.Folders(disk.System, b, []string{a}, "", registry); !errors.As(err, &other) {
 		t.Error(err)
 	}
-	if _, err := merge.Folders(disk.System, filepath.Join(t.TempDir(), "into"), []string{t.TempDir()}, "", registry); err == nil ||
+	into := filepath.Join(t.TempDir(), "into")
+	if _, err := merge.Folders(disk.System, into, []string{t.TempDir()}, "", registry); err == nil ||
 		!strings.Contains(err.Error(), "is not the output folder of a sweep") {
 		t.Error(err)
 	}
@@ -349,7 +350,8 @@ func TestFoldersRefuses(t *testing.T) {
 	if _, ok, err := s.Lock(p.Trials[1].Key); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, err := merge.Folders(disk.System, a, []string{folder(t, p, "", "ok 2")}, "", registry); !errors.Is(err, merge.ErrBusy) {
+	newer := []string{folder(t, p, "", "ok 2")}
+	if _, err := merge.Folders(disk.System, a, newer, "", registry); !errors.Is(err, merge.ErrBusy) {
 		t.Error(err)
 	}
 }
@@ -379,7 +381,8 @@ func TestFolderWithoutTrials(t *testing.T) {
 		t.Fatal(err)
 	}
 	into := filepath.Join(t.TempDir(), "into")
-	if r, err := merge.Folders(disk.System, into, []string{empty, folder(t, p, "ok 1")}, "", registry); err != nil || r.Copied != 1 {
+	from := []string{empty, folder(t, p, "ok 1")}
+	if r, err := merge.Folders(disk.System, into, from, "", registry); err != nil || r.Copied != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -31,7 +31,8 @@ func Watch(opts Options, name string) *Single {
 	now := opts.Now()
 	p := &plan.Plan{Trials: []plan.Trial{{Identity: experiment.Identity{Experiment: name}}}}
 	s := &Single{
-		opts: opts, name: name, trial: p.Trials[0], start: now, shown: now, lines: throttle{interval: opts.Interval, last: now},
+		opts: opts, name: name, trial: p.Trials[0], start: now, shown: now,
+		lines:    throttle{interval: opts.Interval, last: now},
 		forecast: NewForecast(plan.Workload{Plan: p, Pending: []int{0}, Jobs: 1}, now), stop: func() {},
 	}
 	s.forecast.Started(s.trial, now)
