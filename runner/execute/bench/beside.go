@@ -26,8 +26,8 @@ const (
 	tooLong    = 5. // s
 )
 
-// Beside implements experiment.Meter. Each sample of the work is followed by one of the
-// peer's, so that other load on the machine affects both.
+// Beside implements experiment.Meter. A sample of the peer follows each sample of the
+// work, so that other load on the machine affects both.
 func (m *meter) Beside(name string, work experiment.Peer, f func() error) (float64, error) {
 	start := machine.CPUSeconds()
 	if err := f(); err != nil { // builds graphs and touches memory; it is not counted

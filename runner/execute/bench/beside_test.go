@@ -31,7 +31,7 @@ func (l *library) Measure(_ experiment.Peer, calls int) (peers.Measurement, erro
 	return peers.Measurement{Library: "NumPy", CPUSeconds: cpu, Result: l.result}, nil
 }
 
-// measureBeside measures something short beside a library, whose result is to be 2.
+// measureBeside measures short work with the result 2 against a library.
 func measureBeside(t *testing.T, l Peers, repeat int) ([]Measurement, error) {
 	t.Helper()
 	return Run(t.Context(), []experiment.Benchmark{{Name: "a/b", Run: func(_ context.Context, m experiment.Meter) error {
@@ -88,7 +88,7 @@ func TestBesideDifferentWork(t *testing.T) {
 	}
 }
 
-// What takes long is measured once or twice, however often it was asked for.
+// Long work is measured once or twice, for any number of repeats.
 func TestBesideOfLongWork(t *testing.T) {
 	ms, err := measureBeside(t, &library{cpu: []float64{3}, result: 2}, 9)
 	if err != nil || len(ms[0].Samples) != 2 {

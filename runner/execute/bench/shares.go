@@ -25,19 +25,19 @@ type ShareCase struct {
 	experiment.Share
 	Of  *experiment.Experiment
 	Job trial.Job
-	// Missing says which data are not there; empty where all are.
+	// Missing names missing data; empty where all are there.
 	Missing string
 }
 
 // ShareRow is how much of an experiment's processor time is inside runs of programs.
 type ShareRow struct {
 	Experiment string   `json:"experiment"`
-	Settings   []string `json:"settings"` // those that are not defaults
+	Settings   []string `json:"settings"` // other than defaults
 	Trials     int      `json:"trials"`
 	CPU        float64  `json:"cpu_s"`                     // of a trial
 	Share      *float64 `json:"share_in_graphs,omitempty"` // nil: not measured
 	NotRun     string   `json:"not_run,omitempty"`         // why
-	Outside    string   `json:"outside"`                   // what is computed outside of programs, and why
+	Outside    string   `json:"outside"`                   // computations outside of programs, with the reason
 }
 
 // A share is measured over trials of enoughCPU seconds of processor time, or maxTrials.
@@ -99,7 +99,7 @@ func (c ShareCase) measure(ctx context.Context, open trial.Opener) (ShareRow, er
 	return row, nil
 }
 
-// measured are the columns of a row beside its names and its words.
+// measured returns the columns of the measured values.
 func (r ShareRow) measured() (cpu, share string) {
 	if r.Share == nil {
 		return "", "not run"
@@ -111,7 +111,7 @@ func (r ShareRow) measured() (cpu, share string) {
 	return cpu, fmt.Sprintf("%.0f %%", 100**r.Share)
 }
 
-// settings are those that are not defaults, in words.
+// settings returns the settings that are not defaults as text.
 func (r ShareRow) settings() string {
 	if len(r.Settings) == 0 {
 		return "defaults"
@@ -132,8 +132,8 @@ func SharesText(w io.Writer, rows []ShareRow) error {
 	return columns.Flush()
 }
 
-// SharesMarkdown writes the rows as a table with what stays outside. The line on top says what
-// measured them.
+// SharesMarkdown writes the rows as a table with the computations outside of programs.
+// The line on top names the machine.
 func SharesMarkdown(w io.Writer, on string, rows []ShareRow) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# What runs inside graphs

@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// sharesEngine says what its process took, in seconds, and what of that runs did.
+// sharesEngine has given processor times of the process and of its runs, in seconds.
 type sharesEngine struct {
 	process, graphs float64
 	began, unknown  bool

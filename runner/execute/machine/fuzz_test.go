@@ -5,8 +5,8 @@ import (
 	"testing/fstest"
 )
 
-// FuzzAvailable reads what the kernel says of memory and control groups. A group
-// can only take from what the machine has.
+// FuzzAvailable reads the files of the kernel about memory and control groups. A group
+// leaves no more than the machine has.
 func FuzzAvailable(f *testing.F) {
 	f.Add(meminfo, "0::/job/step\n", "2147483648\n", "1073741824\n", "anon 1\ninactive_file 536870912\n")
 	f.Add(meminfo, "0::/job/step\n", "max\n", "5\n", "")

@@ -9,10 +9,11 @@ import (
 type MemoryLimit struct {
 	Bytes int64
 	Flag  string // of ulimit: "-v" for the address space, "-d" for the data
-	Left  int64  // what this process has not mapped of it
+	Left  int64  // bytes of it that this process has not mapped
 }
 
-// leftOf is a limit less what is mapped, 1 at least: 0 is for what is not known.
+// leftOf returns a limit less the mapped bytes, at least 1, because 0 stands for
+// unknown.
 func leftOf(root fs.FS, limit int64, mapped string) int64 {
 	return max(1, limit-field(root, "proc/self/status", mapped, 1024))
 }

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits on a process. The first counts every address, the second what can be
-// written to.
+// limits lists the limits on a process: of all addresses, and of writable ones.
 var limits = []struct {
 	resource     int
 	flag, mapped string // mapped is the field of /proc/self/status

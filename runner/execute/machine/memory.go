@@ -1,6 +1,5 @@
-// Package machine measures this machine for its trials: the memory that they may
-// take, with the refusal of one that would not fit, what this process has taken,
-// and what other programs took of the processors meanwhile.
+// Package machine measures this machine for its trials: the available memory, the peak
+// memory of this process, and the processor time that other programs use meanwhile.
 package machine
 
 import (
@@ -11,13 +10,13 @@ import (
 	"strings"
 )
 
-// available is what the kernel of Linux and its control groups leave; 0 where they
-// say nothing.
+// available returns the bytes that the Linux kernel and its control groups leave; 0
+// where they are unknown.
 func available(root fs.FS) int64 {
 	least := int64(0)
 	take := func(bytes int64, ok bool) {
 		if ok && (least == 0 || bytes < least) {
-			least = max(bytes, 1) // 0 stands for what is not known
+			least = max(bytes, 1) // 0 stands for unknown
 		}
 	}
 	take(memAvailable(root))
@@ -63,8 +62,8 @@ func eachGroup(group string, f func(string)) {
 	}
 }
 
-// left is what a control group leaves; ok is false where it has no limit. Pages
-// of files that nobody has used lately count as used, but make room.
+// left returns the bytes that a control group leaves; ok is false where it has no
+// limit. Inactive pages of files count as free, because the kernel reclaims them.
 func left(root fs.FS, group, limitFile, usageFile, reclaimable string) (bytes int64, ok bool) {
 	limit, ok := limitOf(root, group, limitFile)
 	if !ok {
@@ -115,9 +114,9 @@ func field(root fs.FS, name, key string, unit int64) int64 {
 	return 0
 }
 
-// MemoryRefusal says why a trial that needs that many bytes is not started; it is empty
-// where it is to be started. An available amount of 0 is one that is not known, and
-// the zero MemoryLimit is none.
+// MemoryRefusal returns the reason for which a trial that needs that many bytes is not
+// started; "" where it is started. An available amount of 0 is unknown, and the zero
+// MemoryLimit is none.
 func MemoryRefusal(need, available int64, l MemoryLimit) string {
 	switch {
 	case available > 0 && need > available:

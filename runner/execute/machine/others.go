@@ -15,7 +15,7 @@ type Others struct {
 	begin reading
 }
 
-// reading is what has been used of the processors up to a moment.
+// reading is the use of the processors up to a moment.
 type reading struct {
 	at    time.Time
 	own   float64 // seconds of this process
@@ -28,9 +28,8 @@ const (
 	// leastWindow is the least time that is measured over: the kernel counts in
 	// hundredths of a second.
 	leastWindow = 100 * time.Millisecond
-	// quietCores is up to what share of a core others do not count: what the
-	// services of an idle machine take, and less than what times differ by from
-	// run to run.
+	// quietCores is the share of a core up to which others do not count: the services
+	// of an idle machine use as much, and times vary by more from run to run.
 	quietCores = 0.05
 	// quietSeconds is up to how much they do not count in a short time: half a
 	// dozen counters are each right to a hundredth of a second.
@@ -39,10 +38,10 @@ const (
 
 func watchOthers(read func() reading) *Others { return &Others{read, read()} }
 
-// Cores ends the measurement: how many cores others used on average, 0 where
-// that is next to nothing, of how many that the machine has. After what took less
-// than a tenth of a second it waits until that has passed. known is false where
-// the kernel does not count, or counts less than this process took.
+// Cores ends the measurement. It returns the mean number of cores that others used, 0
+// where that is next to nothing, and the number of cores of the machine. It waits until
+// a tenth of a second has passed since the start. known is false where the kernel does
+// not count, or counts less than this process used.
 func (o *Others) Cores(ctx context.Context) (used float64, of int, known bool) {
 	if rest := leastWindow - time.Since(o.begin.at); o.begin.known && rest > 0 {
 		select {
@@ -68,7 +67,7 @@ func others(begin, end reading) (used float64, known bool) {
 	return seconds / window, true
 }
 
-// read is what the kernel of Linux has counted.
+// read reads the counters of the Linux kernel.
 func read(root fs.FS) reading {
 	r := reading{at: time.Now(), own: CPUSeconds()}
 	raw, err := fs.ReadFile(root, "proc/stat")
@@ -88,10 +87,10 @@ func read(root fs.FS) reading {
 	return r
 }
 
-// busy adds up the seconds in which the processors were not idle, from the
-// fields of proc_stat(5) in hundredths of a second: user, nice, system, idle,
-// iowait, irq, softirq, steal. What runs in guests is in user and nice; what a
-// hypervisor gave to others is stolen from the trial, and counts.
+// busy adds up the seconds in which the processors were not idle, from the fields of
+// proc_stat(5) in hundredths of a second: user, nice, system, idle, iowait, irq,
+// softirq, steal. The time of guests is in user and nice. Time that a hypervisor gave
+// to others is stolen from the trial, and counts.
 func busy(fields []string) (seconds float64, ok bool) {
 	if len(fields) < 8 {
 		return 0, false

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AvailableMemory returns how many bytes programs may still take on this machine: the
-// least of what the kernel calls available and what the control groups (v1 and
-// v2) of this process leave. It is 0 where nothing is known.
+// AvailableMemory returns the bytes that programs may still allocate on this machine:
+// the least of the available memory of the kernel and of the control groups (v1 and v2)
+// of this process. It is 0 where nothing is known.
 func AvailableMemory() int64 { return available(os.DirFS("/")) }
 
 // WatchOthers begins a measurement.
@@ -29,8 +29,8 @@ func CPUSeconds() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
 
-// ResetPeakRSS starts the peak anew on Linux, so that it is not that of what ran
-// earlier; see proc_pid_clear_refs(5).
+// ResetPeakRSS resets the peak on Linux, so that it leaves out earlier work; see
+// proc_pid_clear_refs(5).
 func ResetPeakRSS() {
 	// Where it cannot be reset, the peak is that of the process: an upper bound.
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600)

@@ -33,10 +33,9 @@ type memoryCounters struct {
 	commit, peakCommit                                 uintptr
 }
 
-// AvailableMemory returns how many bytes programs may still take on this machine: the
-// lesser of the free physical memory and of what may still be committed, which the
-// page files bound too. It is 0 where nothing is known. Limits of job objects are
-// not looked at.
+// AvailableMemory returns the bytes that programs may still allocate on this machine:
+// the lesser of the free physical memory and of the commit limit, which page files
+// bound too. It is 0 where nothing is known. Limits of job objects are ignored.
 func AvailableMemory() int64 {
 	m := memoryStatus{size: uint32(unsafe.Sizeof(memoryStatus{}))}
 	if ok, _, _ := globalMemoryStatusEx.Call(uintptr(unsafe.Pointer(&m))); ok == 0 {
@@ -51,7 +50,7 @@ func ProcessLimit() (least MemoryLimit, ok bool) { return MemoryLimit{}, false }
 // WatchOthers begins a measurement.
 func WatchOthers() *Others { return watchOthers(systemReading) }
 
-// systemReading is what Windows has counted, of all programs.
+// systemReading reads the counters of Windows for all programs.
 func systemReading() reading {
 	r := reading{at: time.Now(), own: CPUSeconds(), cores: runtime.NumCPU()}
 	var idle, kernel, user windows.Filetime // kernel has the idle time in it

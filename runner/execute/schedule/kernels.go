@@ -8,10 +8,9 @@ import (
 	"privkern/runner/record"
 )
 
-// otherKernels says that this machine computes with another class of kernels than
-// what the plan was made on, or than results that stay; it is empty where it does
-// not. It is no reason to refuse: keys are the same, and tables say which classes
-// they are made of.
+// otherKernels returns a notice where this machine computes with another BLAS class
+// than that of the plan or of results that stay; "" otherwise. It is no reason to
+// refuse: keys are the same, and tables name the classes of their results.
 func (r *run) otherKernels() string {
 	here := r.opts.Host.Class()
 	if here == "" {

@@ -12,8 +12,8 @@ import (
 	"privkern/runner/record"
 )
 
-// TestOtherKernels runs a plan of six trials of which a machine of one class of
-// kernels has run the first, and another goes on.
+// TestOtherKernels runs a plan of six trials: a machine of one BLAS class has run the
+// first, and another goes on.
 func TestOtherKernels(t *testing.T) {
 	gonum := record.Provenance{Go: "go1.26 linux/amd64", BLAS: "gonum (pure Go)"}
 	open := record.Provenance{Go: "go1.26 linux/amd64", BLAS: "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)"}

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// request is a trial that waits to be run, and what it asks of the machine.
+// request is a trial that waits to be run, with its demands on the machine.
 type request struct {
 	index  int   // of the trial in the plan
 	memory int64 // bytes that it is estimated to take, at least 0
-	alone  bool  // nothing else of this runner runs beside it
+	alone  bool  // no other trial of this runner runs at the same time
 	// overtaken counts the trials behind it that were started while there was no
 	// room for it.
 	overtaken int
@@ -18,18 +18,18 @@ type request struct {
 
 // queue hands out requests to the workers of a run. Its invariants, at any time:
 //
-//   - What runs takes no more than the memory together, by the estimates; one
-//     request runs whatever it takes.
-//   - Beside a request that asks to be alone nothing runs.
+//   - The running requests take no more than the memory together, by the estimates; a
+//     single request runs with any estimate.
+//   - A request that asks to be alone runs alone.
 //   - Where something waits and nothing runs, take returns at once.
 //
-// Requests are handed out in their order, but one for which there is no room may
-// be overtaken by those behind it, at most patience times; then nothing starts
-// before it does. So a large trial neither waits forever behind small ones nor
-// leaves workers idle from the start. Largest first would pack a little better,
-// and turn the plan's order, in which people expect results, upside down.
+// Requests are handed out in their order, but one for which there is no room may be
+// overtaken by later ones, at most patience times; then nothing starts before it does.
+// So a large trial neither waits forever behind small ones nor leaves workers idle from
+// the start. Largest first would pack a little better, but would reverse the order of
+// the plan, in which people expect results.
 //
-// Requests that another runner holds are looked at when no others are left.
+// Requests that another runner holds are tried when no others are left.
 type queue struct {
 	memory   int64 // 0: no limit
 	patience int
@@ -69,8 +69,8 @@ func (q *queue) take(ctx context.Context) (next *request, held int) {
 		}
 		q.changed.Wait()
 	}
-	// What still runs and turns out to be another runner's is its worker's to take
-	// again.
+	// A running trial that turns out to be another runner's is taken again by its
+	// worker.
 	return nil, 0
 }
 
@@ -92,8 +92,8 @@ func (q *queue) next() (next *request, held int) {
 	return next, held
 }
 
-// first returns the position of the first request that may start now, -1 where
-// none may, and counts those that it overtakes.
+// first returns the position of the first request that may start now, and counts the
+// requests that it overtakes; -1 where none may.
 func (q *queue) first(requests []*request) int {
 	for i, r := range requests {
 		switch {
@@ -109,7 +109,7 @@ func (q *queue) first(requests []*request) int {
 	return -1
 }
 
-// room says whether a request may start now.
+// room reports whether a request may start now.
 func (q *queue) room(r *request) bool {
 	switch {
 	case q.running == 0:
@@ -120,7 +120,7 @@ func (q *queue) room(r *request) bool {
 	return q.memory == 0 || r.memory <= q.memory-q.used
 }
 
-// done gives back what a request has taken.
+// done returns the resources of a request.
 func (q *queue) done(r *request) { q.giveBack(r, false) }
 
 // hold gives it back for a request that another runner holds, to be looked at

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// simulation runs the requests of a queue on workers, each for as many steps as
-// it is given, and keeps what runs in each step.
+// simulation runs the requests of a queue on workers, each for a given number of steps,
+// and keeps the running ones of each step.
 type simulation struct {
 	queue   *queue
 	workers int
@@ -31,7 +31,7 @@ func simulate(requests []*request, steps []int, memory int64, workers int) *simu
 	return s
 }
 
-// next fills the workers and returns what runs in this step; nil at the end.
+// next fills the workers and returns the running requests of this step; nil at the end.
 func (s *simulation) next() []*request {
 	for r, end := range s.running {
 		if end == s.step {
@@ -54,8 +54,8 @@ func (s *simulation) next() []*request {
 	return now
 }
 
-// What runs at a time, by position, for mixes with a known best order: a step is
-// in brackets.
+// The requests that run at a time, by position, for mixes with a known best order: a
+// step is in brackets.
 func TestQueuePacks(t *testing.T) {
 	type mix struct {
 		memory int64
@@ -107,7 +107,7 @@ func TestQueuePacks(t *testing.T) {
 	}
 }
 
-// Whatever the mix: the memory holds what runs, a timed request is alone,
+// For any mix the memory holds the running requests, a timed request is alone,
 // everything runs once, and none is overtaken by more than the workers.
 func TestQueueInvariants(t *testing.T) {
 	for seed := range uint64(200) {
@@ -149,7 +149,7 @@ func TestQueueInvariants(t *testing.T) {
 	}
 }
 
-// What another runner holds comes last, and is not waited for before the rest.
+// Requests of another runner come last, and are not waited for before the rest.
 func TestQueueHeld(t *testing.T) {
 	a, b, c := &request{index: 0}, &request{index: 1, alone: true}, &request{index: 2}
 	q := newQueue([]*request{a, b, c}, 0, 1)

@@ -16,8 +16,8 @@ import (
 	"privkern/runner/record"
 )
 
-// scripted is a runner that runs trials in this process, of which some do not come to a result, by
-// their position in the plan.
+// scripted is a runner that runs trials in this process, some of them without a result,
+// by their position in the plan.
 func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
 	position := map[string]int{}
 	for i, t := range p.Trials {
@@ -36,9 +36,9 @@ func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
 	}
 }
 
-// Where the machine refuses one trial after another, the sweep stops after a few, with a sentence;
-// none has a record, and the same command goes on. One that comes to its end begins the count anew,
-// and trouble that may be due to a trial does not count.
+// Where the machine refuses one trial after another, the sweep stops after a few, with
+// a sentence; none has a record, and the same command goes on. A trial that ends resets
+// the count, and trouble that may be due to a trial does not count.
 func TestRefusedTrialsStopTheRun(t *testing.T) {
 	const ok, refused, failed, died = 'o', 'r', 'f', 'd'
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestRefusedTrialsStopTheRun(t *testing.T) {
 	}
 }
 
-// A trial that runs when others are refused comes to its end, and has its result.
+// A trial that runs when others are refused ends normally, and has its result.
 func TestRefusedTrialsLeaveOthersAlone(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 9)
 	o := &givenUpLog{halted: make(chan struct{})}

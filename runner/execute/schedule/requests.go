@@ -10,9 +10,8 @@ import (
 	"privkern/runner/text"
 )
 
-// requests returns what the pending trials ask of the machine, in the order in
-// which they are run: that of the plan, but timed trials last, so that workers
-// idle only once.
+// requests returns the demands of the pending trials in the order in which they run:
+// that of the plan, but timed trials last, so that workers idle only once.
 func (r *run) requests(pending []int) ([]*request, error) {
 	var out, timed []*request
 	for _, index := range pending {
@@ -22,7 +21,7 @@ func (r *run) requests(pending []int) ([]*request, error) {
 			return nil, err
 		}
 		next := &request{index: index}
-		if r.refusal(e, t.Params) == "" { // what is refused takes nothing
+		if r.refusal(e, t.Params) == "" { // a refused trial takes nothing
 			next.memory, next.alone = e.Peak(t.Params), e.Timed() && !r.opts.ShareTimings
 		}
 		if next.alone {
@@ -34,7 +33,7 @@ func (r *run) requests(pending []int) ([]*request, error) {
 	return append(out, timed...), nil
 }
 
-// workload is what the run has before it.
+// workload returns the trials to be run and the durations of earlier ones.
 func (r *run) workload(requests []*request) plan.Workload {
 	w := plan.Workload{Plan: r.plan, Past: r.past, Jobs: r.opts.Jobs}
 	for _, q := range requests {
@@ -47,13 +46,13 @@ func (r *run) workload(requests []*request) plan.Workload {
 	return w
 }
 
-// refusal says why the machine cannot run a trial; it is empty where it can.
+// refusal returns the reason for which the machine cannot run a trial; "" where it can.
 func (r *run) refusal(e *experiment.Experiment, p experiment.Params) string {
 	return machine.MemoryRefusal(declared(e, p), r.opts.Memory, r.opts.Process)
 }
 
-// declared is what a trial is said to take; 0 where it needs little or that is
-// not known. One that needs little is started whatever is there.
+// declared returns the declared memory of a trial in bytes; 0 where it is little or
+// unknown. A trial with 0 is always started.
 func declared(e *experiment.Experiment, p experiment.Params) int64 {
 	if e.Memory == nil {
 		return 0
@@ -61,7 +60,7 @@ func declared(e *experiment.Experiment, p experiment.Params) int64 {
 	return e.Memory(p)
 }
 
-// announce says what keeps trials from running beside each other.
+// announce reports the reasons for which fewer trials run at a time.
 func (r *run) announce(requests []*request) {
 	if r.opts.Notice == nil || r.opts.Jobs == 1 {
 		return
@@ -78,7 +77,7 @@ func (r *run) announce(requests []*request) {
 	}
 }
 
-// TimedNotice says how n timed trials run; it is empty for none.
+// TimedNotice returns the notice about n timed trials; "" for none.
 func TimedNotice(n int) string {
 	switch n {
 	case 0:
@@ -90,8 +89,8 @@ func TimedNotice(n int) string {
 		"beside others)", n)
 }
 
-// packing says how many of the requests run at a time where the memory does not
-// always hold as many as there are workers for; it is empty where it does.
+// packing returns a notice about the number of requests that run at a time, where the
+// memory does not always hold as many as there are workers; "" where it does.
 func packing(requests []*request, workers int, available int64) string {
 	var needs []int64
 	for _, q := range requests {
@@ -105,7 +104,7 @@ func packing(requests []*request, workers int, available int64) string {
 		return ""
 	}
 	most := max(1, within(needs[:asked], available))
-	left := available // beside most-1 of the smallest
+	left := available // with most-1 of the smallest
 	for _, need := range needs[:most-1] {
 		left -= need
 	}

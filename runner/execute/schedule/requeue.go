@@ -12,19 +12,18 @@ import (
 	"privkern/runner/text"
 )
 
-// errGivenUp says that the machine kept a trial from a result as often as it was
-// run.
+// errGivenUp is the error of a trial without a result after all of its runs.
 var errGivenUp = errors.New("the machine kept the trial from a result")
 
-// Pauses before a trial is run again: the first, where none is given, and the
-// longest. What a machine lacks, it may have again when others have ended.
+// Pauses before a trial is run again: the first, where none is given, and the longest.
+// Resources may be available again when other programs have ended.
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
 )
 
-// insist runs a trial, and again where the machine kept it from a result. For the
-// last time it runs alone: what is short may be so because of those beside it.
+// insist runs a trial, and again where the machine kept it from a result. Its last run
+// is alone, because others may take the resources that it lacks.
 func (r *run) insist(ctx context.Context, runner Runner, t plan.Trial, job trial.Job) (*record.Record, error) {
 	pause := r.opts.Pause
 	if pause == 0 {
@@ -69,8 +68,8 @@ func (r *run) giveUp(t plan.Trial, trouble *trial.Trouble, tries int) error {
 // fewRefusals is how many trials in a row the machine may refuse before no other is begun.
 const fewRefusals = 3
 
-// RefusedError is the error of a run that was stopped because the machine refused one trial after
-// another, and would refuse those that are left.
+// RefusedError is the error of a run that was stopped because the machine refused one
+// trial after another, and would refuse the rest.
 type RefusedError struct {
 	Trials int // in a row
 	Why    *trial.Trouble
@@ -85,9 +84,9 @@ func (e *RefusedError) Error() string {
 	return sentence + "; what was finished is kept, and the same command goes on"
 }
 
-// refuse counts a trial that the machine refused, and halts the run where there were too many in a
-// row: more than run at a time, so that they were not refused because of each other. Trials that run
-// come to their end.
+// refuse counts a trial that the machine refused, and halts the run after too many in a
+// row: more than run at a time, so that they were not refused because of each other.
+// Running trials end normally.
 func (r *run) refuse(why *trial.Trouble) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,15 +95,15 @@ func (r *run) refuse(why *trial.Trouble) {
 	}
 }
 
-// served notes that the machine let a trial come to its end.
+// served notes that the machine let a trial end.
 func (r *run) served() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refused = 0
 }
 
-// attempt runs a trial once, beside others, as r.alone has it, or alone. An error is the end of ctx, a
-// trouble of the machine, or the end of the run.
+// attempt runs a trial once: with others, under the read lock of r.alone, or alone. The
+// error is the end of ctx, a trouble of the machine, or the end of the run.
 func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job trial.Job,
 	alone bool) (*record.Record, error) {
 	if alone {

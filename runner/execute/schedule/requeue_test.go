@@ -46,7 +46,7 @@ func (r *troubleTrial) runner() schedule.Runner {
 	})
 }
 
-// noticeLog keeps what an observer hears of machine trouble.
+// noticeLog keeps the machine trouble that an observer receives.
 type noticeLog struct {
 	stopAfter
 	lines []string
@@ -60,8 +60,8 @@ func (o *noticeLog) GivenUp(_ plan.Trial, why *trial.Trouble, tries int) {
 	o.lines = append(o.lines, fmt.Sprintf("given up: %s, %d, %s", why.Reason, tries, why.Advice))
 }
 
-// What the machine does to a trial is no result: it is run again, up to the
-// limit; then it has no record, and the others have theirs.
+// A trial that the machine keeps from a result is run again, up to the limit; then it
+// has no record, and the others have theirs.
 func TestRequeue(t *testing.T) {
 	again := func(try, tries, ms int) string {
 		return fmt.Sprintf("again: the worker process was killed, %d of %d, %dms", try, tries, ms)
@@ -105,7 +105,7 @@ func TestRequeue(t *testing.T) {
 				!strings.HasSuffix(string(raw), "the worker process was killed\n\nlast words\n") {
 				t.Errorf("%s, %v", raw, err)
 			}
-			// The same command runs what has no result.
+			// The same command runs the trials without a result.
 			sum, err = run(context.Background(), t, dir, p, plan.Shard{}, options(1, &sync.Map{}, 0))
 			if err != nil || sum.OK != 3 || sum.Cached != c.want.OK {
 				t.Errorf("again: %+v, %v", sum, err)
@@ -188,8 +188,8 @@ func TestLimitOnTheProcess(t *testing.T) {
 	}
 }
 
-// What a crash leaves behind is in the trial's log, and its record has a sentence
-// that says where; without a log it does not.
+// The output of a crash is in the trial's log, and its record has a sentence with the
+// path; without a log it has none.
 func TestLogs(t *testing.T) {
 	crash := func() error {
 		return &trial.Trouble{Reason: "the worker process ended with exit status 7: last words", Output: "many\nlast words"}

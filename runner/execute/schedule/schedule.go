@@ -36,22 +36,21 @@ type Runner interface {
 	// Run runs one job, for the time of limit at most (0: no limit), and calls
 	// progress while it does.
 	Run(ctx context.Context, job trial.Job, limit time.Duration, progress trial.ProgressFunc) (*record.Record, error)
-	// Close ends the runner, with what it has started.
+	// Close ends the runner and its processes.
 	Close()
 }
 
-// Retry says which finished trials are run again.
+// Retry selects the finished trials that are run again.
 type Retry string
 
-// Skipped trials are always looked at again: what was missing may be there
-// now.
+// Skipped trials always run again, because missing data may be there now.
 const (
 	RetryNone   Retry = ""
 	RetryFailed Retry = "failed"
 	RetryAll    Retry = "all"
 )
 
-// Options say how to run.
+// Options configure a run.
 type Options struct {
 	Jobs     int           // trials at a time
 	Workers  int           // a trial's own parallelism; 0: the cores divided by Jobs
@@ -63,9 +62,9 @@ type Options struct {
 	// Pause how long it waits for the first time (0: 1 s); the next is twice as long.
 	Requeue int
 	Pause   time.Duration
-	// Memory is what the trials may take together, in bytes; 0 for no limit.
-	// Fewer run at a time where they would need more, and one that needs more
-	// alone is not started, and has no result.
+	// Memory limits the memory of all trials together, in bytes; 0 for no limit. Fewer
+	// run at a time where they would need more. A trial that needs more alone is not
+	// started, and has no result.
 	Memory int64
 	// Process is the limit on the memory of a trial's process; the zero value is none.
 	// A trial that needs more has no result.
@@ -73,9 +72,10 @@ type Options struct {
 	// SharedLimit is the most bytes that results of shared work take in the output
 	// folder; 0 keeps none.
 	SharedLimit int64
-	// ShareTimings runs timed trials beside others; their records say so.
+	// ShareTimings runs timed trials at the same time as others; their records have a
+	// warning.
 	ShareTimings bool
-	// Profile counts what trials ask of a device, and profiles the processor.
+	// Profile counts the work of trials on a device, and profiles the processor.
 	Profile   bool
 	Notice    func(text string) // of fewer jobs, timed trials, other kernels, shared work; may be nil
 	Host      record.Provenance
@@ -95,8 +95,7 @@ type Observer interface {
 	FailedBefore(t plan.Trial, reason string)
 	// Started is called when a worker begins a trial.
 	Started(t plan.Trial)
-	// Inner is called when a trial has done a part of what it does, such as 3 of 14
-	// folds.
+	// Inner is called when a trial has done a part of its work, such as 3 of 14 folds.
 	Inner(t plan.Trial, done, total int, what string)
 	// Finished is called when the record of a trial is stored.
 	Finished(t plan.Trial, r *record.Record)
@@ -115,13 +114,13 @@ type Observer interface {
 	Aside(a store.Aside)
 }
 
-// Summary counts the trials of a part of a plan by what became of them: Total is
-// OK + Failed + Skipped + NotRun.
+// Summary counts the trials of a part of a plan by outcome: Total is OK + Failed +
+// Skipped + NotRun.
 type Summary struct {
 	Total   int // trials of this part of the plan
 	OK      int // with a result
 	Failed  int // with the record of a failure
-	Skipped int // with a record that says what was missing, such as a data set
+	Skipped int // with a record of missing data
 	Cached  int // of these three, how many had their record before
 	NotRun  int // left over after an interruption or a failure
 }
@@ -138,7 +137,7 @@ func (s *Summary) Count(status record.Status) {
 	}
 }
 
-// ErrFailFast says that the run was stopped by the first failure.
+// ErrFailFast is the error of a run that was stopped by the first failure.
 var ErrFailFast = errors.New("stopped at the first trial that failed or has no result (--fail-fast)")
 
 // pollInterval is how often a trial that another runner holds is looked at.
@@ -162,9 +161,9 @@ func (l *Local) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (Summ
 	return Run(ctx, s, p, l.Shard.Of(positions), l.Experiments, l.Data, l.Options)
 }
 
-// Run runs the trials of the plan at the given positions. The summary holds
-// even where an error is returned: the error of ctx after an interruption,
-// ErrFailFast, or what kept a result from being written.
+// Run runs the trials of the plan at the given positions. The summary holds even with
+// an error: that of ctx after an interruption, ErrFailFast, or the reason for which a
+// result cannot be written.
 func Run(ctx context.Context, s *store.Store, p *plan.Plan, indices []int, experiments *experiment.Registry,
 	data *plan.Datasets, opts Options) (Summary, error) {
 	opts.Jobs = max(1, opts.Jobs)
@@ -227,15 +226,14 @@ type run struct {
 	past         []plan.Past    // of the trials that have a record
 	// kept are the classes of kernels of the results that are there and stay.
 	kept record.Classes
-	// seen is what was stored of the trials that are run again, by their
-	// position in the plan, so that what another runner finishes meanwhile is
-	// distinguished from it.
+	// seen has the stored versions of trials that are run again, by their position in
+	// the plan. A result that another runner stores meanwhile is another version.
 	seen map[int]store.Version
 
 	crowded sync.Once // for the notice that another runner's trials are waited for
 	noticed sync.Map  // the notices of trials: many may have the same
 
-	mu       sync.Mutex // guards what follows, and the observer
+	mu       sync.Mutex // guards the following fields, and the observer
 	summary  Summary
 	reported int // asides that the observer knows
 	refused  int // trials in a row that the machine refused
@@ -259,8 +257,8 @@ func (r *run) observe(f func(Observer)) {
 	f(r.opts.Observer)
 }
 
-// findPending reads what is there, on all cores, and returns the positions
-// that have to be run, in order.
+// findPending reads the records on all cores, and returns the positions that have to be
+// run, in order.
 func (r *run) findPending(indices []int) ([]int, error) {
 	status, reasons := make([]record.Status, len(indices)), make([]*string, len(indices))
 	seconds := make([]float64, len(indices))
@@ -326,7 +324,7 @@ func (r *run) findPending(indices []int) ([]int, error) {
 	return pending, nil
 }
 
-// wanted says whether a trial with that stored status is to be run.
+// wanted reports whether a trial with that stored status is to be run.
 func (r *run) wanted(s record.Status) bool {
 	switch s {
 	case record.OK:
@@ -344,8 +342,7 @@ func (r *run) count(s record.Status) {
 	r.summary.Count(s)
 }
 
-// work runs what is requested, first all that is free, then what other runners
-// held.
+// work runs the requests: first the free ones, then those that other runners held.
 func (r *run) work(parent context.Context, requests []*request) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
@@ -379,8 +376,8 @@ func (r *run) work(parent context.Context, requests []*request) error {
 					q.done(next)
 				default:
 					q.hold(next)
-					// What others hold is theirs to finish; it becomes ours only where
-					// they die.
+					// Another runner finishes its own trials; they become ours only
+					// where it dies.
 					if held > 0 {
 						pause(taking)
 					}
@@ -395,7 +392,7 @@ func (r *run) work(parent context.Context, requests []*request) error {
 	return context.Cause(taking)
 }
 
-// pause waits for what another runner holds.
+// pause waits before trials of other runners are tried again.
 func pause(ctx context.Context) {
 	select {
 	case <-time.After(pollInterval):
@@ -406,8 +403,8 @@ func pause(ctx context.Context) {
 // one runs a trial; done is false where another runner holds it.
 func (r *run) one(ctx context.Context, runner Runner, q *request) (done bool, err error) {
 	t := r.plan.Trials[q.index]
-	// Before any lock: what waits for a trial that runs alone keeps no other runner
-	// from anything.
+	// Before any lock, so that a trial that waits to run alone does not block other
+	// runners.
 	r.alone.RLock()
 	defer r.alone.RUnlock()
 	leave, err := r.enter(ctx, q.alone)
@@ -460,8 +457,8 @@ func (r *run) noticeOnce(text string) {
 	}
 }
 
-// enter waits until the machine is free for a trial: a timed one runs beside none
-// of other runners on this folder and machine. leave gives it back.
+// enter waits until the machine is free for a trial: a timed one runs at the same time
+// as no trial of other runners on this folder and machine. leave ends that.
 func (r *run) enter(ctx context.Context, alone bool) (leave func(), err error) {
 	for {
 		leave, ok, err := r.store.Enter(alone)
@@ -479,8 +476,8 @@ func (r *run) enter(ctx context.Context, alone bool) (leave func(), err error) {
 	}
 }
 
-// finishedSince says whether another runner has stored a record of the trial at
-// that position since the folder was read.
+// finishedSince reports whether another runner has stored a record of the trial at that
+// position since the folder was read.
 func (r *run) finishedSince(index int) bool {
 	version, err := r.store.Version(r.plan.Trials[index].Key)
 	return err == nil && !version.Same(r.seen[index])
@@ -513,7 +510,7 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 			d := r.data.Get(name)
 			job.Folders[name] = d.Folder
 			if trouble := trial.Shortage(d.Err); trouble != nil {
-				return nil, r.giveUp(t, trouble, 0) // what was read of the data is kept
+				return nil, r.giveUp(t, trouble, 0) // the data that were read are kept
 			}
 			if d.Err != nil {
 				rec, err := trial.NewRecord(job)

@@ -330,8 +330,8 @@ type failureLog struct {
 
 func (f *failureLog) FailedBefore(t plan.Trial, reason string) { f.text += t.Key + ": " + reason }
 
-// A machine that can start no worker, whose program is gone, has no results: it
-// must not turn what is left of a sweep into failures.
+// A machine that can start no worker, because its program is gone, has no results: it
+// must not turn the rest of a sweep into failures.
 func TestNoWorkerIsNoFailure(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 5)
 	sum, err := run(context.Background(), t, dir, p, plan.Shard{}, schedule.Options{NewRunner: func() schedule.Runner {
@@ -350,7 +350,7 @@ func TestNoWorkerIsNoFailure(t *testing.T) {
 	}
 }
 
-// What an interruption ended has no result, not a failed one.
+// An interrupted trial has no result, not a failed one.
 func TestAnInterruptedTrialHasNoRecord(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 2)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -464,8 +464,8 @@ func TestRetryDoesNotTrustClocks(t *testing.T) {
 	}
 }
 
-// What does not fit into the memory is not started, and of the rest no more run
-// at a time than fit.
+// A trial that does not fit into the memory is not started, and no more of the others
+// run at a time than fit.
 func TestMemory(t *testing.T) {
 	all := experiment.NewRegistry(large())
 	dir, p := t.TempDir(), makePlan(t, 6)
@@ -503,8 +503,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A trial that another runner holds is waited for, which is said once; it is run
-// where the other one gives it back without a result.
+// A trial that another runner holds is waited for, with one notice; it is run where the
+// other one gives it back without a result.
 func TestWaitingForAnotherRunner(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 4)
 	other, err := store.Create(dir)
@@ -581,8 +581,8 @@ func (s *stopAfter) Finished(plan.Trial, *record.Record) {
 	}
 }
 
-// A folder that cannot be written ends the run with an error that names the
-// trial, and what was finished stays.
+// A folder that cannot be written ends the run with an error that names the trial, and
+// earlier results stay.
 func TestUnwritableFolder(t *testing.T) {
 	for name, before := range map[string]int{"between two trials": 0, "during the second trial": 2} {
 		t.Run(name, func(t *testing.T) {

@@ -50,20 +50,19 @@ func mixedPlan(t *testing.T, n int) *plan.Plan {
 	return p
 }
 
-// floor is where fake trials run: it knows what runs beside what.
+// floor runs fake trials, and notes which of them overlap.
 type floor struct {
 	mu      sync.Mutex
 	running map[string]trial.Job
 	started chan struct{} // closed and made anew at every start
 	order   []trial.Job
-	shared  bool // a timed trial has run beside another
+	shared  bool // a timed trial has overlapped another
 	beside  bool // ordinary ones have
 }
 
 func newFloor() *floor { return &floor{running: map[string]trial.Job{}, started: make(chan struct{})} }
 
-// Run gives another trial the time to start beside this one, which ends as soon
-// as one does.
+// Run gives another trial the time to start meanwhile, and ends as soon as one does.
 func (f *floor) Run(ctx context.Context, job trial.Job, _ time.Duration, _ trial.ProgressFunc) (*record.Record, error) {
 	f.mu.Lock()
 	f.running[job.Key] = job
@@ -114,8 +113,7 @@ func runMixed(ctx context.Context, t *testing.T, dir string, p *plan.Plan,
 	return schedule.Run(ctx, s, p, plan.Shard{}.Indices(len(p.Trials)), bothDemos, data, opts)
 }
 
-// A timed trial runs after the others, beside nothing, on all cores; the notice
-// says so.
+// A timed trial runs after the others, alone, on all cores, with a notice.
 func TestTimedTrialsRunAlone(t *testing.T) {
 	p, f := mixedPlan(t, 9), newFloor()
 	opts := f.options()
@@ -144,8 +142,8 @@ func TestTimedTrialsRunAlone(t *testing.T) {
 	}
 }
 
-// With ShareTimings they run beside others, with the workers of the others, and
-// their jobs say so.
+// With ShareTimings they overlap others, with the workers of the others, and their jobs
+// have a mark.
 func TestSharedTimings(t *testing.T) {
 	p, f := mixedPlan(t, 9), newFloor()
 	opts := f.options()
@@ -180,7 +178,7 @@ func TestTimedTrialsOfTwoRunnersRunAlone(t *testing.T) {
 	}
 }
 
-// A runner that waits for a timed trial of another one says so once, and can be
+// A runner that waits for a timed trial of another one gives one notice, and can be
 // interrupted.
 func TestWaitingForATimedTrialElsewhere(t *testing.T) {
 	dir, p, f := t.TempDir(), mixedPlan(t, 3), newFloor()

@@ -23,8 +23,8 @@ func (a *workloadLog) Ahead(w plan.Workload)                   { a.workloads = a
 func (a *workloadLog) Finished(plan.Trial, *record.Record)     {}
 func (a *workloadLog) GivenUp(plan.Trial, *trial.Trouble, int) {}
 
-// The workload of a run has what is to be run in its order, timed trials apart, and
-// the times of what the folder holds.
+// The workload of a run has the trials to be run in their order, timed ones apart, and
+// the durations of the records.
 func TestWorkload(t *testing.T) {
 	dir, p := t.TempDir(), mixedPlan(t, 15) // 0, 3, ... 12 are timed, and 13 fails
 	s, err := store.Create(dir)
@@ -82,7 +82,7 @@ func TestWorkload(t *testing.T) {
 	})
 }
 
-// anyDemo runs trials of both demos, which say that trial x has taken x + 1/2 s.
+// anyDemo runs trials of both demos; trial x reports x + 1/2 s.
 type anyDemo struct{}
 
 func (anyDemo) Run(ctx context.Context, job trial.Job, _ time.Duration,

@@ -1,11 +1,10 @@
 // Package trial runs one trial of an experiment and makes its record.
 //
 // [Execute] runs it in this process; package worker calls it in a process of its own,
-// so that a crash or a lack of memory costs one trial. Whatever an experiment does
-// ends in a record, status failed where it panics, returns an error or a metric that
-// is not finite. What the machine does to a trial is a [Trouble] instead: it says
-// nothing about the experiment, and the trial can run again. [Release] runs a
-// mechanism whose output is to be published.
+// so that a crash or a lack of memory costs one trial. Every outcome of an experiment
+// is a record, with status failed after a panic, an error or a metric that is not
+// finite. Trouble of the machine is a [Trouble] instead, after which the trial can run
+// again. [Release] runs a mechanism whose output is to be published.
 package trial
 
 import (
@@ -23,7 +22,7 @@ import (
 	"privkern/runner/record"
 )
 
-// Job is a trial with what its process needs to run it. Its JSON goes to workers.
+// Job is a trial with the resources of its process. Its JSON goes to workers.
 type Job struct {
 	Key string `json:"key"`
 	experiment.Identity
@@ -67,8 +66,8 @@ func NewRecord(job Job) (*record.Record, error) {
 	}, nil
 }
 
-// Opener opens what a trial computes with: on a backend, in an element type, with at
-// most the given number of goroutines that compute.
+// Opener opens the engine of a trial on a backend, in an element type, with at most the
+// given number of goroutines that compute.
 type Opener func(backend, dtype string, workers int) (io.Closer, error)
 
 // withEngine calls f with the job's trial, for which an engine is open where there is
@@ -90,10 +89,9 @@ func withEngine[R any](e *experiment.Experiment, job Job, open Opener, progress 
 	return f(t)
 }
 
-// Execute runs the job in this process, with an engine of open, which may be nil. It returns an error only where ctx
-// ended, or a [Trouble] where the machine is short of something, or what the trial
-// computes with cannot be opened or fails; whatever goes wrong with the trial itself is
-// in the record.
+// Execute runs the job in this process, with an engine of open, which may be nil. The
+// error is that of ctx, or a [Trouble] where the machine is short of something or the
+// engine cannot be opened or fails; every other failure is in the record.
 func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 	progress ProgressFunc) (*record.Record, error) {
 	r, err := NewRecord(job)
@@ -163,8 +161,8 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	return r, nil
 }
 
-// watchTimes begins to watch what runs beside a timed trial. The function that it
-// returns ends that with the warnings for the record.
+// watchTimes watches the load of other programs during a timed trial. The function that
+// it returns ends the watch and returns the warnings for the record.
 func watchTimes(e *experiment.Experiment, job Job) func(context.Context) []string {
 	none := func(context.Context) []string { return nil }
 	switch {
@@ -185,7 +183,7 @@ func watchTimes(e *experiment.Experiment, job Job) func(context.Context) []strin
 	}
 }
 
-// newTrial is what the experiment gets to see of the job.
+// newTrial returns the view of the job that the experiment gets.
 func newTrial(e *experiment.Experiment, job Job, progress ProgressFunc) *experiment.Trial {
 	if progress == nil {
 		progress = func(int, int, string) {}
@@ -247,7 +245,7 @@ func (e *panicError) Error() string {
 	return fmt.Sprintf("a defect in %s: panic: %v", e.experiment, e.value)
 }
 
-// invalid says what is wrong with a result, or returns "".
+// invalid returns the defect of a result; "" where it has none.
 func invalid(e *experiment.Experiment, metrics map[string]float64, series map[string]experiment.Series) string {
 	for name, v := range metrics {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

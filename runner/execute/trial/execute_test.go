@@ -90,7 +90,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An experiment sees what the job says, and the record says what it saw.
+// An experiment gets the settings of the job, and the record has them.
 func TestTrialAndRecordAreTheJobs(t *testing.T) {
 	params := experiment.Params{"x": 0.5}
 	job := trial.Job{
@@ -187,7 +187,7 @@ func TestJudgingGuaranteesNothing(t *testing.T) {
 	}
 }
 
-// What a trial cost is known, whether it succeeded or not.
+// The cost of a trial is recorded, also where it fails.
 func TestCosts(t *testing.T) {
 	const busy = 20 * time.Millisecond
 	for name, err := range map[string]error{"ok": nil, "failed": errors.New("singular")} {
@@ -204,8 +204,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// A timed trial says what ran beside it; times that are private are not spoken
-// of.
+// The record of a timed trial warns of load of other programs, unless its times are
+// private.
 func TestWarningsOfTimedTrials(t *testing.T) {
 	busy := exec.Command("sh", "-c", "while :; do :; done")
 	if err := busy.Start(); err != nil {

@@ -9,10 +9,10 @@ import (
 	"privkern/runner/record"
 )
 
-// Export runs the job's export in this process: what is handed over although it has no
-// guarantee. As of a release, the record holds what is handed over and nothing else, and
-// an export that fails has no record. Noise comes from the operating system: whoever
-// knows the seed could take seeded noise off again.
+// Export runs the job's export in this process: an output that has no guarantee. As for
+// a release, the record holds the output and nothing else, and an export that fails has
+// no record. Noise comes from the operating system, because seeded noise could be
+// subtracted by anybody who knows the seed.
 func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
 ) (*record.Record, *experiment.Release, error) {
 	switch {
@@ -21,7 +21,7 @@ func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 	case !job.Secure:
 		return nil, nil, errors.New("noise from a seed can be taken off again")
 	}
-	// An export that books what it spends would be a release.
+	// An export that books a budget would be a release.
 	book := func(experiment.Spending) error {
 		return fmt.Errorf("a defect in %s: an export that books a budget", e.Name)
 	}
@@ -38,7 +38,7 @@ func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 	return r, export, nil
 }
 
-// checkExport refuses what no export may be.
+// checkExport refuses an invalid export.
 func checkExport(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
 	case r.Privacy == nil:

@@ -11,7 +11,7 @@ import (
 	"privkern/runner/record"
 )
 
-// exporting is an experiment that exports what f returns.
+// exporting is an experiment that exports the result of f.
 func exporting(f func(*experiment.Trial) (*experiment.Release, error)) *experiment.Experiment {
 	e := releasing(nil)
 	e.Release = nil
@@ -85,7 +85,7 @@ func TestExportRefusals(t *testing.T) {
 	}
 }
 
-// What books a budget is a release.
+// An output that books a budget is a release.
 func TestExportBooksNothing(t *testing.T) {
 	_, _, err := trial.Export(context.Background(), exporting(func(tr *experiment.Trial) (*experiment.Release, error) {
 		return bare(), tr.Book(experiment.Spending{})

@@ -12,22 +12,22 @@ import (
 	"privkern/runner/record"
 )
 
-// Counter is what counts while a trial with a profile computes: an engine.
+// Counter is an engine that counts the work of a trial with a profile.
 type Counter interface {
 	StartCounting()
-	// MarshalProfile is what was counted, as JSON.
+	// MarshalProfile returns the counts as JSON.
 	MarshalProfile() ([]byte, error)
 }
 
 // NoCPUProfile begins the warning of a record whose profile of the processor was not written.
 const NoCPUProfile = "there is no profile of the processor"
 
-// profiled calls a trial, and where the job asks for a profile keeps what its engine
-// counted in the record and the profile of the processor in a file. What goes wrong with
-// them is a warning: the result stands.
+// profiled runs a trial. Where the job asks for a profile, the counts of its engine go
+// to the record and the profile of the processor to a file. A failure of either is a
+// warning, because the result stands.
 func profiled(job Job, r *record.Record, f func(*experiment.Trial) (*experiment.Result, error),
 ) func(*experiment.Trial) (*experiment.Result, error) {
-	if job.Profile == "" || job.Secure { // what is counted may depend on the private data
+	if job.Profile == "" || job.Secure { // counts may depend on the private data
 		return f
 	}
 	return func(t *experiment.Trial) (result *experiment.Result, failure error) {

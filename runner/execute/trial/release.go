@@ -14,24 +14,24 @@ import (
 	"privkern/runner/record"
 )
 
-// ReleaseOptions say how a release is accounted for.
+// ReleaseOptions configure the accounting of a release.
 type ReleaseOptions struct {
-	// Book books what the release spends. It is called before noise is drawn, and
-	// refuses what the budget does not allow.
+	// Book books the spending of the release. It is called before noise is drawn, and
+	// refuses to exceed the budget.
 	Book func(experiment.Spending) error
-	// Unbooked says that Book keeps no account.
+	// Unbooked is true where Book keeps no account.
 	Unbooked bool
 	Tuning   experiment.Tuning
 	Open     Opener // of the engine; nil for none
 }
 
-// What audits compute on, and therefore releases unless the operator names another.
+// Backend and element type of audits, and of releases unless the operator names others.
 const (
 	AuditedBackend = "cpu"
 	AuditedDType   = "float64"
 )
 
-// notes are what the options and the job add to the words on privacy.
+// notes returns the notes on privacy that follow from the options and the job.
 func (o ReleaseOptions) notes(job Job) []string {
 	var out []string
 	if job.Backend != AuditedBackend || job.DType != AuditedDType {
@@ -53,14 +53,13 @@ func (o ReleaseOptions) notes(job Job) []string {
 	return out
 }
 
-// Release runs the job's release in this process. The record holds what may be
-// published and nothing else: in its series "released" the numbers of a released
-// table, in its provenance no digest of private data, which would be a
-// function of them. A release that fails has no record, since the reason may
-// depend on private data.
+// Release runs the job's release in this process. The record holds published values and
+// nothing else: its series "released" has the numbers of a released table, and its
+// provenance no digest of private data, which would be a function of them. A release
+// that fails has no record, because the reason may depend on private data.
 //
-// The noise comes from the operating system's entropy source, after what is spent
-// has been booked.
+// The noise comes from the operating system's entropy source, after the budget has been
+// booked.
 func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions,
 	progress ProgressFunc) (*record.Record, *experiment.Release, error) {
 	switch {
@@ -84,12 +83,12 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	return r, release, nil
 }
 
-// publish computes what leaves, and its record but for what is said of its privacy.
+// publish computes the output and its record, except for the statement on privacy.
 func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress ProgressFunc,
 	compute func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Release, error),
 	check func(*experiment.Experiment, *experiment.Release) error,
 ) (*record.Record, *experiment.Release, error) {
-	job.Datasets, job.RNG = nil, "" // the digests of private data, and what hides them in the key
+	job.Datasets, job.RNG = nil, "" // digests of private data, and the salt of their key
 	described := job
 	described.Params = withoutPaths(e.Active(job.Params), filesOf(e, job.Params))
 	r, err := NewRecord(described)
@@ -123,7 +122,7 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	return r, release, nil
 }
 
-// filesOf are the data sets of a trial with these settings, all of which it needs.
+// filesOf returns the data sets that a trial with these settings needs.
 func filesOf(e *experiment.Experiment, params experiment.Params) []string {
 	if e.Datasets == nil {
 		return nil
@@ -159,7 +158,7 @@ func releasedColumns(release *experiment.Release) map[string]record.SeriesColumn
 	return released
 }
 
-// checkRelease refuses what no release may be. Its words hold no number of it.
+// checkRelease refuses an invalid release. Its errors hold no number of it.
 func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
 	case r.Privacy == nil:
@@ -170,7 +169,7 @@ func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 	return checkContent(e, r)
 }
 
-// checkContent refuses what can be no file of a release or an export. Its words hold no
+// checkContent refuses invalid content of a release or an export. Its errors hold no
 // number of it.
 func checkContent(e *experiment.Experiment, r *experiment.Release) error {
 	switch {

@@ -56,7 +56,7 @@ func TestReleaseRecord(t *testing.T) {
 	}
 }
 
-// What is not audited is said: audits compute on the CPU in float64.
+// A note names an unaudited computation: audits compute on the CPU in float64.
 func TestReleaseSaysWhatIsNotAudited(t *testing.T) {
 	for _, c := range []struct{ backend, dtype, want string }{
 		{"cpu", "float64", ""},
@@ -86,7 +86,7 @@ type dataSettings struct {
 }
 
 // A release is described by the settings that it depends on, without the paths of
-// files. Its mechanism has all of them, and so has what names its data sets.
+// files. Its mechanism has all settings, and so has the list of its data sets.
 func TestReleaseLeavesOutWhatDoesNothing(t *testing.T) {
 	var seen, asked experiment.Params
 	e := experiment.Of(experiment.Declaration[*dataSettings, struct{}]{Name: "demo/a", Version: 1})().Experiment

@@ -8,24 +8,23 @@ import (
 	"privkern/runner/store"
 )
 
-// SharedWork says where the results of work are kept that trials of a sweep have in
-// common. The zero value keeps nothing.
+// SharedWork locates the results of work that trials of a sweep have in common. The
+// zero value keeps none.
 type SharedWork struct {
 	Dir   string `json:"dir"`   // the output folder of the sweep
 	Limit int64  `json:"limit"` // the most bytes of all results together
 }
 
-// keeps says whether results of the job's work may be kept and used. A trial with secure
-// noise writes nothing that it computes but its record; one with a profile does all of its
-// work, and so does one that reports times, but where they count shared work and it runs
-// alone.
+// keeps reports whether results of the job's work may be kept and used. A trial with
+// secure noise writes nothing but its record. One with a profile does all of its work,
+// and so does a timed one, except where its times count shared work and it runs alone.
 func (j *Job) keeps(e *experiment.Experiment) bool {
 	return j.Shared.Dir != "" && j.Shared.Limit > 0 && !j.Secure && j.Profile == "" &&
 		(!e.Timed() || e.CountsShared && !j.Beside)
 }
 
-// class is of what trials the job shares work, besides those of its identity. Where times
-// count the work, they are of the same processor with the same number of workers.
+// class identifies, together with the identity, the trials that share work. Where times
+// count the work, these have the same processor and number of workers.
 func (j *Job) class(e *experiment.Experiment) string {
 	if !e.Timed() {
 		return j.Host.Class()

@@ -55,8 +55,8 @@ func written(t *testing.T, dir string) (files []string) {
 	return files
 }
 
-// Work is shared where the job says so, and never by a trial whose noise is secure, nor
-// by one whose times would leave out what others did.
+// Work is shared where the job allows it, and never by a trial whose noise is secure,
+// nor by one whose times would leave out the work of others.
 func TestWhoSharesWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		timed, counts bool
@@ -148,7 +148,7 @@ func (k noKeeper) Keep(context.Context, string, string, func() (*experiment.Shar
 	return nil, errors.New("kept")
 }
 
-// Where there is no folder to share in, it is said and the trial does its work.
+// Without a folder to share in there is a notice, and the trial does its work.
 func TestSharedWorkWithoutItsFolder(t *testing.T) {
 	var notices []string
 	done := 0

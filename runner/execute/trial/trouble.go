@@ -10,24 +10,25 @@ import (
 
 // Trouble is why a trial that was to run has no record of its own.
 type Trouble struct {
-	// Machine says whose doing it was. What the machine did to a trial is no result:
-	// it is run again. What the trial did itself, as by a crash, is a failure.
+	// Machine is true where the machine caused the trouble. Then the trial has no
+	// result and runs again. Trouble that the trial caused, such as a crash, is a
+	// failure.
 	Machine bool `json:"machine"`
 	// Refused is true where any trial would be in this trouble, because a process, a file or a device that
 	// all need cannot be had. Memory that runs out or a signal during a trial may be due to that trial alone.
 	Refused bool   `json:"refused,omitempty"`
 	Reason  string `json:"reason"`           // one sentence, without its full stop
-	Advice  string `json:"advice,omitempty"` // what to do where it goes on, in the form of Reason
-	Output  string `json:"-"`                // what the process printed: for the trial's log
+	Advice  string `json:"advice,omitempty"` // remedy where it goes on, in the form of Reason
+	Output  string `json:"-"`                // of the process, for the log of the trial
 }
 
 func (t *Trouble) Error() string { return t.Reason }
 
-// ErrNotStarted says that the program that runs trials cannot be started at all,
-// such as one that was removed.
+// ErrNotStarted is the error where the program that runs trials cannot be started at
+// all, such as one that was removed.
 var ErrNotStarted = errors.New("a worker process cannot be started")
 
-// What to do where a machine is short of something.
+// Advice for machines that are short of something.
 const (
 	MemoryAdvice  = "run fewer trials at a time (--jobs 1), raise the limit on memory, or use a smaller setting"
 	ThreadsAdvice = "run fewer trials at a time (--jobs 1), or raise the limit on processes (ulimit -u) or memory"
@@ -43,7 +44,7 @@ type shortage struct {
 	advice string
 }
 
-// machineError is an error of what a trial computes with, such as a device that is lost.
+// machineError is an error of an engine, such as a lost device.
 type machineError interface {
 	error
 	MachineAdvice() string
@@ -68,8 +69,8 @@ func ofMachine(err error) *Trouble {
 	return Shortage(err)
 }
 
-// Shortage returns the trouble of an error that says that this machine is short
-// of something; nil for every other error.
+// Shortage returns the trouble of an error by which this machine is short of something;
+// nil for every other error.
 func Shortage(err error) *Trouble {
 	for _, s := range shortages {
 		if errors.Is(err, s.errno) {

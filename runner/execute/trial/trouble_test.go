@@ -51,7 +51,8 @@ func TestShortage(t *testing.T) {
 	}
 }
 
-// What the machine keeps from a trial is no result; what the trial does is one.
+// A trial without a result because of the machine has no record; one that fails by
+// itself has one.
 func TestShortageIsNoResult(t *testing.T) {
 	e := demo(func(context.Context, *experiment.Trial) (*experiment.Result, error) {
 		return nil, &fs.PathError{Op: "open", Path: "my.csv", Err: syscall.EMFILE}
@@ -64,13 +65,13 @@ func TestShortageIsNoResult(t *testing.T) {
 	}
 }
 
-// deviceError is what a device does to a trial.
+// deviceError is the error of a lost device.
 type deviceError struct{}
 
 func (deviceError) Error() string         { return "the device is lost" }
 func (deviceError) MachineAdvice() string { return "look after the device" }
 
-// What a trial computes with may not open, or fail: that is no result either.
+// An engine that cannot be opened or fails leaves no result either.
 func TestDeviceIsTheMachine(t *testing.T) {
 	for _, c := range []struct {
 		name      string

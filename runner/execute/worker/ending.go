@@ -15,7 +15,7 @@ import (
 type exitState struct {
 	Signal syscall.Signal // that ended it; 0 where it exited
 	Status int            // with which it exited
-	Output string         // what it printed
+	Output string         // of the process
 }
 
 // exitStateOf returns the ending of a process that is over.
@@ -42,7 +42,7 @@ type ending struct {
 	status int
 	line   *regexp.Regexp
 	silent bool   // it holds only where nothing was printed
-	what   string // what happened to the process
+	what   string // predicate of the sentence about the process
 	advice string
 	// refused is true where any trial meets the same end; see [trial.Trouble].
 	refused bool
@@ -93,8 +93,8 @@ var machineEndings = append(systemEndings, []ending{
 		what: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
 }...)
 
-// trouble says in a sentence how the process, which is named by subject, ended,
-// and whose doing it was.
+// trouble describes the ending of the process, which subject names, in a sentence, and
+// reports whether the machine caused it.
 func (e exitState) trouble(subject string) *trial.Trouble {
 	for _, row := range machineEndings {
 		if row.signal != e.Signal || row.signal == 0 && row.status != e.Status || row.silent && e.Output != "" {
@@ -130,11 +130,11 @@ func (e exitState) find(pattern *regexp.Regexp) string {
 	return ""
 }
 
-// reason begins the line by which the Go runtime says why a process ends; what
-// follows are stacks.
+// reason matches the line with the reason of an end by the Go runtime, which stacks
+// follow.
 var reason = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
 
-// lastWords are the line that says why, or the last one.
+// lastWords returns the line with the reason, or the last one.
 func (e exitState) lastWords() string {
 	if found := e.find(reason); found != "" {
 		return found

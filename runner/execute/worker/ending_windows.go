@@ -8,9 +8,9 @@ import (
 	"privkern/runner/execute/trial"
 )
 
-// systemEndings are the ends that only Windows knows: it has no signals, and says by
-// the exit status how a process ended. The Task Manager and taskkill end one with
-// status 1; this program itself says something before it exits with it.
+// systemEndings are the endings of Windows, which has no signals: the exit status tells
+// how a process ended. The Task Manager and taskkill end one with status 1; this
+// program prints a message before it exits with 1.
 var systemEndings = []ending{
 	{status: errorStatus, silent: true, what: "was ended from outside (exit status 1 without a word)"},
 	{status: int(windows.STATUS_CONTROL_C_EXIT), what: "was ended from outside (STATUS_CONTROL_C_EXIT)"},

@@ -8,16 +8,16 @@ import (
 	"syscall"
 )
 
-// messagesFD is the descriptor that messages go to: standard output stays free
-// for what a library may print.
+// messagesFD is the descriptor for messages, so that standard output is free for
+// libraries.
 const messagesFD = 3
 
-// openMessages opens in a worker what [startFamily] has given to it.
+// openMessages opens, in a worker, the file that [startFamily] has passed.
 func openMessages() *os.File {
 	out := os.NewFile(messagesFD, "messages")
 	if out != nil {
-		// What a trial starts must not hold the pipe whose end says that the worker has
-		// ended.
+		// A process that a trial starts must not hold the pipe, whose end marks the end
+		// of the worker.
 		syscall.CloseOnExec(messagesFD)
 	}
 	return out
@@ -42,5 +42,5 @@ func startFamily(cmd *exec.Cmd, messages *os.File) (family, error) {
 // kill kills them all.
 func (f family) kill() error { return syscall.Kill(-f.leader, syscall.SIGKILL) }
 
-// close gives up what the system keeps for the family, which is nothing.
+// close does nothing: a process group needs no release.
 func (family) close() {}

@@ -10,18 +10,19 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// messagesVar is the environment variable with the handle that messages go to:
-// standard output stays free for what a library may print.
+// messagesVar is the environment variable with the handle for messages, so that
+// standard output is free for libraries.
 const messagesVar = "PRIVKERN_MESSAGES"
 
-// openMessages opens in a worker what [startFamily] has given to it; nil where nobody has.
+// openMessages opens, in a worker, the file that [startFamily] has passed; nil where
+// there is none.
 func openMessages() *os.File {
 	handle, err := strconv.ParseUint(os.Getenv(messagesVar), 10, strconv.IntSize)
 	if err != nil {
 		return nil
 	}
-	// What a trial starts must not hold the pipe whose end says that the worker has
-	// ended.
+	// A process that a trial starts must not hold the pipe, whose end marks the end of
+	// the worker.
 	_ = os.Unsetenv(messagesVar)
 	syscall.CloseOnExec(syscall.Handle(handle))
 	return os.NewFile(uintptr(handle), "messages")
@@ -94,5 +95,5 @@ func (f family) add(pid int) error {
 // kill kills them all.
 func (f family) kill() error { return windows.TerminateJobObject(f.job, errorStatus) }
 
-// close gives the job object back, which ends what is left of the family.
+// close closes the job object, which ends the rest of the family.
 func (f family) close() { _ = windows.CloseHandle(f.job) }

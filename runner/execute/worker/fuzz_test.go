@@ -13,13 +13,12 @@ import (
 	"privkern/runner/experiment"
 )
 
-// nopCloser takes what is written to it.
+// nopCloser is a writer with a Close that does nothing.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// FuzzMessages reads what a worker writes to the runner: progress, then a record,
-// or an error.
+// FuzzMessages reads messages of a worker: progress, then a record or an error.
 func FuzzMessages(f *testing.F) {
 	record := `{"record":{"schema":1,"key":"k","experiment":"demo/a","params":{"x":1},"status":"ok",` +
 		`"metrics":{"y":2},"series":{"s":{"x":[1,null]}}},"last":true}`
@@ -67,8 +66,8 @@ type jobSettings struct {
 	Word string    `name:"word" default:"a" doc:"a text"`
 }
 
-// FuzzJobs reads what the runner writes to a worker: every job that is served is of
-// a known experiment, with all of its settings and no other.
+// FuzzJobs reads jobs of a runner: every job that is served is of a known experiment,
+// with all of its settings and no other.
 func FuzzJobs(f *testing.F) {
 	demo := experiment.Of(experiment.Declaration[*jobSettings, struct{}]{Name: "demo/a", Version: 1})()
 	registry := experiment.NewRegistry(demo.Experiment)

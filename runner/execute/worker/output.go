@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// output keeps the beginning and the end of what is written to it: the reason of
-// a crash is at its beginning, where a runtime prints stacks, or at its end.
+// output keeps the beginning and the end of a process's output. The reason of a crash
+// is at its beginning, where a runtime prints stacks, or at its end.
 type output struct {
 	mu         sync.Mutex
 	head, tail []byte
@@ -29,7 +29,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// cut shortens the tail to what is kept of it.
+// cut shortens the tail to its limit.
 func (o *output) cut() {
 	if over := len(o.tail) - half; over > 0 {
 		o.left += over
@@ -43,7 +43,7 @@ func (o *output) reset() {
 	o.head, o.tail, o.left = nil, nil, 0
 }
 
-// String returns what is kept, and how much is left out between.
+// String returns the kept output, with the number of bytes that are left out between.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

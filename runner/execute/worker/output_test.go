@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is printed comes back as it was, up to a bound: beginning and end of more.
+// Output comes back unchanged up to a bound, and of more the beginning and the end.
 func TestOutput(t *testing.T) {
 	const lines = "first words\n"
 	for _, c := range []struct {

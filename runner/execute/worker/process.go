@@ -39,15 +39,15 @@ type Process struct {
 const (
 	// killMoment is how long a process may take that ends by itself.
 	killMoment = 50 * time.Millisecond
-	// killGrace is how long a killed worker's trial waits before it is said that
-	// it has no result.
+	// killGrace is the time that a killed worker's trial waits before it counts as
+	// without a result.
 	killGrace = time.Second
-	// outputGrace is how long what a child's descendants print is waited for after
-	// its end.
+	// outputGrace is the time for which the output of a child's descendants is awaited
+	// after its end.
 	outputGrace = time.Second
 )
 
-// ErrTimeout says that a trial was ended because it took too long.
+// ErrTimeout is the error of a trial that exceeded its time limit.
 var ErrTimeout = errors.New("timed out")
 
 // Run runs one job. Where ctx ends or the time limit (0 for none) passes, the
@@ -73,7 +73,7 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration,
 			return nil, err
 		}
 	} else {
-		p.output.reset() // what it printed before is of other trials
+		p.output.reset() // of earlier trials
 	}
 	type answer struct {
 		message
@@ -118,8 +118,8 @@ func (p *Process) Run(ctx context.Context, job trial.Job, limit time.Duration,
 func (p *Process) ended(ctx context.Context, err error) error {
 	grace := killMoment
 	if errors.Is(err, io.EOF) || machine.BrokenPipe(err) {
-		// It is ending by itself, however loaded the machine is and whoever holds its
-		// output.
+		// It is ending by itself, even if the machine is loaded or another process
+		// holds its output.
 		grace = 2 * outputGrace
 	}
 	end := p.killAfter(grace)
@@ -130,8 +130,8 @@ func (p *Process) ended(ctx context.Context, err error) error {
 		return &trial.Trouble{Reason: fmt.Sprintf("the worker process cannot be understood: %v", err), Output: end.Output}
 	}
 	if end.Signal == syscall.SIGKILL {
-		// Whoever kills a whole job, as a cluster's scheduler does, may come to the
-		// worker first: this runner may be gone by the end of this.
+		// A scheduler that kills a whole job may kill the worker first: this runner may
+		// be gone by the end of this.
 		select {
 		case <-time.After(killGrace):
 		case <-ctx.Done():
@@ -213,8 +213,8 @@ type exit struct {
 // kill ends the process.
 func (p *Process) kill() { p.killAfter(killMoment) }
 
-// killAfter ends the process, which has that long to end by itself, and says how it
-// ended.
+// killAfter ends the process, which has the given time to end by itself, and returns
+// its ending.
 func (p *Process) killAfter(grace time.Duration) exit {
 	if p.cmd == nil {
 		return exit{ours: true}
@@ -233,12 +233,12 @@ func (p *Process) killAfter(grace time.Duration) exit {
 		}
 	}()
 	_ = p.in.Close()
-	_ = p.cmd.Wait() // the state says more than the error
+	_ = p.cmd.Wait() // the state has more than the error
 	close(done)
 	_ = p.pipe.Close()
 	state := p.cmd.ProcessState
 	end := exit{exitState: exitStateOf(state, strings.TrimSpace(p.output.String())), ours: <-killed || state.Success()}
-	// What a trial has started ends with it.
+	// Processes that a trial has started end with it.
 	_ = p.family.kill()
 	p.family.close()
 	p.cmd = nil

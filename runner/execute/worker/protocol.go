@@ -1,13 +1,13 @@
-// Package worker runs trials in processes of their own, so that one that
-// crashes, is killed for memory or never ends costs its own result only, and
-// so that processor time and memory are measured per trial.
+// Package worker runs trials in processes of their own, so that a crash, a kill for
+// memory or an endless trial costs one result only, and processor time and memory are
+// measured per trial.
 //
-// A worker process reads jobs as JSON lines from its standard input and writes
-// messages as JSON lines to file descriptor 3, on Windows to a handle. It ends when its input ends:
-// when the runner dies, its workers do.
+// A worker process reads jobs as JSON lines from its standard input and writes messages
+// as JSON lines to file descriptor 3, on Windows to a handle. It ends when its input
+// ends, and so with its runner.
 //
-// Where a limit on memory holds, the whole program runs as a child of itself too
-// (see [Supervise]): a process that dies for want of memory cannot say so.
+// Where a limit on memory holds, the whole program runs as a child of itself too (see
+// [Supervise]), because a process that dies for want of memory cannot report it.
 package worker
 
 import (
@@ -39,17 +39,17 @@ type message struct {
 	Notice string         `json:"notice,omitempty"`
 	// Trouble is why there is no record.
 	Trouble *trial.Trouble `json:"trouble,omitempty"`
-	// Last says that the worker ends after this message.
+	// Last is true where the worker ends after this message.
 	Last bool `json:"last,omitempty"`
 }
 
-// Backend is what a worker knows of the device that it computes on.
+// Backend describes and opens the device of a worker.
 type Backend struct {
 	// Describe names the device that a backend uses in this process.
 	Describe func(backend string) string
-	// Open opens what a trial computes with; nil where trials need nothing.
+	// Open opens the engine of a trial; nil where trials need none.
 	Open trial.Opener
-	// Failed says that a device was lost or ran out of memory. The worker then
+	// Failed reports whether a device was lost or ran out of memory. The worker then
 	// ends after its trial, and the next trial starts with a fresh process.
 	Failed func() bool
 }
@@ -147,8 +147,8 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 // spareMemory is how much of its heap a worker may keep for the next trial.
 const spareMemory = 32 << 20
 
-// giveBackMemory returns to the system what a trial took, before its record says
-// that others may start: they count on it, while this process waits.
+// giveBackMemory returns the memory of a trial to the system before its record is sent,
+// because the next trials are scheduled by the available memory.
 func giveBackMemory() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -14,13 +14,13 @@ import (
 	"privkern/runner/execute/machine"
 )
 
-// A Go program that runs into `ulimit -v` dies with a dump of its stacks and status
-// 2, and one that the kernel ends for want of memory says nothing at all: only
-// another process can say what happened. So this program runs as a child of itself
-// where a limit on memory holds.
+// A Go program that runs into `ulimit -v` dies with a dump of its stacks and status 2,
+// and one that the kernel kills for want of memory prints nothing: only another process
+// can report it. So this program runs as a child of itself where a limit on memory
+// holds.
 
-// childVar marks the child. stderrFD is its descriptor of the true standard error:
-// what the Go runtime prints when it dies goes to descriptor 2, and to the parent.
+// childVar marks the child. stderrFD is its descriptor of the true standard error,
+// because the Go runtime prints to descriptor 2 when it dies, which goes to the parent.
 const (
 	childVar = "PRIVKERN_SUPERVISED"
 	stderrFD = 3
@@ -32,8 +32,8 @@ const (
 // heaps of C threads, and by OpenBLAS (128 MiB a thread).
 const MinAddressSpace = 7 << 28 // 1.75 GiB
 
-// NeedsSupervision says whether a limit on memory holds for this process, and it is not the
-// child already.
+// NeedsSupervision reports whether a limit on memory holds for this process and it is
+// not the child already.
 func NeedsSupervision() bool {
 	if os.Getenv(childVar) != "" {
 		return false
@@ -77,7 +77,7 @@ func Supervise(messages io.Writer) (status int, err error) {
 	over := make(chan struct{})
 	interrupted := make(chan bool, 1)
 	go func() { interrupted <- passOn(signals, over, cmd.Process) }()
-	_ = cmd.Wait() // the state says more than the error
+	_ = cmd.Wait() // the state has more than the error
 	close(over)
 	stopped := <-interrupted
 
@@ -102,7 +102,7 @@ const Interrupted = 130
 // threads share.
 const arenaVar = "MALLOC_ARENA_MAX"
 
-// advice says which limit holds, and what to do.
+// advice names the limit that holds, and the remedies.
 func advice(limit machine.MemoryLimit, limited bool) string {
 	which := "the limit of its control group is " + machine.Gibibytes(machine.GroupLimit())
 	if limited {
@@ -111,9 +111,9 @@ func advice(limit machine.MemoryLimit, limited bool) string {
 	return which + "; raise it, run fewer trials at a time (--jobs 1), or use a smaller setting"
 }
 
-// passOn passes signals on to the child until it is over, and says whether there
-// was one. The child does not listen to the signals themselves: a terminal and a
-// scheduler send them to parent and child both, and the second would end it.
+// passOn passes signals on to the child until it is over, and reports whether there was
+// one. The child ignores the signals themselves, because a terminal and a scheduler
+// send them to parent and child both, and the second would end it.
 func passOn(signals <-chan os.Signal, over <-chan struct{}, child *os.Process) (any bool) {
 	for {
 		select {
@@ -142,7 +142,7 @@ func Context() (ctx context.Context, stop func()) {
 		context.AfterFunc(ctx, stop)
 		return ctx, stop
 	}
-	// What this process starts is no such child.
+	// Processes that this one starts are no such children.
 	_ = os.Unsetenv(childVar)
 	syscall.CloseOnExec(stderrFD)
 	os.Stderr = os.NewFile(stderrFD, "/dev/stderr")

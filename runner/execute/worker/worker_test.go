@@ -63,7 +63,7 @@ var demonstration = experiment.Of(experiment.Declaration[*demoSettings, demoMetr
 			panic("two\nlines")
 		case "hang":
 			select {}
-		case "hang with a child": // which holds standard output, and says that it is there
+		case "hang with a child": // which holds standard output, and reports its start
 			child := exec.Command("sh", "-c", "touch "+os.Getenv(childVar)+".there; sleep 600")
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 			_ = child.Start()
@@ -128,7 +128,7 @@ type demoMetrics struct {
 
 var demo = demonstration.Experiment
 
-// large is what a trial allocates, in bytes.
+// large is the allocation of a trial, in bytes.
 const large = 512 << 20
 
 // deviceFailed stands for a device that the worker has lost.
@@ -185,7 +185,7 @@ func TestJobsShareAProcess(t *testing.T) {
 	}
 }
 
-// After a device is lost its trial has a record that says so, and the next trial
+// After a device is lost its trial has a record with the reason, and the next trial
 // gets a fresh process; records name the worker's own device.
 func TestLostDevice(t *testing.T) {
 	p := newProcess(t)
@@ -209,7 +209,7 @@ func TestLostDevice(t *testing.T) {
 	}
 }
 
-// What a library prints does not disturb the messages.
+// Output of a library does not disturb the messages.
 func TestPrintingIsHarmless(t *testing.T) {
 	if r, err := newProcess(t).Run(context.Background(), job(t, "print"), 0, nil); err != nil || r.Status != record.OK {
 		t.Errorf("%+v, %v", r, err)
@@ -226,7 +226,7 @@ func TestWorkersGetWhatTheRunnerHas(t *testing.T) {
 	}
 }
 
-// A worker that waits has given back what its trial took.
+// A worker that waits has returned the memory of its trial.
 func TestMemoryIsGivenBack(t *testing.T) {
 	p := newProcess(t)
 	for _, do := range []string{"allocate", "look at the heap"} {
@@ -249,8 +249,8 @@ func TestProcessorsAreTheWorkers(t *testing.T) {
 	}
 }
 
-// A crash costs one result, and what the machine does costs none; the next job
-// gets a new process.
+// A crash costs one result, and trouble of the machine none; the next job gets a new
+// process.
 func TestTroubles(t *testing.T) {
 	for _, c := range []struct {
 		do         string
@@ -263,7 +263,7 @@ func TestTroubles(t *testing.T) {
 		{"crash at length", false, false, "the worker process ended with exit status 7: last words", "first words\n",
 			"last words"},
 		{"kill", true, false, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
-		// Whoever holds its output does not make it one of those that this runner ends.
+		// A process that holds its output does not count as one that this runner ends.
 		{"kill beside a child", true, false, "the worker process was killed (SIGKILL), perhaps for want of memory", "", ""},
 		{"no thread", true, true, "the worker process could not start a thread: runtime: failed to create new OS thread " +
 			"(have 5 already; errno=11)", "runtime: ", "newosproc"},
@@ -288,7 +288,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// What a process printed for earlier trials is not in the log of one that crashes.
+// The log of a crash leaves out the output of earlier trials.
 func TestOutputIsOfOneTrial(t *testing.T) {
 	p := newProcess(t)
 	for _, do := range []string{"print", "progress"} { // the second takes longer than words to arrive
@@ -458,7 +458,7 @@ func TestProgressArrives(t *testing.T) {
 	}
 }
 
-// What a worker notices arrives, and its trial has a result.
+// Notices of a worker arrive, and its trial has a result.
 func TestNoticesArrive(t *testing.T) {
 	p := newProcess(t)
 	var notices []string

@@ -7,8 +7,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Client starts the process when the first work is to be measured, so that benchmarks
-// without peers need none. It says once what computes, or that nothing does.
+// Client starts the process for the first work, so that benchmarks without peers need
+// none. It reports the libraries, or that there are none, once.
 type Client struct {
 	ctx     context.Context
 	python  string
@@ -18,8 +18,8 @@ type Client struct {
 	said    map[string]bool
 }
 
-// NewClient returns a client for the program that Start takes; say prints a line of a
-// message.
+// NewClient returns a client of a Python program, as for [Start]. The function say
+// prints a line of a message.
 func NewClient(ctx context.Context, python string, say func(format string, args ...any)) *Client {
 	return &Client{ctx: ctx, python: python, say: say, said: map[string]bool{}}
 }

@@ -11,7 +11,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A client says once what computes, which library is missing, or that there is none.
+// A client reports once the libraries, a missing library, or that there is none.
 func TestClient(t *testing.T) {
 	const hello = `echo '{"libraries": "NumPy of a stand-in"}'; while read line; do `
 	for name, c := range map[string]struct {

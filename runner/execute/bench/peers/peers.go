@@ -27,7 +27,8 @@ import (
 //go:embed peers.py
 var program string
 
-// safePath keeps the working folder out of what Python imports from (3.11 and later).
+// safePath keeps the working folder out of the path of Python's imports (3.11 and
+// later).
 const safePath = "PYTHONSAFEPATH=1"
 
 // lastWait is how long a process may take to end that has nothing more to do.
@@ -36,7 +37,7 @@ const lastWait = time.Second
 // ErrNone is returned by Start where no Python program has NumPy.
 var ErrNone = errors.New("no python3 of PATH has NumPy")
 
-// MissingError says that a work needs a library that is not installed.
+// MissingError is the error of a work that needs a library that is not installed.
 type MissingError struct{ Library string }
 
 func (e *MissingError) Error() string { return e.Library + " is not installed" }
@@ -44,7 +45,7 @@ func (e *MissingError) Error() string { return e.Library + " is not installed" }
 // Process is a Python process that computes the work of peers. It is not safe for concurrent
 // use.
 type Process struct {
-	// Libraries are the versions of what computes, such as "Python 3.11.2, NumPy 1.24.2".
+	// Libraries are versions, such as "Python 3.11.2, NumPy 1.24.2".
 	Libraries string
 
 	cmd     *exec.Cmd
@@ -123,11 +124,11 @@ func (p *Process) answer(to any) error {
 	return err
 }
 
-// Measurement is what a peer took.
+// Measurement is the time and the result of a peer.
 type Measurement struct {
 	Library    string  // that computed, such as "NumPy"
 	CPUSeconds float64 // of one call, the mean of all
-	Result     float64 // the Frobenius norm of what was computed
+	Result     float64 // Frobenius norm
 }
 
 // Measure does a work some times. It fails with a *MissingError where a library is missing.
@@ -143,7 +144,7 @@ func (p *Process) Measure(work experiment.Peer, calls int) (Measurement, error) 
 		CPU     float64 `json:"cpu_s"`
 		Result  float64
 	}
-	// A process that has ended refuses the request; its answer says why.
+	// A process that has ended refuses the request; its answer has the reason.
 	_, _ = p.in.Write(append(request, '\n'))
 	if err := p.answer(&a); err != nil {
 		return Measurement{}, fmt.Errorf("peer %s: %w", work.Work, err)

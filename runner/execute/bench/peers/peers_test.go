@@ -57,7 +57,7 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// What the process answers is known: eˣ of ten numbers of the formula.
+// The answer is known: eˣ of ten numbers of the formula.
 func TestResult(t *testing.T) {
 	m, err := begin(t).Measure(experiment.Peer{Work: "exponential", DType: "float64", Sizes: []int{10}}, 1)
 	if err != nil {
@@ -72,7 +72,8 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// A process that ends says why: the last line of what it wrote, here a Python exception.
+// The error of a process that ends is the last line of its output, here a Python
+// exception.
 func TestUnknownWork(t *testing.T) {
 	_, err := begin(t).Measure(experiment.Peer{Work: "nothing"}, 1)
 	if err == nil || !strings.Contains(err.Error(), "peer nothing: KeyError") {
