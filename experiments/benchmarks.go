@@ -16,8 +16,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// EngineBenchmarks measures programs that all papers share beside other libraries, on the CPU with
-// one worker, and large operations with one worker and with all.
+// EngineBenchmarks measures programs that all papers share and other libraries, on the
+// CPU with one worker, and large operations with one worker and with all.
 func EngineBenchmarks() []experiment.Benchmark {
 	return append(peerBenchmarks(), experiment.Benchmark{Name: "graphs/dense", Long: true, Run: largeOperations,
 		Doc: "Cholesky factor of order 5,451 and product of 4,096×4,096 matrices, with one worker " +

@@ -19,16 +19,16 @@ import (
 	"privkern/runner/experiment"
 )
 
-// DeviceBenchmarks measure what the papers' programs spend their time on, on
-// the CPU with all its cores and on another backend beside it, in both
-// precisions. Where the number of operations is known, its rate is given, and its
-// share of the rate of a large matrix product on the same backend, and of that of a
-// copy the rate at which it has to read and write memory, each matrix once; inputs are
-// then on the device before, and results stay there: what is measured is computing. The
-// descent and the machine are whole calls, with their copies. What a call asks of a CUDA
-// device, and what is predicted for some, stands beside it, with or without one. Small
-// sizes are those of a simulated device, on which the others take hours; the rates of small
-// ones say nothing about a real one.
+// DeviceBenchmarks measures the operations that dominate the papers' programs, on the
+// CPU with all its cores and on another backend, in both precisions. Where the number
+// of operations is known, three rates follow: operations per second, their share of the
+// rate of a large matrix product on the same backend, and the share of the rate of a
+// copy at which memory is read and written, each matrix once. Inputs are then on the
+// device before, and results stay there, so that only computing is measured. The
+// descent and the machine are whole calls, with their copies. The counts of a call on a
+// CUDA device, and predicted times for some devices, are reported with and without one.
+// Small sizes are for a simulated device, on which the others take hours; their rates
+// do not hold for a real one.
 func DeviceBenchmarks(backend string, small bool) []experiment.Benchmark {
 	d := &devices{backends: []string{"cpu"}, sizes: largeSizes, peaks: map[string]float64{},
 		copies: map[string]float64{}}
@@ -122,7 +122,7 @@ type setting struct {
 
 	backend string
 	size    float64 // of a number, in bytes
-	variant string  // of what is measured; empty for the only one
+	variant string  // of the computation; empty for the only one
 }
 
 // as is the setting for another way to compute the same.
@@ -172,9 +172,9 @@ func fastest(ctx context.Context, f func() error) (float64, error) {
 	return best, nil
 }
 
-// rate reports a time, and where the operations are known their number per second, and
-// the shares of the product's rate and of the copy's. Numbers are those that have to be
-// read and written.
+// rate reports a time, and where the operations are known their number per second and
+// the shares of the rates of a product and of a copy. numbers counts the elements that
+// are read and written.
 func (s setting) rate(ctx context.Context, operations, numbers int, f func() error) error {
 	seconds, err := fastest(ctx, f)
 	if err != nil {
@@ -198,8 +198,8 @@ func (s setting) rate(ctx context.Context, operations, numbers int, f func() err
 	return err
 }
 
-// counts reports what a call asks of a device, and what is predicted for some. On every
-// backend it is the same, and reported once.
+// counts reports the counts of a call on a device, and predicted times for some. They
+// are the same on every backend, and reported once.
 func (s setting) counts(f func() error) error {
 	if s.backend != s.d.backends[0] {
 		return nil
@@ -279,8 +279,8 @@ func (d *devices) links(ctx context.Context, m experiment.Meter) error {
 // formula is a program's output in terms of its named inputs.
 type formula func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node
 
-// program returns a call of a program whose inputs stay on the device. Its
-// output is the sum of what the formula gives.
+// program returns a call of a program whose inputs stay on the device. Its output is
+// the sum of the formula's elements.
 func (s setting) program(ctx context.Context, name string, inputs map[string]*mat.Dense,
 	f formula) (run func() error, done func(), err error) {
 	session, err := s.e.Session(engine.Program{Name: name, Key: "benchmark " + name, Build: func(b *engine.Builder) {

@@ -38,8 +38,8 @@ func (d *devices) gradient(ctx context.Context, s setting) error {
 	return s.rate(ctx, 4*n*n*dims, 3*n*dims+2*n*n, run)
 }
 
-// likelihood is one value with its gradient, and a whole search. Both are in float64
-// whatever the engine's element type is, and measured once.
+// likelihood measures one value with its gradient, and a whole search. Both are in
+// float64 for any element type of the engine, and measured once.
 func (d *devices) likelihood(ctx context.Context, s setting) error {
 	if s.size < 8 {
 		return nil

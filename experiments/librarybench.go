@@ -15,8 +15,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// library measures calls of what computes products and factors, whichever BLAS
-// PRIVKERN_BLAS chooses, with one worker and without a program around them.
+// library measures single calls for products and factors, by the BLAS that
+// PRIVKERN_BLAS chooses, with one worker and without a program.
 type library struct {
 	ctx  context.Context
 	m    experiment.Meter
@@ -43,7 +43,7 @@ func dtypeOf[T cpublas.Float]() string {
 	return fmt.Sprintf("%T", v)
 }
 
-// beside measures a call whose result, once it is asked for, is in some elements.
+// beside measures a call and its peer; result returns the elements of the result.
 func beside[T cpublas.Float](l *library, row string, p experiment.Peer, result func() []T, f func() error) error {
 	p.DType = dtypeOf[T]()
 	p.Tolerance = tolerances[p.DType]
@@ -109,7 +109,7 @@ func choleskyFactors(orders ...int) func(context.Context, experiment.Meter) erro
 func choleskyFactor[T cpublas.Float](l *library, n int, a []T) error {
 	factor := make([]T, n*n)
 	p := experiment.Peer{Work: "cholesky", Sizes: []int{n}, AtMost: 1}
-	lower := func() []T { // what is above is left alone, and no part of the factor
+	lower := func() []T { // the upper triangle is unused, and no part of the factor
 		for i := range n {
 			clear(factor[i*n+i+1 : (i+1)*n])
 		}

@@ -15,9 +15,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// peerBenchmarks are the operations that papers spend their time on, as programs of one
-// worker, and the BLAS below them, beside the same work in NumPy and SciPy on one thread.
-// Bounds are in times the peer's processor time.
+// peerBenchmarks measures the operations that dominate the papers' programs, as
+// programs of one worker, the BLAS below them, and the same work in NumPy and SciPy on
+// one thread. Bounds are on the ratio to the peer's processor time.
 func peerBenchmarks() []experiment.Benchmark {
 	return []experiment.Benchmark{
 		{Name: "graphs/kernel", Doc: "Kernel matrices of 3,000 points with themselves.", Run: kernelMatrices},
@@ -118,7 +118,7 @@ func (w work) measure(ctx context.Context, m experiment.Meter, dtype string,
 		Tolerance: tolerances[dtype], Result: func() (float64, error) { return w.norm(out["result"]) }}, run)
 }
 
-// norm is the Frobenius norm of what is compared.
+// norm returns the Frobenius norm of the compared elements.
 func (w work) norm(result gorgonia.Value) (float64, error) {
 	v, err := engine.Floats(result)
 	if err != nil {
@@ -166,7 +166,7 @@ func kernelMatrices(ctx context.Context, m experiment.Meter) error {
 }
 
 func hullWork(queries, samples, dims, features int) work {
-	columns := dims + features // scores, then what they leave out
+	columns := dims + features // scores, then the remaining columns
 	return work{row: fmt.Sprintf("%d queries", queries), name: "hull", sizes: []int{queries, samples, dims, columns},
 		atMost: 1.1,
 		inputs: func() map[string]*mat.Dense {

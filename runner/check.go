@@ -18,7 +18,7 @@ import (
 	"privkern/runner/store"
 )
 
-// Inspection is what an output folder was found to be.
+// Inspection is the result of a check of an output folder.
 type Inspection struct {
 	Schema   int    `json:"schema"` // of this report
 	Dir      string `json:"dir"`
@@ -26,16 +26,16 @@ type Inspection struct {
 	Records  int    `json:"records"`  // files, those with problems too
 	Unsealed int    `json:"unsealed"` // records without a digest, before any repair
 	Sealed   int    `json:"sealed"`   // files that were given a digest
-	// Foreign are records of trials that the plan does not have, as another plan
-	// may have left them. An unsealed one is sealed where the plan knows the version
-	// of its results; nothing can be said of others.
+	// Foreign are records of trials that the plan does not have, such as those of
+	// another plan. An unsealed one is sealed where the plan has the version of its
+	// results; others cannot be judged.
 	Foreign int `json:"foreign"`
-	// Shared are the results of shared work that the folder has at present, and
-	// SharedBytes what they take.
+	// Shared counts the results of shared work in the folder, and SharedBytes their
+	// bytes.
 	Shared      int   `json:"shared"`
 	SharedBytes int64 `json:"shared_bytes"`
-	// AtWork says that a runner was at work in the folder: tables and plots, which
-	// it writes at its end, were not looked at.
+	// AtWork is true where a runner was at work in the folder: tables and plots, which
+	// it writes at its end, were not checked.
 	AtWork   bool     `json:"at_work"`
 	Problems []Defect `json:"problems"`
 }
@@ -44,18 +44,16 @@ type Inspection struct {
 type Defect struct {
 	File   string `json:"file"` // relative to the output folder
 	Reason string `json:"reason"`
-	Repair string `json:"repair"` // what was done about it; "" for nothing
+	Repair string `json:"repair"` // the repair; "" for none
 }
 
-// Check verifies an output folder: digest and keys of the plan; digest, key and
-// content of every record; digests of the results of shared work; and that the tables
-// and plots that are there are those that the records give. With repair it gives unsealed records and plans their
-// digests, puts aside what does not hold, and writes tables, plots and report
-// anew; a plan that does not hold stays. version is that of this program, for the
-// report.
+// Check verifies an output folder: digest and keys of the plan; digest, key and content
+// of every record; digests of the results of shared work; and that tables and plots are
+// those of the records. With repair it gives unsealed records and plans their digests,
+// puts invalid files aside, and writes tables, plots and report anew; an invalid plan
+// stays. version is that of this program, for the report.
 //
-// Where the plan does not hold, records are held against themselves, and nothing
-// is said of tables.
+// Where the plan is invalid, records are checked alone, and tables are not.
 func (c *Catalogue) Check(dir string, repair bool, version string) (*Inspection, error) {
 	s, err := store.OpenOn(c.Disk, dir)
 	if err == nil && repair {
@@ -89,11 +87,11 @@ type checker struct {
 	differing []differing
 }
 
-// differing is a table or plot that is not what the records give.
+// differing is a table or plot that differs from that of the records.
 type differing struct {
 	problem int // place in Problems
 	file    string
-	sum     string    // SHA-256 of what it holds
+	sum     string    // SHA-256 of the content
 	written time.Time // by the clock of the machine that wrote it
 }
 
@@ -170,7 +168,8 @@ func (k *checker) record(key string) error {
 	return nil
 }
 
-// mend seals the record of a trial or puts it aside, and says what it did.
+// mend seals the record of a trial or puts it aside, and returns a description of the
+// repair.
 func (k *checker) mend(key string, unsealed bool) (done string, err error) {
 	unlock, ok, err := k.store.Lock(key)
 	if err != nil {
@@ -194,8 +193,8 @@ func (k *checker) mend(key string, unsealed bool) (done string, err error) {
 	return k.moved(before), nil
 }
 
-// moved says where the file is that was put aside last, since there were that
-// many.
+// moved returns the new place of the last file that was put aside; before counts the
+// earlier ones.
 func (k *checker) moved(before int) string {
 	if asides := k.store.Asides(); len(asides) > before {
 		return "put aside as " + asides[len(asides)-1].Moved
@@ -220,7 +219,7 @@ func (k *checker) stray(file, reason string) error {
 // shared looks at the results of shared work, where there are any.
 func (k *checker) shared() error {
 	names, err := k.store.Memos()
-	if err != nil { // a file of that name, say: no result depends on it
+	if err != nil { // such as a file of that name: no result depends on it
 		k.problem("shared", err.Error(), "")
 		return nil
 	}
@@ -243,8 +242,7 @@ func (k *checker) shared() error {
 	return nil
 }
 
-// shown holds what is made of the records against the records: tables and plots,
-// where there are any.
+// shown compares the tables and plots, where there are any, with those of the records.
 func (k *checker) shown(p *plan.Plan) (err error) {
 	if k.AtWork, err = k.store.Busy(); err != nil || k.AtWork {
 		return err
@@ -278,10 +276,9 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	return err
 }
 
-// older distinguishes files that were made before some of the records from those that
-// were changed: it makes them of the records that are not newer, and compares. Clocks of
-// machines differ, and copies of folders have other times: only what comes out the same
-// was made so.
+// older separates files that were made before some of the records from changed ones: it
+// makes them of the records that are not newer, and compares. Clocks of machines
+// differ, and copies of folders have other times, so only equal content is evidence.
 func (k *checker) older(p *plan.Plan, have []string) error {
 	if len(k.differing) == 0 {
 		return nil
@@ -353,8 +350,8 @@ func (k *checker) sumsUpTo(p *plan.Plan, times map[string]time.Time, last time.T
 	return sums, r.EachPlot(into(show.PlotsDir))
 }
 
-// folder compares the files of a folder, which may be absent, with what they are
-// to hold. Files with other endings than these are somebody else's.
+// folder compares the files of a folder, which may be absent, with their expected
+// content. Files with other endings belong to others.
 func (k *checker) folder(name string, endings []string, each func(visit show.Visitor) error) error {
 	dir := filepath.Join(k.Dir, name)
 	names, err := k.store.Disk().Names(dir)
@@ -387,8 +384,8 @@ func (k *checker) folder(name string, endings []string, each func(visit show.Vis
 	return nil
 }
 
-// compare holds a file against the hash of what it is to hold. Repairing, it makes
-// room where something else is in its place; the file is written by [checker.shown].
+// compare compares a file with the hash of its expected content. For a repair it puts
+// anything else in its place aside; the file is written by [checker.shown].
 func (k *checker) compare(file string, want hash.Hash) error {
 	done := ""
 	if k.repair {

@@ -90,7 +90,7 @@ func files(t *testing.T, dir string, patterns ...string) map[string][]byte {
 	return all
 }
 
-// shown is all that the tables and the settings of no table say.
+// shown returns the text of the tables and of the settings without a table.
 func shown(t *testing.T, r *show.Results) string {
 	t.Helper()
 	artifacts, err := r.Artifacts()
@@ -104,9 +104,8 @@ func shown(t *testing.T, r *show.Results) string {
 	return b.String()
 }
 
-// Whatever bit of a finished folder is flipped, run check finds it, and the tables
-// that are made of the folder are the same, or say that a file was left out, or
-// are refused.
+// After a flip of any bit of a finished folder run check finds it, and the tables of
+// the folder are the same, or name a file that was left out, or are refused.
 func TestFlippedBits(t *testing.T) {
 	tier.Sequential(t)
 	flips, rng := tier.Random(t, 1500, 10_000)
@@ -206,7 +205,7 @@ func TestCheck(t *testing.T) {
 		problems []string // file: reason, each a part of one
 		after    int      // problems that are left after a repair
 		records  int      // after a repair
-		text     string   // what Checked says before a repair
+		text     string   // of Checked, before a repair
 	}{
 		{"nothing", func(string, *plan.Plan) error { return nil }, nil, 0, 3, "3 3 0 0 false"},
 		{"a number in a record", func(dir string, p *plan.Plan) error { return edit(dir, record0(p), `{"y":2}`, `{"y":3}`) },

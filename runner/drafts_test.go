@@ -91,7 +91,7 @@ func TestReadSweepsRefuses(t *testing.T) {
 }
 
 // The trials of a plan have one element type: that of the command line, or else that of
-// all files, of which those without one ask for float64.
+// all files, where one without asks for float64.
 func TestElementTypeOfSweeps(t *testing.T) {
 	const silent, double = "experiment: demo/double\n", "dtype: float64\nexperiment: demo/double\n"
 	const single, tables = "dtype: float32\nexperiment: demo/other\n", "dtype: float32\ntables: [demo/table1]\n"

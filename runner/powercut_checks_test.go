@@ -11,8 +11,8 @@ import (
 	"privkern/runner/record"
 )
 
-// damage changes a record that is there: flips a bit, or takes away what records of
-// early versions lack.
+// damage changes a record: it flips a bit, or removes the members that records of early
+// versions lack.
 func (w *world) damage() {
 	f := w.folders[w.names[w.rng.IntN(len(w.names))]]
 	for _, key := range slices.Sorted(maps.Keys(f.trials)) {
@@ -23,7 +23,7 @@ func (w *world) damage() {
 			continue
 		}
 		r, err := record.Parse([]byte(now))
-		if err != nil || !r.Sealed() { // what is changed of an unsealed one, nobody can know
+		if err != nil || !r.Sealed() { // changes of an unsealed record cannot be found
 			continue
 		}
 		if w.rng.IntN(2) == 0 {
@@ -60,8 +60,8 @@ func (w *world) plant(name string, data []byte) {
 	}
 }
 
-// check holds the disk against what is known. After a power cut what is there is
-// durable, and all that is known.
+// check compares the disk with the known state. After a power cut its state is durable
+// and complete.
 func (w *world) check(cut bool) {
 	for _, name := range w.names {
 		f := w.folders[name]
@@ -125,7 +125,7 @@ func (w *world) checkRecord(f *folder, key string, cut bool) {
 	}
 }
 
-// checkKept looks for what was put aside.
+// checkKept looks for the files that were put aside.
 func (w *world) checkKept(f *folder, cut bool) {
 	there := map[string]bool{string(w.disk.Look(path.Join(f.name, "plan.json"))): true}
 	for _, below := range []string{"aside", "trials"} {
@@ -147,7 +147,7 @@ func (w *world) checkKept(f *folder, cut bool) {
 	}
 }
 
-// finish lets every command end well, cuts the power and looks at what is left.
+// finish lets every command end, cuts the power and checks the rest.
 func (w *world) finish() {
 	if w.problem != "" {
 		return

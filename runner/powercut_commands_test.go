@@ -75,8 +75,8 @@ func (r sweepRun) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (sc
 
 func (sweepRun) Close() {}
 
-// Run runs one trial. What it gives depends on the trial alone, but for what it
-// cost, and that some fail.
+// Run runs one trial. Its result depends on the trial alone, except for its cost, and
+// some trials fail.
 func (r sweepRun) Run(_ context.Context, job trial.Job, _ time.Duration, _ trial.ProgressFunc) (*record.Record, error) {
 	w, k := r.world, r.folder.trials[job.Key]
 	w.mu.Lock()
@@ -120,7 +120,7 @@ func (k *recordState) allow(text string, status record.Status) {
 	k.may[text], k.ever[text] = status, status
 }
 
-// observer learns what is durable.
+// observer notes durable results.
 type observer struct{ run sweepRun }
 
 func (o observer) Finished(t plan.Trial, r *record.Record) {
@@ -208,10 +208,10 @@ func (w *world) merge(c *command) error {
 	return nil
 }
 
-// rank orders records by what they are worth.
+// rank orders records by their use.
 func rank(s record.Status) int { return slices.Index([]record.Status{"", record.Failed, record.OK}, s) }
 
-// content is what the file of a trial holds.
+// content returns the content of the file of a trial.
 func (w *world) content(folder, key string) string {
 	return string(w.disk.Look(recordPath(folder, key)))
 }

@@ -25,14 +25,14 @@ import (
 )
 
 // Random commands work on the same output folders at the same time, on a disk that
-// loses power, fills up and fails, while some of them are killed. What was reported
-// is still there, no trial runs twice, nothing torn is read, and in the end the
-// same commands finish.
+// loses power, fills up and fails, while some of them are killed. Reported results are
+// still there, no trial runs twice, nothing torn is read, and in the end the same
+// commands finish.
 //
-// A sequence is a list of rounds, and a round a few commands with one mishap or
-// none. Every operation on the disk is a point at which another command may go on.
-// Where a sequence fails, rounds are left out as long as it still fails, and what
-// is left is printed.
+// A sequence is a list of rounds, and a round a few commands with one mishap or none.
+// Every operation on the disk is a point at which another command may go on. Where a
+// sequence fails, rounds are left out as long as it still fails, and the rest is
+// printed.
 func TestPowerCuts(t *testing.T) {
 	tier.Sequential(t)
 	wanted, rng := tier.Random(t, 500, 20_000)
@@ -66,7 +66,7 @@ func TestPowerCuts(t *testing.T) {
 	}
 }
 
-// mishaps counts what went wrong.
+// mishaps counts mishaps by kind.
 type mishaps struct{ PowerCuts, Kills, FullDisks, Failures, Commands int }
 
 func (m mishaps) count() int { return m.PowerCuts + m.Kills + m.FullDisks + m.Failures }
@@ -114,7 +114,7 @@ func play(t *testing.T, c *runner.Catalogue, plans []*plan.Plan, rounds []uint64
 	return w
 }
 
-// world is a disk with output folders and what is known of them.
+// world is a disk with output folders and their known state.
 type world struct {
 	mishaps
 	catalogue *runner.Catalogue
@@ -126,7 +126,7 @@ type world struct {
 	folders   map[string]*folder
 	names     []string // of the folders
 
-	mu         sync.Mutex // guards what follows, and what is known of folders
+	mu         sync.Mutex // guards the following fields, and the known state of folders
 	problem    string     // the first
 	saying     sync.Mutex
 	transcript []string
@@ -136,30 +136,30 @@ type world struct {
 	blocked    []*blockedProcess
 }
 
-// folder is what is known of an output folder.
+// folder is the known state of an output folder.
 type folder struct {
 	name  string
 	plan  int             // the one that is wanted now
 	plans map[string]bool // digests that plan.json may have
-	// planned says that a plan is there.
+	// planned is true where there is a plan.
 	planned bool
 	trials  map[string]*recordState
-	// kept are contents that must be in the folder somewhere: those that were put
+	// kept are contents that must be in the folder somewhere: files that were put
 	// aside, and plans that were replaced.
 	kept []string
-	// withdrawn are those that are in their place again where the power went
-	// before their move was durable, and may be replaced there.
+	// withdrawn are contents that are in their place again where the power went before
+	// their move was durable, and may be replaced there.
 	withdrawn []string
 }
 
-// recordState is what is known of the record of a trial.
+// recordState is the known state of the record of a trial.
 type recordState struct {
-	must  bool                     // a record is there, whatever happens
-	may   map[string]record.Status // what it may be; of a damaged one the status is ""
-	ever  map[string]record.Status // what it may have been
+	must  bool                     // there is a record in any case
+	may   map[string]record.Status // possible contents; of a damaged one the status is ""
+	ever  map[string]record.Status // all earlier possible contents
 	busy  *command                 // who is running the trial
 	merge int                      // merges that write to the folder at present
-	best  int                      // rank of what was finished in this round, and may not be replaced by worse
+	best  int                      // rank of the best record of this round, which a worse one may not replace
 }
 
 func newWorld(c *runner.Catalogue, plans []*plan.Plan) *world {
@@ -239,7 +239,7 @@ func (w *world) round(rng *rand.Rand) {
 		full = true
 	case 4:
 		victim.process.FailAt(moment)
-	case 5, 6: // others see what a killed command has left, and it is not durable
+	case 5, 6: // others see the files of a killed command, which are not durable
 		victim.process.KillAtSync(1 + rng.IntN(9))
 		w.cutAfter = moment
 	}
@@ -364,7 +364,7 @@ func (w *world) nobodyParked() bool {
 	return len(w.blocked) == 0
 }
 
-// next takes one of those that are parked.
+// next takes one of the parked processes.
 func (w *world) next(last *disktest.Process, loyal float64) *blockedProcess {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -391,7 +391,7 @@ func (c *command) over() bool {
 	}
 }
 
-// judge holds the ends of commands against what happened to them.
+// judge compares the ends of commands with the mishaps.
 func (w *world) judge(full, cutNow bool) {
 	for _, c := range w.commands {
 		killed := c.process.Killed()

@@ -1,12 +1,12 @@
-// Package runner takes a sweep from its settings to its tables: it freezes the
-// plan, runs what has no result yet, and verifies what a folder holds. The steps are
-// the packages below this one, from the ground up; each imports only what is above
-// it in this list:
+// Package runner takes a sweep from its settings to its tables: it freezes the plan,
+// runs the trials without a result, and verifies an output folder. The steps are the
+// packages below this one, from the ground up; each imports only packages above it in
+// this list:
 //
-//	experiment         what an experiment is
+//	experiment         definition of an experiment
 //	text               words of messages
 //	record             records of trials, keys, digests
-//	claims/ledger      what papers print, and the trials that reproduce it
+//	claims/ledger      printed values of papers, and the trials that reproduce them
 //	claims/judge       records to verdicts
 //	plan/sweep         sweep files to settings
 //	plan               settings to a frozen list of trials with keys
@@ -16,14 +16,14 @@
 //	execute/trial      one trial
 //	execute/worker     processes that run trials
 //	execute/schedule   trials to workers
-//	execute/progress   how far a sweep is
+//	execute/progress   progress of a sweep
 //	execute/slurm      trials to the tasks of a cluster
 //	execute/merge      several output folders to one
-//	execute/bench      measurements of the runner itself
+//	execute/bench      benchmarks with peers
 //	show/tables        tables in five formats
 //	show/summary       a table of all metrics
 //	show/plot          figures as SVG
-//	show/score         how all papers came out
+//	show/score         the verdicts of all papers
 //	show/report        all of it as one HTML file
 //	show/export        all of it for other programs: Parquet, CSV, LaTeX, MLflow
 //	show               the records of a folder to tables, figures and report
@@ -46,14 +46,14 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// Catalogue is what there is to run and to compare with.
+// Catalogue holds the experiments, and the ledgers of the papers.
 type Catalogue struct {
 	*ledger.Book
-	// Disk is what output folders are on: [disk.System], but in tests.
+	// Disk holds the output folders: [disk.System], except in tests.
 	Disk disk.Disk
 }
 
-// NewCatalogue collects what the papers offer.
+// NewCatalogue returns the catalogue of some papers.
 func NewCatalogue(papers []experiment.Paper) *Catalogue {
 	return &Catalogue{Book: ledger.Open(papers), Disk: disk.System}
 }
@@ -66,7 +66,7 @@ type Executor interface {
 	Execute(ctx context.Context, s *store.Store, p *plan.Plan) (schedule.Summary, error)
 }
 
-// SweepRun is a plan to be run, with where and by what.
+// SweepRun is a plan to be run, with its folder and executor.
 type SweepRun struct {
 	Dir      string // output folder
 	Plan     *plan.Plan
@@ -86,7 +86,7 @@ func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
 	return s.FreezePlan(p, c.Experiments, replan)
 }
 
-// Run runs what has no result yet. The summary holds even with an error.
+// Run runs the trials without a result. The summary holds even with an error.
 func (c *Catalogue) Run(ctx context.Context, req SweepRun) (schedule.Summary, error) {
 	s, err := store.CreateOn(c.Disk, req.Dir)
 	if err != nil {
@@ -124,13 +124,13 @@ func removeShared(s *store.Store, p *plan.Plan) error {
 			return nil
 		}
 	}
-	// What cannot be removed is no result, and in nobody's way.
+	// A file that cannot be removed is no result, and harmless.
 	_ = s.RemoveMemos()
 	return nil
 }
 
-// FrozenPlan returns the plan of an output folder, provided that this program
-// and the data here are those that it was made for.
+// FrozenPlan returns the plan of an output folder, provided that it was made for this
+// program and the data here.
 func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, error) {
 	_, p, err := store.OpenPlanOn(c.Disk, dir, c.Experiments)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *Catalogue) Results(dir string) (*show.Results, error) {
 	return show.Read(c.Disk, dir, c.Book)
 }
 
-// Score counts how all tables came out, from what the folders have.
+// Score counts the verdicts of all tables from the records of the folders.
 func (c *Catalogue) Score(folders []string) (*score.Board, error) {
 	return score.Read(c.Disk, c.Book, folders)
 }

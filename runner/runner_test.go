@@ -118,7 +118,7 @@ func (noData) Find(name string) (string, string, error) {
 	return "", "", fmt.Errorf("the data set %q was looked for", name)
 }
 
-// sweep runs a part of what sweep files ask for.
+// sweep runs a part of the trials of sweep files.
 func sweep(t *testing.T, c *runner.Catalogue, dir string, shard plan.Shard, seeds []int64,
 	files ...string) schedule.Summary {
 	t.Helper()
@@ -196,8 +196,8 @@ func TestSweepInPartsToResults(t *testing.T) {
 		t.Fatalf("the second part: %+v", sum)
 	}
 	all := results()
-	// The seeds of the sweep, not the ledger's; each table once. The seeds differ, where
-	// the ledger says that none does.
+	// The seeds of the sweep, not the ledger's; each table once. The seeds differ,
+	// where none does by the ledger.
 	want = []string{"demo/table1 one: unjudged 2.5 of 2/2", "demo/table1 two: unjudged 4.5 of 2/2",
 		"demo/table2 three: unjudged 6.5 of 2/2"}
 	if got := verdicts(t, all); !slices.Equal(got, want) {
@@ -234,9 +234,8 @@ func TestSweepInPartsToResults(t *testing.T) {
 	}
 }
 
-// Violations are those of all tables.
-// A table of which all planned trials were skipped is named; another trial of the
-// plan does not help it, nor does one that was not planned.
+// Violations are those of all tables. A table whose planned trials were all skipped is
+// named; another trial of the plan does not help it, nor does one that was not planned.
 func TestSkippedTables(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -327,7 +326,8 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// A ledger that names what is not there is a defect, found when its tables are asked for.
+// A ledger that names a missing experiment or metric is a defect, found when its tables
+// are asked for.
 func TestCatalogueChecksLedgers(t *testing.T) {
 	wrong := strings.Replace(ledger, "metric: y", "metric: z", 1)
 	c := runner.NewCatalogue([]experiment.Paper{{Name: "demo",

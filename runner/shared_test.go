@@ -110,7 +110,7 @@ func TestSweepSharesWork(t *testing.T) {
 	if err != nil || len(found.Problems) > 0 || found.Shared != first || found.SharedBytes < int64(first*50*8) {
 		t.Errorf("%+v, %v, drawn %d times", found, err, first)
 	}
-	for i := 1; i < 3; i++ { // other parts find what the first has done
+	for i := 1; i < 3; i++ { // other parts find the work of the first
 		run(shared, 1<<20, plan.Shard{Index: i, Count: 3})
 	}
 	if n := draws.Load(); n != 6 {
@@ -128,7 +128,7 @@ func TestSweepSharesWork(t *testing.T) {
 	}
 }
 
-// A check says what of shared work does not hold, and puts it aside where it repairs.
+// A check reports invalid results of shared work, and puts them aside for a repair.
 func TestCheckOfSharedWork(t *testing.T) {
 	c, _, run := sharedSweep(t)
 	dir := t.TempDir()

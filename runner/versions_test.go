@@ -83,7 +83,7 @@ func TestFormatsOfEveryVersion(t *testing.T) {
 	}
 }
 
-// oldFolder is what a folder was made of.
+// oldFolder has the settings of a folder of an earlier version.
 type oldFolder struct {
 	experiments []*experiment.Experiment
 	settings    []settings.Assignment
@@ -172,7 +172,7 @@ func results(t *testing.T, c *runner.Catalogue, dir string) (*show.Results, *pla
 	return r, r.Plan
 }
 
-// show holds the records of a folder against what they were when they were made.
+// show compares the records of a folder with those of its making.
 func (f *oldFolder) show(t *testing.T, c *runner.Catalogue, dir string) {
 	t.Helper()
 	r, p := results(t, c, dir)
@@ -203,7 +203,7 @@ func (f *oldFolder) show(t *testing.T, c *runner.Catalogue, dir string) {
 	}
 }
 
-// resume runs what is left, which is the trial without data.
+// resume runs the rest, which is the trial without data.
 func (f *oldFolder) resume(t *testing.T, c *runner.Catalogue, req runner.SweepRun) {
 	t.Helper()
 	req.Executor = &schedule.Local{Experiments: c.Experiments, Data: plan.NewDatasets(f.data),

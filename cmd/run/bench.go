@@ -147,8 +147,9 @@ func (a *app) measure(ctx context.Context, f *benchFlags, selected []experiment.
 	return err
 }
 
-// selectBenchmarks returns the benchmarks whose names begin with one of the prefixes or match
-// one as a pattern; without a prefix those that do not take long. A prefix of none is an error.
+// selectBenchmarks returns the benchmarks whose names begin with one of the prefixes or
+// match one as a pattern; without a prefix all but the long ones. A prefix of none is
+// an error.
 func selectBenchmarks(all []experiment.Benchmark, prefixes []string) ([]experiment.Benchmark, error) {
 	if len(prefixes) == 0 {
 		return slices.DeleteFunc(slices.Clone(all), func(b experiment.Benchmark) bool { return b.Long }), nil

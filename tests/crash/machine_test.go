@@ -85,9 +85,9 @@ func TestMemoryLimits(t *testing.T) {
 	}
 }
 
-// Under a limit on memory a runner has a parent. Signals end both in an orderly
-// way, whether they come to the parent alone, as from kill, or to both, as from a
-// terminal or a scheduler; and the child does not outlive a parent that is killed.
+// Under a limit on memory a runner has a parent. Signals end both in an orderly way,
+// sent to the parent alone, as by kill, or to both, as by a terminal or a scheduler;
+// and the child does not outlive a parent that is killed.
 func TestSignalsUnderALimit(t *testing.T) {
 	onlyOnLinux(t)
 	t.Parallel() // most of it waits

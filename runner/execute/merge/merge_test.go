@@ -245,8 +245,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// A record of an early version gives way to a sealed one with the same results, and
-// is a conflict where they differ. What is copied is copied byte for byte.
+// A record of an early version gives way to a sealed one with the same results, and is
+// a conflict where they differ. Records are copied byte for byte.
 func TestUnsealedRecords(t *testing.T) {
 	p := makePlan(t, 1)
 	name := filepath.Join("trials", p.Trials[0].Key+".json")

@@ -9,10 +9,10 @@ import (
 	"privkern/runner/plan"
 )
 
-// Forecast predicts the time that a run still takes. Trials that differ in the seed alone
-// are of one setting; each costs the mean of those that have ended, or the mean of its
-// experiment where none has. A Forecast has no clock: every method takes the time of the
-// event.
+// Forecast predicts the time that a run still takes. Trials that differ in the seed
+// alone are of one setting. Each costs the mean of the setting's ended trials, or that
+// of its experiment where none has ended. A Forecast has no clock: every method takes
+// the time of the event.
 type Forecast struct {
 	jobs        int
 	seed        maphash.Seed

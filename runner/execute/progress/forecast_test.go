@@ -39,7 +39,7 @@ func isLeft(t *testing.T, f *progress.Forecast, at, want float64) progress.TimeL
 	return left
 }
 
-// A setting costs the mean of its trials, and one of which none has ended the mean of
+// A setting costs the mean of its trials, and one without an ended trial the mean of
 // the experiment.
 func TestForecastBySettings(t *testing.T) {
 	w := sized(2, 10, 10, 30, 10, 30, 50)

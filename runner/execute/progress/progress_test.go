@@ -85,8 +85,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A trial that the machine keeps from a result is named when it is run again, and
-// at the end where it has none; its log line says it for programs.
+// A trial that the machine keeps from a result is named when it is run again, and at
+// the end where it has none; the log has a line for programs.
 func TestMachineTrouble(t *testing.T) {
 	killed := &trial.Trouble{Machine: true, Reason: "the worker was killed", Advice: "use --jobs 1"}
 	full := &trial.Trouble{Machine: true, Reason: "no files"}
@@ -98,7 +98,7 @@ func TestMachineTrouble(t *testing.T) {
 		name           string
 		quiet          bool
 		format         progress.Format
-		again, givenUp string // what is said at once, and at the end
+		again, givenUp string // messages at once, and at the end
 	}{
 		{"lines", false, progress.Text, "no result yet of demo/a x=1: the worker was killed; run 2 of 3 begins in 2s\n",
 			"no result of demo/a x=1: the worker was killed (tried 3 times); use --jobs 1\nno result of demo/a x=1: no files " +
@@ -119,7 +119,7 @@ func TestMachineTrouble(t *testing.T) {
 			r.GivenUp(x, killed, 3)
 			r.GivenUp(x, full, 1)
 			r.Close()
-			r.Close() // said once
+			r.Close() // the messages come once
 			if !strings.HasSuffix(out.String(), c.givenUp) || strings.Count(out.String(), "2 trials without") > 1 {
 				t.Errorf("%s\nwant %s", out.String(), c.givenUp)
 			}
@@ -178,8 +178,8 @@ type clock struct{ now time.Time }
 
 func (c *clock) after(d time.Duration) { c.now = c.now.Add(d) }
 
-// workload is a plan of n trials of one setting, the first of which have run for
-// some seconds each.
+// workload is a plan of n trials of one setting; past has the durations of the first
+// ones, in seconds.
 func workload(n, jobs int, past ...float64) plan.Workload {
 	w := plan.Workload{Plan: &plan.Plan{}, Jobs: jobs}
 	for i := range n {
@@ -196,9 +196,8 @@ func workload(n, jobs int, past ...float64) plan.Workload {
 	return w
 }
 
-// Lines say how long a run has taken and how long it still takes. Trials that
-// another runner finishes count; one line in a minute is enough where nothing
-// happens.
+// Lines have the elapsed time and the time that is left. Trials that another runner
+// finishes count; one line in a minute is enough where nothing happens.
 func TestElapsedAndLeft(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1_700_000_000, 0)}
@@ -247,7 +246,7 @@ func took(seconds float64) *record.Record {
 	return &record.Record{Status: record.OK, Timing: record.Timing{WallS: seconds}}
 }
 
-// The first line names what computes.
+// The first line names backend and device.
 func TestFirstLine(t *testing.T) {
 	for _, c := range []struct {
 		backend, device string
@@ -344,7 +343,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// Time is shown passing where a trial says nothing.
+// Elapsed time is shown where a trial reports no progress.
 func TestSingleWithoutInnerProgress(t *testing.T) {
 	out := make(chan string, 100)
 	c := time.Unix(1_700_000_000, 0)
@@ -367,7 +366,7 @@ func (w writes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A folder full of earlier failures does not bury what happens now.
+// A folder full of earlier failures does not bury new messages.
 func TestManyEarlierFailures(t *testing.T) {
 	var out, log strings.Builder
 	r := progress.New(progress.Options{Out: &out}, registry, &log)

@@ -9,8 +9,8 @@ import (
 	"privkern/runner/plan"
 )
 
-// BenchmarkForecast measures the forecast of 100,000 trials of as many settings, a
-// tenth of which have run.
+// BenchmarkForecast measures the forecast of 100,000 trials of as many settings; a
+// tenth have run.
 func BenchmarkForecast(b *testing.B) {
 	w := plan.Workload{Plan: &plan.Plan{}, Jobs: 8}
 	for i := range 100_000 {

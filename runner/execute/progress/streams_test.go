@@ -14,7 +14,7 @@ import (
 	"privkern/runner/execute/progress"
 )
 
-// pipe returns a pipe, both ends of which are closed at the end.
+// pipe returns a pipe whose ends are closed at the end of the test.
 func pipe(t *testing.T) (read, write *os.File) {
 	t.Helper()
 	read, write, err := os.Pipe()
@@ -28,8 +28,8 @@ func pipe(t *testing.T) (read, write *os.File) {
 	return read, write
 }
 
-// Messages that nobody reads are not waited for: those for which there is no room are dropped, and
-// their number follows those that were kept, in their order. Later messages are read again.
+// Unread messages are not waited for: messages without room are dropped, and their
+// number follows the kept ones, in their order. Later messages are read again.
 func TestUnreadMessages(t *testing.T) {
 	read, write := pipe(t)
 	m := progress.NewMessages(write, 256<<10)
@@ -75,7 +75,8 @@ func TestUnreadMessagesWithoutANote(t *testing.T) {
 	}()
 	m.Flush()
 	_ = write.Close()
-	// At least the messages of which the last one still fits are kept, and more if some are written meanwhile.
+	// At least the messages up to the last one that fits are kept, and more if some are
+	// written meanwhile.
 	if text := <-kept; strings.Trim(text, "x\n") != "" || len(text) <= 256<<10-501 || len(text) > 2000*501 {
 		t.Errorf("%d bytes: %.600q", len(text), text)
 	}

@@ -18,7 +18,7 @@ import (
 
 // scripted is a runner that runs trials in this process, some of them without a result,
 // by their position in the plan.
-func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
+func scripted(p *plan.Plan, outcome func(i int) error) func() schedule.Runner {
 	position := map[string]int{}
 	for i, t := range p.Trials {
 		position[t.Key] = i
@@ -26,7 +26,7 @@ func scripted(p *plan.Plan, what func(i int) error) func() schedule.Runner {
 	return func() schedule.Runner {
 		return runnerFunc(func(ctx context.Context, job trial.Job, _ time.Duration) (*record.Record, error) {
 			e := *demo
-			if err := what(position[job.Key]); err != nil {
+			if err := outcome(position[job.Key]); err != nil {
 				e.Run = func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
 					return nil, err
 				}

@@ -118,8 +118,8 @@ func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job tria
 		return nil, ctx.Err()
 	}
 	r.observe(func(o Observer) { o.Started(t) })
-	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, what string) {
-		r.observe(func(o Observer) { o.Inner(t, done, total, what) })
+	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, phase string) {
+		r.observe(func(o Observer) { o.Inner(t, done, total, phase) })
 	})
 	if err != nil {
 		if rec, err = r.failed(ctx, job, err); err != nil {

@@ -96,7 +96,7 @@ type Observer interface {
 	// Started is called when a worker begins a trial.
 	Started(t plan.Trial)
 	// Inner is called when a trial has done a part of its work, such as 3 of 14 folds.
-	Inner(t plan.Trial, done, total int, what string)
+	Inner(t plan.Trial, done, total int, phase string)
 	// Finished is called when the record of a trial is stored.
 	Finished(t plan.Trial, r *record.Record)
 	// Again is called where the machine kept a trial from a result in run number try,

@@ -52,8 +52,8 @@ type outcome struct {
 
 var good = outcome{state: "COMPLETED", results: record.OK}
 
-// cluster is a Slurm of shell scripts: sbatch puts tasks into a folder that
-// squeue prints, and run lets them go as outcome says.
+// cluster is a Slurm of shell scripts: sbatch puts tasks into a folder that squeue
+// prints, and outcome decides how they go.
 type cluster struct {
 	t        *testing.T
 	folder   string
@@ -338,7 +338,7 @@ func (n *notes) says(t *testing.T, text string) {
 	eventually(t, text, func() bool { return n.said(text) > 0 })
 }
 
-// said returns the notices that have the text in them.
+// said counts the notices with the text.
 func (n *notes) said(text string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -31,8 +31,8 @@ func FuzzTasks(f *testing.F) {
 	})
 }
 
-// FuzzParseOptions reads options of sbatch; a batch script holds each in one line,
-// and what is written of them reads as the same.
+// FuzzParseOptions reads options of sbatch: a batch script holds each in one line, and
+// their text reads as the same.
 func FuzzParseOptions(f *testing.F) {
 	for _, s := range []string{"partition=gpu,gres=gpu:1,time=2:00:00", "partition=short,long", "exclusive", "comment=a=b",
 		"time=", "array=1", "comment=a b#'c", ",", "a,b=c"} {

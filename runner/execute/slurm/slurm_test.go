@@ -212,8 +212,8 @@ func TestNotNeeded(t *testing.T) {
 	}
 }
 
-// A program that ends leaves the jobs. The next one attaches to them, whichever options
-// it has, and submits only parts whose tasks were lost.
+// A program that ends leaves the jobs. The next one attaches to them, with any options,
+// and submits only parts whose tasks were lost.
 func TestAttach(t *testing.T) {
 	c := newCluster(t, 6)
 	c.timed = everyThird // parts 1 and 2 are trials 1, 4 and 2, 5; part 3 is the timed trials 0 and 3

@@ -44,7 +44,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 			w.Observer.Notice(theyGoOn(w.live), true)
 		}
 	}()
-	calm := context.WithoutCancel(ctx) // commands of Slurm come to their end
+	calm := context.WithoutCancel(ctx) // commands of Slurm are not interrupted
 	if err := w.control(calm); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ type Job struct {
 }
 
 // ProgressFunc reports the inner progress of a trial.
-type ProgressFunc func(done, total int, what string)
+type ProgressFunc func(done, total int, phase string)
 
 // NewRecord returns the record of the job before anything has happened.
 func NewRecord(job Job) (*record.Record, error) {

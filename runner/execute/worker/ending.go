@@ -38,12 +38,12 @@ const (
 // ending is an end that the machine has caused. It holds for a signal, or for an
 // exit status with a line of output.
 type ending struct {
-	signal syscall.Signal
-	status int
-	line   *regexp.Regexp
-	silent bool   // it holds only where nothing was printed
-	what   string // predicate of the sentence about the process
-	advice string
+	signal    syscall.Signal
+	status    int
+	line      *regexp.Regexp
+	silent    bool   // it holds only where nothing was printed
+	predicate string // predicate of the sentence about the process
+	advice    string
 	// refused is true where any trial meets the same end; see [trial.Trouble].
 	refused bool
 }
@@ -52,45 +52,45 @@ type ending struct {
 // the operating system. Everything else is the process's own: other statuses, panics,
 // faults, failed assertions.
 var machineEndings = append(systemEndings, []ending{
-	{signal: syscall.SIGKILL, what: "was killed (SIGKILL), perhaps for want of memory", advice: trial.MemoryAdvice},
-	{signal: syscall.SIGTERM, what: "was ended from outside (SIGTERM)"},
-	{signal: syscall.SIGINT, what: "was ended from outside (SIGINT)"},
-	{signal: syscall.SIGHUP, what: "was ended from outside (SIGHUP)"},
-	{status: runtimeStatus, line: regexp.MustCompile(`^SIGQUIT: quit`), what: "was ended from outside (SIGQUIT)"},
+	{signal: syscall.SIGKILL, predicate: "was killed (SIGKILL), perhaps for want of memory", advice: trial.MemoryAdvice},
+	{signal: syscall.SIGTERM, predicate: "was ended from outside (SIGTERM)"},
+	{signal: syscall.SIGINT, predicate: "was ended from outside (SIGINT)"},
+	{signal: syscall.SIGHUP, predicate: "was ended from outside (SIGHUP)"},
+	{status: runtimeStatus, line: regexp.MustCompile(`^SIGQUIT: quit`), predicate: "was ended from outside (SIGQUIT)"},
 
 	// The Go runtime.
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: out of memory: |^fatal error: (runtime: )?(out of ` +
 		`memory|cannot allocate memory)`),
-		what: "ran out of memory", advice: trial.MemoryAdvice},
+		predicate: "ran out of memory", advice: trial.MemoryAdvice},
 	{status: runtimeStatus, line: regexp.MustCompile(`^fatal error: (failed to reserve|failed to allocate|runtime: ` +
 		`cannot (reserve|map|allocate)|too many address space collisions)`),
-		what: "ran out of memory", advice: trial.MemoryAdvice},
+		predicate: "ran out of memory", advice: trial.MemoryAdvice},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: failed to create new OS thread |^fatal error: newosproc`),
-		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
+		predicate: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
-		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
+		predicate: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{signal: syscall.SIGABRT, line: regexp.MustCompile(`^runtime/cgo: pthread_create failed: `),
-		what: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
+		predicate: "could not start a thread", advice: trial.ThreadsAdvice, refused: true},
 	{status: runtimeStatus, line: regexp.MustCompile(`^runtime: \w+ failed with (23|24)$`), // ENFILE, EMFILE
-		what: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
+		predicate: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
 
 	// Libraries, and this program at its start.
 	{status: errorStatus, line: regexp.MustCompile(`^OpenBLAS( error)?: .*(Memory allocation still ` +
 		`failed|pthread_create failed)|^OpenBLAS blas_thread_init: pthread_create failed`),
-		what: "ran out of memory or threads", advice: trial.MemoryAdvice},
-	{signal: syscall.SIGABRT, line: regexp.MustCompile(`std::bad_alloc`), what: "ran out of memory",
+		predicate: "ran out of memory or threads", advice: trial.MemoryAdvice},
+	{signal: syscall.SIGABRT, line: regexp.MustCompile(`std::bad_alloc`), predicate: "ran out of memory",
 		advice: trial.MemoryAdvice},
-	{status: runtimeStatus, line: regexp.MustCompile(`std::bad_alloc`), what: "ran out of memory",
+	{status: runtimeStatus, line: regexp.MustCompile(`std::bad_alloc`), predicate: "ran out of memory",
 		advice: trial.MemoryAdvice},
 	{status: loaderStatus, line: regexp.MustCompile(`error while loading shared libraries: .*(failed to map ` +
 		`segment|[Cc]annot allocate|cannot create)`),
-		what: "could not load its libraries into the memory", advice: trial.MemoryAdvice},
+		predicate: "could not load its libraries into the memory", advice: trial.MemoryAdvice},
 	{status: loaderStatus, line: regexp.MustCompile(`error while loading shared libraries: .*Too many open files`),
-		what: "could not open its libraries", advice: trial.FilesAdvice, refused: true},
-	{status: errorStatus, line: regexp.MustCompile(`^run: .*cannot allocate memory$`), what: "ran out of memory",
+		predicate: "could not open its libraries", advice: trial.FilesAdvice, refused: true},
+	{status: errorStatus, line: regexp.MustCompile(`^run: .*cannot allocate memory$`), predicate: "ran out of memory",
 		advice: trial.MemoryAdvice},
 	{status: errorStatus, line: regexp.MustCompile(`^run: .*(too many open files|too many open files in system)$`),
-		what: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
+		predicate: "could not open what it needs", advice: trial.FilesAdvice, refused: true},
 }...)
 
 // trouble describes the ending of the process, which subject names, in a sentence, and
@@ -107,7 +107,7 @@ func (e exitState) trouble(subject string) *trial.Trouble {
 			}
 			words = ": " + words
 		}
-		return &trial.Trouble{Machine: true, Refused: row.refused, Reason: subject + " " + row.what + words,
+		return &trial.Trouble{Machine: true, Refused: row.refused, Reason: subject + " " + row.predicate + words,
 			Advice: row.advice, Output: e.Output}
 	}
 	how := fmt.Sprintf("ended with exit status %d", e.Status)

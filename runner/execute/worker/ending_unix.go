@@ -10,7 +10,7 @@ import (
 
 // systemEndings are the ends that only Unix knows.
 var systemEndings = []ending{
-	{signal: syscall.SIGXCPU, what: "was ended by the limit on processor time (SIGXCPU)",
+	{signal: syscall.SIGXCPU, predicate: "was ended by the limit on processor time (SIGXCPU)",
 		advice: "raise the limit (ulimit -t)"},
 }
 

@@ -22,7 +22,7 @@ func (nopCloser) Close() error { return nil }
 func FuzzMessages(f *testing.F) {
 	record := `{"record":{"schema":1,"key":"k","experiment":"demo/a","params":{"x":1},"status":"ok",` +
 		`"metrics":{"y":2},"series":{"s":{"x":[1,null]}}},"last":true}`
-	f.Add([]byte(`{"done":1,"total":3,"what":"folds"}` + "\n" + record + "\n"))
+	f.Add([]byte(`{"done":1,"total":3,"phase":"folds"}` + "\n" + record + "\n"))
 	f.Add([]byte(record))
 	f.Add([]byte(`{"record":null}` + "\n{}\n"))
 	f.Add([]byte(`{"record":{"metrics":{"y":"Inf"}}}` + "\n"))

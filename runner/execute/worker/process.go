@@ -173,7 +173,7 @@ func (p *Process) exchange(job trial.Job, progress trial.ProgressFunc) (message,
 			continue
 		}
 		if progress != nil {
-			progress(m.Done, m.Total, m.What)
+			progress(m.Done, m.Total, m.Phase)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type message struct {
 	Ready  bool           `json:"ready,omitempty"` // the first message: jobs are read from now on
 	Done   int            `json:"done,omitempty"`
 	Total  int            `json:"total,omitempty"`
-	What   string         `json:"what,omitempty"`
+	Phase  string         `json:"phase,omitempty"`
 	Record *record.Record `json:"record,omitempty"`
 	Log    string         `json:"log,omitempty"` // of the record
 	Notice string         `json:"notice,omitempty"`
@@ -126,11 +126,11 @@ func serve(ctx context.Context, out io.Writer, experiments *experiment.Registry,
 	}
 	job.Notice = func(text string) { _ = send(out, message{Notice: text}) }
 	var sent time.Time
-	r, err := trial.Execute(ctx, e, job, device.Open, func(done, total int, what string) {
+	r, err := trial.Execute(ctx, e, job, device.Open, func(done, total int, phase string) {
 		if now := time.Now(); now.Sub(sent) >= progressInterval {
 			sent = now
 			// A lost progress message loses nothing.
-			_ = send(out, message{Done: done, Total: total, What: what})
+			_ = send(out, message{Done: done, Total: total, Phase: phase})
 		}
 	})
 	if trouble := (*trial.Trouble)(nil); errors.As(err, &trouble) {

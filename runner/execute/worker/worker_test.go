@@ -448,8 +448,8 @@ func TestInterruptionEndsATrial(t *testing.T) {
 
 func TestProgressArrives(t *testing.T) {
 	steps := 0
-	r, err := newProcess(t).Run(context.Background(), job(t, "progress"), 0, func(_, total int, what string) {
-		if total == 5 && what == "step" {
+	r, err := newProcess(t).Run(context.Background(), job(t, "progress"), 0, func(_, total int, phase string) {
+		if total == 5 && phase == "step" {
 			steps++
 		}
 	})
