@@ -20,6 +20,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // withReleases lets the audit see all that the releases of a subject publish.
@@ -104,7 +105,7 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 		return w, err
 	}
 	path := filepath.Join(folder, cmp.Or(r.Name, "release"))
-	if err := store.WriteRelease(path, rec, out); err != nil {
+	if err := store.WriteRelease(disk.System, path, rec, out); err != nil {
 		return w, err
 	}
 	released, err := os.ReadFile(path)

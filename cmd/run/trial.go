@@ -25,6 +25,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 	"privkern/runner/text"
 )
 
@@ -330,7 +331,7 @@ func (a *app) checkNewFileOf(flag, path string, written experiment.Form) error {
 // checkNewFile refuses a file of a flag that is there, that cannot be written, or whose name
 // asks for none of the forms.
 func checkNewFile(flag, path string, forms []experiment.Form) error {
-	err := store.CheckReleasePath(path, forms, experiment.Size{})
+	err := store.CheckReleasePath(disk.System, path, forms, experiment.Size{})
 	var exists *store.ExistsError
 	var form *store.FormError
 	if errors.As(err, &exists) || errors.As(err, &form) {
@@ -475,7 +476,7 @@ func (a *app) release(
 	if warning != "" {
 		rec.Warnings = append(rec.Warnings, warning)
 	}
-	if err := store.WriteRelease(o.release, rec, rel); err != nil {
+	if err := store.WriteRelease(disk.System, o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)
 	}
 	if rel.Model != nil && (rel.Columns == nil || experiment.FormOf(o.release) == experiment.FormModel) {
@@ -497,7 +498,7 @@ func room(e *experiment.Experiment, params experiment.Params, path string, size 
 	if e.Forms != nil {
 		forms = e.Forms(params)
 	}
-	if err := store.CheckReleasePath(path, forms, size); err != nil {
+	if err := store.CheckReleasePath(disk.System, path, forms, size); err != nil {
 		return fmt.Errorf("nothing is released: %w", err)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 	"privkern/runner/text"
 )
 
@@ -74,7 +75,7 @@ func (a *app) export(
 	case err != nil:
 		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is exported: %s", e.Name, err)}
 	}
-	if err := store.WriteRelease(file, rec, exported); err != nil {
+	if err := store.WriteRelease(disk.System, file, rec, exported); err != nil {
 		return nil, err
 	}
 	what := text.Count(len(exported.Rows), "row")

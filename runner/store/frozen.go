@@ -7,9 +7,9 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// FrozenBackend is the backend of the plan that an output folder has; it is empty where
-// there is no plan, or no JSON up to its backend. It reads the beginning of the file and
-// verifies nothing: who uses the plan reads all of it.
+// FrozenBackend returns the backend of the plan in an output folder; it is empty where there is
+// no plan, or no valid JSON up to its backend. It reads only the beginning of the file,
+// unverified, because users of the plan read all of it.
 func FrozenBackend(d disk.Disk, dir string) string {
 	f, err := d.Open(filepath.Join(dir, planFile))
 	if err != nil {

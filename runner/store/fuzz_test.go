@@ -14,8 +14,8 @@ import (
 	"privkern/runner/store"
 )
 
-// Whatever the file of a record holds, it counts as absent and can be put
-// aside, or what was read reads the same once it is written again.
+// The file of a record is either invalid and can be put aside, or the record reads the same
+// after it is written again.
 func FuzzRecord(f *testing.F) {
 	params, err := demo.Resolve(nil)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"sync"
@@ -9,11 +10,11 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// locks are byte-range locks on one file: the lock of a name is the byte at an
-// offset that is the name's hash. So a sweep of any size needs one file, the
-// operating system gives back what a killed runner held, and the locks work
+// locks are byte-range locks on one file: the lock of a name is the byte at the
+// offset given by the name's hash. So a sweep of any size needs one file, the
+// operating system releases the locks of a killed runner, and the locks work
 // across machines where the file system's locks do (NFS, Lustre). Two names
-// with the same offset, one chance in 2^62, only wait for each other.
+// with the same offset, with probability 2^−62, only wait for each other.
 type locks struct {
 	ranges disk.RangeLocks
 	mu     sync.Mutex
@@ -57,8 +58,7 @@ func (l *locks) try(name string) (unlock func(), ok bool, err error) {
 	}, true, nil
 }
 
-// share takes the lock of name together with others who share it, unless
-// somebody holds it alone.
+// share takes a shared lock of name, unless it is held exclusively.
 func (l *locks) share(name string) (unlock func(), ok bool, err error) {
 	at := offset(name)
 	l.mu.Lock()
@@ -82,14 +82,18 @@ func (l *locks) share(name string) (unlock func(), ok bool, err error) {
 	}, true, nil
 }
 
-// wait takes the lock of name when its holder gives it back; it is meant for
-// locks that are held briefly.
-func (l *locks) wait(name string) (unlock func(), err error) {
+// wait takes the lock of name when its holder releases it, or returns the error of ctx. It is
+// meant for locks that are held briefly.
+func (l *locks) wait(ctx context.Context, name string) (unlock func(), err error) {
 	for {
 		unlock, ok, err := l.try(name)
 		if ok || err != nil {
 			return unlock, err
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// logPath is where the log of a trial is, relative to the output folder: what a
-// process printed that crashed, or a stack. It is for people; nothing reads it.
+// logPath returns the path of the log of a trial, relative to the output folder. The log has
+// the output of a crashed process, or a stack, for diagnosis.
 func logPath(key string) string { return filepath.Join(logsDir, key+".log") }
 
-// ProfilePath is the file for a profile of the processor of a trial. Nothing reads it, and
-// it may be deleted at any time.
+// ProfilePath returns the path of the CPU profile of a trial, which may be deleted at any time.
 func (s *Store) ProfilePath(key string) string {
 	return filepath.Join(s.dir, profilesDir, key+".pprof")
 }
@@ -27,8 +26,7 @@ func (s *Store) PutLog(key string, text []byte) (name string, err error) {
 	return name, disk.WriteFile(s.disk, filepath.Join(s.dir, name), text)
 }
 
-// CopyLog copies the log of a trial from another folder. It is an error where
-// that has none.
+// CopyLog copies the log of a trial from another folder. A missing log is an error.
 func (s *Store) CopyLog(key string, from *Store) error {
 	text, err := from.disk.ReadFile(filepath.Join(from.dir, logPath(key)))
 	if err != nil {

@@ -17,21 +17,20 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// sharedDir is the folder of memos in the output folder. It can be removed at any
-// time: what is missing is computed again.
+// sharedDir is the folder of memos in the output folder. It can be removed at any time,
+// because missing memos are computed again.
 const sharedDir = "shared"
 
-// memoPoll is how often a memo that another worker computes is looked at.
+// memoPoll is the interval of checks for a memo that another worker computes.
 const memoPoll = 50 * time.Millisecond
 
-// Memo keeps the results of shared work in an output folder, each in a file of its own
-// whose name is the digest of what determines it. It is an [experiment.Keeper], and
-// safe for concurrent use.
+// Memo keeps the results of shared work in an output folder, each in a file named by the
+// digest of its inputs. It is an [experiment.Keeper], and safe for concurrent use.
 //
-// Who computes holds a lock on the name, which the system gives back when it is killed;
-// others that want the same result wait for the lock or the file. Nothing that goes
-// wrong with a file costs a result: a memo that does not hold is put aside and the work
-// is done again, and where the folder cannot be written the work is done and not kept.
+// A worker that computes holds a lock on the name, which the system releases when it is
+// killed; others that need the result wait for the lock or the file. No defect of a file
+// costs a result: an invalid memo is put aside and the work is done again, and where the
+// folder cannot be written the work is done and not kept.
 type Memo struct {
 	store  *Store
 	of     string
@@ -43,24 +42,21 @@ type Memo struct {
 	found int
 }
 
-// MemoOptions say what a [Memo] keeps.
+// MemoOptions are the options of a [Memo].
 type MemoOptions struct {
-	// Identity and Class are those of the trial: what it shares, it shares with trials
-	// of the same experiment, result version, backend, element type and class of kernels.
+	// Identity and Class are those of the trial. It shares results with trials of the same
+	// experiment, result version, backend, element type and BLAS class.
 	Identity experiment.Identity
 	Class    string
-	// Limit is the most bytes that all memos of the folder take together. What was not
-	// used for longest makes room for what is new.
+	// Limit is the maximum number of bytes of all memos of the folder. The least recently
+	// used memos are removed for new ones.
 	Limit int64
-	// Notice gets one sentence for each thing that went wrong.
+	// Notice receives a sentence for each problem.
 	Notice func(text string)
 }
 
 // OpenMemo opens the memos of an output folder.
-func OpenMemo(dir string, o MemoOptions) (*Memo, error) { return OpenMemoOn(disk.System, dir, o) }
-
-// OpenMemoOn is [OpenMemo] on a disk.
-func OpenMemoOn(d disk.Disk, dir string, o MemoOptions) (*Memo, error) {
+func OpenMemo(d disk.Disk, dir string, o MemoOptions) (*Memo, error) {
 	of, err := json.Marshal([]any{o.Identity.Experiment, o.Identity.ResultVersion, o.Identity.Backend,
 		o.Identity.DType, o.Class})
 	if err != nil {
@@ -73,10 +69,10 @@ func OpenMemoOn(d disk.Disk, dir string, o MemoOptions) (*Memo, error) {
 	return &Memo{store: newStore(d, dir, l), of: string(of), limit: o.Limit, notice: o.Notice}, nil
 }
 
-// Close gives back the locks.
+// Close releases the locks.
 func (m *Memo) Close() error { return m.store.Close() }
 
-// Found returns how many results were found done, and how long that work had taken.
+// Found returns the number of results that were found, and the duration of their work.
 func (m *Memo) Found() (results int, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +81,7 @@ func (m *Memo) Found() (results int, took time.Duration) {
 
 func (s *Store) memoPath(file string) string { return filepath.Join(s.dir, sharedDir, file) }
 
-// memoLock is the name of a memo's lock, which is no trial's key.
+// memoLock returns the name of a memo's lock, which differs from all keys.
 func memoLock(digest string) string { return "shared " + digest }
 
 // Keep implements [experiment.Keeper].
@@ -113,8 +109,8 @@ func (m *Memo) Keep(ctx context.Context, name, key string, compute func() (*expe
 	}
 }
 
-// look returns what is kept; nil where nothing is that holds. It shares the lock, so
-// that nobody removes the file meanwhile.
+// look returns a valid result, nil for none. It shares the lock, so that the file is not
+// removed meanwhile.
 func (m *Memo) look(digest string) *experiment.Shared {
 	unlock, ok, err := m.store.locks.share(memoLock(digest))
 	if !ok || err != nil {
@@ -130,16 +126,16 @@ func (m *Memo) look(digest string) *experiment.Shared {
 	return v
 }
 
-// use notes that a memo saved its work.
+// use counts a memo that was found.
 func (m *Memo) use(file string, v *experiment.Shared) {
-	_ = m.store.disk.Touch(m.store.memoPath(file)) // it may go earlier than it should
+	_ = m.store.disk.Touch(m.store.memoPath(file)) // on an error it may be removed too early
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.found++
 	m.saved += v.Took
 }
 
-// compute does the work and keeps the result. It holds the lock.
+// compute does the work and keeps the result. The caller holds the lock.
 func (m *Memo) compute(ctx context.Context, id memoID, unlock func(), compute func() (*experiment.Shared, error),
 ) (*experiment.Shared, error) {
 	defer unlock() // in a panic too
@@ -148,8 +144,8 @@ func (m *Memo) compute(ctx context.Context, id memoID, unlock func(), compute fu
 	case problem != "":
 		m.putAside(file, problem)
 	case err == nil:
-		// Another worker has written it since. To give the lock back and look again fails
-		// where another one holds it by then, and the work would be done twice.
+		// Another worker has written it since. It is used here, because after unlock a third
+		// worker might hold the lock, and the work would be done twice.
 		m.use(file, v)
 		return v, nil
 	}
@@ -163,7 +159,7 @@ func (m *Memo) compute(ctx context.Context, id memoID, unlock func(), compute fu
 	return v, nil
 }
 
-// putAside moves a file that does not hold out of the way.
+// putAside puts an invalid file aside.
 func (m *Memo) putAside(file, problem string) {
 	at := filepath.Join(sharedDir, file)
 	moved, err := m.store.moveAside(at)
@@ -175,14 +171,14 @@ func (m *Memo) putAside(file, problem string) {
 	}
 }
 
-// write keeps a result, where there is room for it. Writers come one after the other,
-// so that they keep the limit together.
+// write keeps a result where there is room. A lock orders the writers, so that they keep the
+// common limit.
 func (m *Memo) write(ctx context.Context, file string, id memoID, v *experiment.Shared) error {
 	raw, err := encodeMemo(id, v)
 	if err != nil {
 		return err
 	}
-	unlock, err := m.room(ctx)
+	unlock, err := m.store.locks.wait(ctx, "room for shared work")
 	if err != nil {
 		return err
 	}
@@ -194,39 +190,24 @@ func (m *Memo) write(ctx context.Context, file string, id memoID, v *experiment.
 	if ok, err := m.makeRoom(int64(len(raw))); err != nil || !ok {
 		return err
 	}
-	// A crash may lose the name, which costs the work and nothing else.
-	// What is derived from the data is for the user alone.
+	// The name need not survive a crash, because the work can be done again. Only the user
+	// may read results derived from data.
 	return disk.Replace(d, m.store.memoPath(file), 0o600, func(w io.Writer) error {
 		_, err := w.Write(raw)
 		return err
 	})
 }
 
-// room waits for its turn to write.
-func (m *Memo) room(ctx context.Context) (unlock func(), err error) {
-	for {
-		unlock, ok, err := m.store.locks.try("room for shared work")
-		if ok || err != nil {
-			return unlock, err
-		}
-		select {
-		case <-time.After(memoPoll):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// kept is a file in the folder of memos.
-type kept struct {
+// memoFile is a file in the folder of memos.
+type memoFile struct {
 	name string
 	size int64
 	used time.Time
 }
 
-// makeRoom removes what was not used for longest until there is room for a file of that
-// size, and what killed writers have left. ok is false where there is no room: a memo
-// that is in use stays.
+// makeRoom removes temporary files of killed writers, and the least recently used memos until
+// there is room for a file of that size. Memos in use stay; ok is false where there is no
+// room.
 func (m *Memo) makeRoom(size int64) (ok bool, err error) {
 	s := m.store
 	if size > m.limit {
@@ -238,24 +219,24 @@ func (m *Memo) makeRoom(size int64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var files []kept
+	var files []memoFile
 	total := size
 	for _, name := range names {
 		if !isMemo(name) {
-			continue // somebody else's
+			continue // a foreign file
 		}
 		info, err := s.disk.Stat(s.memoPath(name))
 		if err != nil {
 			continue // it is gone
 		}
-		f := kept{name, info.Size(), info.ModTime()}
+		f := memoFile{name, info.Size(), info.ModTime()}
 		if strings.HasSuffix(name, ".tmp") {
-			f.used = time.Time{} // writers come one after the other: a dead one's
+			f.used = time.Time{} // of a killed writer, because writers are ordered
 		}
 		files = append(files, f)
 		total += f.size
 	}
-	slices.SortFunc(files, func(a, b kept) int { return a.used.Compare(b.used) })
+	slices.SortFunc(files, func(a, b memoFile) int { return a.used.Compare(b.used) })
 	for _, f := range files {
 		if total <= m.limit && !f.used.IsZero() {
 			break
@@ -267,7 +248,7 @@ func (m *Memo) makeRoom(size int64) (ok bool, err error) {
 	return total <= m.limit, nil
 }
 
-// removeMemo removes a file of the folder of memos that nobody uses, and says whether it
+// removeMemo removes a file of the folder of memos unless it is in use, and reports whether it
 // did.
 func (s *Store) removeMemo(name string) bool {
 	digest, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".")
@@ -279,14 +260,14 @@ func (s *Store) removeMemo(name string) bool {
 	return s.disk.Remove(s.memoPath(name)) == nil
 }
 
-// isMemo says whether a name is that of a memo, or of one that is being written.
+// isMemo reports whether a name is that of a memo, complete or being written.
 func isMemo(name string) bool {
 	return strings.HasSuffix(name, memoSuffix) ||
 		strings.HasPrefix(name, ".") && strings.Contains(name, memoSuffix) && strings.HasSuffix(name, ".tmp")
 }
 
-// RemoveMemos removes the results of shared work that nobody uses, and their folder
-// where nothing is left in it.
+// RemoveMemos removes the results of shared work that are not in use, and their folder where it
+// is empty.
 func (s *Store) RemoveMemos() error {
 	names, err := s.disk.Names(filepath.Join(s.dir, sharedDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -309,11 +290,11 @@ func (s *Store) RemoveMemos() error {
 	return err
 }
 
-// Memos lists the files in the folder of memos in order, temporary files aside.
+// Memos lists the files in the folder of memos in order, without temporary files.
 func (s *Store) Memos() ([]string, error) { return s.visible(sharedDir) }
 
-// ExamineMemo says what is wrong with a file of the folder of memos, and how large it
-// is; there is false where there is none.
+// ExamineMemo returns the defect of a file of the folder of memos, if any, and its size; there
+// is false for a missing file.
 func (s *Store) ExamineMemo(name string) (problem string, bytes int64, there bool, err error) {
 	info, err := s.disk.Stat(s.memoPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -332,19 +313,19 @@ func (s *Store) ExamineMemo(name string) (problem string, bytes int64, there boo
 	return problem, info.Size(), true, err
 }
 
-// say notes something for people.
+// say sends a sentence to the notice.
 func (m *Memo) say(format string, args ...any) {
 	if m.notice != nil {
 		m.notice(fmt.Sprintf(format, args...))
 	}
 }
 
-// complain says what went wrong with the folder, in words that do not name a file: each
-// worker would name another.
-func (m *Memo) complain(what string, err error) {
+// complain sends a problem of the folder to the notice, without the name of the file, which
+// would differ for each worker.
+func (m *Memo) complain(problem string, err error) {
 	var of *fs.PathError
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	m.say("%s %s (%v): what trials share is computed by each of them", filepath.Join(m.store.dir, sharedDir), what, err)
+	m.say("%s %s (%v): what trials share is computed by each of them", filepath.Join(m.store.dir, sharedDir), problem, err)
 }

@@ -23,7 +23,7 @@ import (
 // identity is that of trials that share work.
 var identity = experiment.Identity{Experiment: "demo/a", ResultVersion: 1, Backend: "cpu", DType: "float64"}
 
-// worker is one that shares work, and what it noticed.
+// worker is a worker that shares work, with its notices.
 type worker struct {
 	*store.Memo
 	mu      sync.Mutex
@@ -42,14 +42,14 @@ func newWorker(tb testing.TB, d disk.Disk, dir string, change ...func(*store.Mem
 		f(&o)
 	}
 	var err error
-	if w.Memo, err = store.OpenMemoOn(d, dir, o); err != nil {
+	if w.Memo, err = store.OpenMemo(d, dir, o); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = w.Close() })
 	return w
 }
 
-// keep does work whose result is x, and says whether it was done anew.
+// keep does work whose result is x, and reports whether it was computed.
 func (w *worker) keep(tb testing.TB, key string, x ...float64) (got []float64, anew bool) {
 	tb.Helper()
 	v, err := w.Keep(context.Background(), "work", key, func() (*experiment.Shared, error) {
@@ -76,7 +76,7 @@ func memos(tb testing.TB, dir string) []string {
 	return out
 }
 
-// What is kept is what was computed, to the last bit.
+// A memo has the computed result, to the last bit.
 func TestMemoKeepsEveryBit(t *testing.T) {
 	dir := t.TempDir()
 	want := &experiment.Shared{
@@ -129,7 +129,7 @@ func TestMemoIsOfTheSameWork(t *testing.T) {
 			if change != nil {
 				changes = append(changes, change)
 			}
-			// What depends on seed and settings is in the key, by whoever does the work.
+			// The work puts seed and settings into the key.
 			same := change == nil || name == "another seed" || name == "other settings"
 			if got, anew := newWorker(t, disk.System, dir, changes...).keep(t, "key", 2); anew == same || anew != (got[0] == 2) {
 				t.Errorf("computed %v: %v", anew, got)
@@ -258,7 +258,7 @@ func TestMemoWaitsUntilItsContextEnds(t *testing.T) {
 	}
 }
 
-// A file that does not hold is put aside and said, and the work is done again.
+// An invalid file is put aside with a notice, and the work is done again.
 func TestMemoThatDoesNotHold(t *testing.T) {
 	whole := func(t *testing.T) (dir, file string, text []byte) {
 		dir = t.TempDir()
@@ -348,7 +348,7 @@ func sized(t *testing.T, n int64) func(*store.MemoOptions) {
 	return func(o *store.MemoOptions) { o.Limit = n * (info.Size() + 8) } // the time it took has more digits or less
 }
 
-// What was not used for longest makes room.
+// The least recently used memos make room.
 func TestMemoKeepsItsLimit(t *testing.T) {
 	dir := t.TempDir()
 	limit := sized(t, 2)
@@ -383,8 +383,7 @@ func TestMemoKeepsItsLimit(t *testing.T) {
 	}
 }
 
-// What another worker reads or writes at the moment is not removed, and the limit holds
-// all the same.
+// Files that another worker reads or writes are not removed, and the limit is kept.
 func TestMemoLeavesWhatIsInUse(t *testing.T) {
 	dir := t.TempDir()
 	w, other := newWorker(t, disk.System, dir, sized(t, 1)), newWorker(t, disk.System, dir)

@@ -38,9 +38,9 @@ type memoHead struct {
 	Texts   []string     `json:"texts"`
 }
 
-// memoID is what determines the result of shared work.
+// memoID identifies the result of shared work.
 type memoID struct {
-	Of   string `json:"of"`   // the trials that it is for: see [MemoOptions]
+	Of   string `json:"of"`   // the trials that share it: see [MemoOptions]
 	Name string `json:"name"` // of the work
 	Key  string `json:"key"`  // the digest of its inputs
 }
@@ -50,7 +50,7 @@ type memoColumn struct {
 	Count int    `json:"count"`
 }
 
-// digest is the name of a memo without its suffix.
+// digest returns the name of a memo without its suffix.
 func (id memoID) digest() string {
 	raw, err := json.Marshal(id)
 	if err != nil {
@@ -59,7 +59,7 @@ func (id memoID) digest() string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(memoFormat), raw...)))
 }
 
-// encodeMemo writes a memo.
+// encodeMemo returns the content of a memo.
 func encodeMemo(id memoID, v *experiment.Shared) ([]byte, error) {
 	head := memoHead{memoID: id, TookNS: int64(v.Took), Columns: []memoColumn{}, Texts: v.Texts}
 	names := slices.Sorted(maps.Keys(v.Numbers))
@@ -83,7 +83,7 @@ func encodeMemo(id memoID, v *experiment.Shared) ([]byte, error) {
 	return append(out, sum[:]...), nil
 }
 
-// decodeMemo reads a memo, or says what is wrong with it.
+// decodeMemo reads a memo, or returns its defect.
 func decodeMemo(raw []byte) (id memoID, v *experiment.Shared, problem string) {
 	if !bytes.HasPrefix(raw, []byte(memoFormat)) {
 		if bytes.HasPrefix(raw, []byte(memoWord)) {
@@ -126,8 +126,8 @@ func decodeMemo(raw []byte) (id memoID, v *experiment.Shared, problem string) {
 	return head.memoID, v, ""
 }
 
-// readMemo reads the memo of a file with that name, or says what is wrong with it. The
-// error err is one of the machine.
+// readMemo reads the memo of that name, or returns its defect. Errors concern the machine, not
+// the file.
 func (s *Store) readMemo(name string) (v *experiment.Shared, problem string, err error) {
 	raw, err := s.disk.ReadFile(s.memoPath(name))
 	if unreadable(err) {

@@ -22,8 +22,7 @@ func HoldMemo(tb testing.TB, m *Memo, name, key string) (release func()) {
 	return unlock
 }
 
-// Whatever a memo holds, it is refused, or what is read from it is the same once it is
-// written again.
+// A memo is either refused, or reads the same after it is written again.
 func FuzzMemo(f *testing.F) {
 	whole, err := encodeMemo(memoID{"[]", "work", "key"}, &experiment.Shared{Took: time.Second, Texts: []string{"<a>"},
 		Numbers: map[string][]float64{"x": {1, math.NaN()}, "y": {}}})
@@ -48,7 +47,7 @@ func FuzzMemo(f *testing.F) {
 			}
 		}
 		sum := sha256.Sum256(file)
-		id, v, problem := decodeMemo(append(bytes.Clone(file), sum[:]...)) // what is behind the digest
+		id, v, problem := decodeMemo(append(bytes.Clone(file), sum[:]...)) // with a valid digest
 		if problem != "" {
 			return
 		}

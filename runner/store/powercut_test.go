@@ -14,8 +14,8 @@ import (
 )
 
 // A runner is killed while it puts a damaged record aside, and another one while it
-// runs the trial again; then the power goes. At whatever operation each of them
-// ends, the damaged record is there, and the new one where it was written.
+// runs the trial again; then the power goes. For every pair of operations at which they are
+// killed, the damaged record is kept, and so is a new one that was written.
 func TestPowerCutWhileARecordIsPutAside(t *testing.T) {
 	tier.Sequential(t)
 	p := makePlan(t, "d", 1.0)

@@ -22,8 +22,8 @@ import (
 // describes it.
 const DescriptionSuffix = ".json"
 
-// ExistsError says that a file of the release's name is there: a release is
-// never overwritten, since what has been published cannot be taken back.
+// ExistsError is the error of a release whose name exists: a release is never overwritten,
+// because a publication cannot be taken back.
 type ExistsError struct{ Path string }
 
 func (e *ExistsError) Error() string {
@@ -31,14 +31,9 @@ func (e *ExistsError) Error() string {
 }
 
 // CheckReleasePath refuses a path at which [WriteRelease] would fail, before a budget is
-// spent. Forms are those that the release can have, nil if it has one for any name;
-// the size is that of the release, zero as long as it is not known.
-func CheckReleasePath(path string, forms []experiment.Form, size experiment.Size) error {
-	return CheckReleasePathOn(disk.System, path, forms, size)
-}
-
-// CheckReleasePathOn is [CheckReleasePath] on a disk.
-func CheckReleasePathOn(d disk.Disk, path string, forms []experiment.Form, size experiment.Size) error {
+// spent. forms are the possible forms of the release, nil if it has only one; size is zero
+// while it is unknown.
+func CheckReleasePath(d disk.Disk, path string, forms []experiment.Form, size experiment.Size) error {
 	form := experiment.FormOf(path)
 	if forms != nil && !slices.Contains(forms, form) {
 		return &FormError{path, forms}
@@ -61,8 +56,9 @@ func CheckReleasePathOn(d disk.Disk, path string, forms []experiment.Form, size 
 	return nil
 }
 
-// probeRoom writes that many bytes into the folder of a path, and removes them. They are random, since file
-// systems that compress take any number of zeros, and synced, since some count only then.
+// probeRoom writes room bytes to the folder of a path, and removes them. They are random, because
+// compressing file systems take any number of zeros, and synced, because some file systems
+// allocate only then.
 func probeRoom(d disk.Disk, path string, room int64) error {
 	probe, err := disk.CreateTemp(d, path)
 	if err != nil {
@@ -85,7 +81,7 @@ func probeRoom(d disk.Disk, path string, room int64) error {
 	return errors.Join(err, probe.Close(), d.Remove(probe.Name()))
 }
 
-// FormError says that the name of a release asks for no form that it has.
+// FormError is the error of a name that selects no form of the release.
 type FormError struct {
 	Path  string
 	Forms []experiment.Form
@@ -99,8 +95,8 @@ func (e *FormError) Error() string {
 	return fmt.Sprintf("%s: the name says in which form it is written; use %s", e.Path, strings.Join(names, ", "))
 }
 
-// EndingError says that the name of a release or an export ends like that of a file of another
-// format than it has.
+// EndingError is the error of a name of a release or an export with the extension of another
+// format.
 type EndingError struct {
 	Path string
 	Form experiment.Form
@@ -117,9 +113,9 @@ func (e *EndingError) Error() string {
 		name+string(e.Form))
 }
 
-// CheckEnding says that the ending of a path is that of another format than the form, which is
-// that of what is written whatever its name; "" is any. An ending that stands for no format,
-// such as .v2, says nothing. It is no reason to refuse the path.
+// CheckEnding returns an [EndingError] where the extension of a path is that of another format
+// than form, the format of the file independently of its name; "" stands for any. Extensions
+// of no format, such as .v2, are accepted. The error is no reason to refuse the path.
 func CheckEnding(path string, form experiment.Form) error {
 	ending := filepath.Ext(path)
 	if form == "" || strings.EqualFold(ending, string(form)) || !slices.Contains(formats, strings.ToLower(ending)) {
@@ -128,12 +124,12 @@ func CheckEnding(path string, form experiment.Form) error {
 	return &EndingError{path, form}
 }
 
-// formats are endings that say in which format a file is.
+// formats are the extensions of file formats.
 var formats = []string{
 	".csv", ".gz", ".json", ".npy", ".npz", ".parquet", ".tsv", ".txt", ".xlsx", ".yaml", ".yml", ".zip",
 }
 
-// releasePaths are the files and folders of a release.
+// releasePaths returns the files and folders of a release.
 func releasePaths(path string, formed bool) []string {
 	if !formed {
 		return []string{path, path + DescriptionSuffix}
@@ -141,26 +137,20 @@ func releasePaths(path string, formed bool) []string {
 	clean := strings.TrimRight(path, "/")
 	out := []string{clean, clean + DescriptionSuffix}
 	if experiment.FormOf(path) == experiment.FormArrays {
-		out = append(out, ClassesPath(path))
+		out = append(out, classesPath(path))
 	}
 	return out
 }
 
-// ClassesPath is the file with the classes of the rows in the .npy file at path.
-func ClassesPath(path string) string {
+// classesPath returns the file with the classes of the rows in the .npy file at path.
+func classesPath(path string) string {
 	return strings.TrimSuffix(path, string(experiment.FormArrays)) + ".labels" + string(experiment.FormArrays)
 }
 
 // WriteRelease writes the rows to path as comma-separated values with a header, or the
-// model as JSON, and the record without them to path.json. A release of several forms is
-// written in the one that the path asks for, see [experiment.Form]. All files appear whole
-// or not at all, and replace nothing.
-func WriteRelease(path string, r *record.Record, rel *experiment.Release) error {
-	return WriteReleaseOn(disk.System, path, r, rel)
-}
-
-// WriteReleaseOn is [WriteRelease] on a disk.
-func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
+// model as JSON, and the record without them to path.json. The path selects one of several
+// forms, see [experiment.Form]. All files appear whole or not at all, and replace nothing.
+func WriteRelease(d disk.Disk, path string, r *record.Record, rel *experiment.Release) error {
 	files, err := releaseFiles(path, rel)
 	if err != nil {
 		return err
@@ -197,9 +187,8 @@ func WriteReleaseOn(d disk.Disk, path string, r *record.Record, rel *experiment.
 	return nil
 }
 
-// createReleaseFile makes a file that is whole and durable, and replaces none. The
-// description is made first, and durable before the release is: a crash leaves no
-// release of which nobody knows what it protects.
+// createReleaseFile makes a file that is whole and durable, and replaces none. The description
+// is durable before the release is made, so that a crash leaves no release without it.
 func createReleaseFile(d disk.Disk, path string, content []byte) error {
 	err := disk.CreateFile(d, path, content)
 	if errors.Is(err, fs.ErrExist) {
@@ -214,7 +203,8 @@ func createReleaseFile(d disk.Disk, path string, content []byte) error {
 	return nil
 }
 
-// encodeReleaseTable writes numbers with the digits that they need to be read back.
+// encodeReleaseTable returns CSV in which numbers have the shortest digits that read back as
+// the same number.
 func encodeReleaseTable(rel *experiment.Release) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -241,7 +231,7 @@ func encodeReleaseTable(rel *experiment.Release) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// encodeReleaseModel writes the model for people, too.
+// encodeReleaseModel returns the model as indented JSON.
 func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -253,7 +243,7 @@ func encodeReleaseModel(rel *experiment.Release) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encodeReleaseRecord writes the record for people, without the released numbers.
+// encodeReleaseRecord returns the record as indented JSON without the released numbers.
 func encodeReleaseRecord(r *record.Record) ([]byte, error) {
 	described := *r
 	described.Series = map[string]map[string]record.SeriesColumn{}

@@ -18,7 +18,7 @@ import (
 	"privkern/runner/store/disk/disktest"
 )
 
-// releasesOfForms are releases of all forms, with what they are called.
+// releasesOfForms returns named releases of all forms.
 func releasesOfForms() []struct {
 	name, path string
 	release    *experiment.Release
@@ -48,7 +48,7 @@ func emptyOut(t *testing.T) (*disktest.Disk, *disktest.Process) {
 	return on, p
 }
 
-// lookAll returns the files of a disk below a folder, but those with temporary names.
+// lookAll returns the files of a disk below a folder, without temporary ones.
 func lookAll(on *disktest.Disk, folder string) map[string]string {
 	out := map[string]string{}
 	for _, name := range on.List(folder) {
@@ -76,7 +76,7 @@ func TestPowerCutOfRelease(t *testing.T) {
 	for _, c := range releasesOfForms() {
 		t.Run(c.name, func(t *testing.T) {
 			on, p := emptyOut(t)
-			if err := store.WriteReleaseOn(p, c.path, rec, c.release); err != nil {
+			if err := store.WriteRelease(p, c.path, rec, c.release); err != nil {
 				t.Fatal(err)
 			}
 			whole, named := lookAll(on, "/out"), strings.TrimRight(c.path, "/")
@@ -89,7 +89,7 @@ func TestPowerCutOfRelease(t *testing.T) {
 				for seed := range uint64(50) {
 					on, p := emptyOut(t)
 					p.KillAt(moment)
-					err := store.WriteReleaseOn(p, c.path, rec, c.release)
+					err := store.WriteRelease(p, c.path, rec, c.release)
 					if written = err == nil; !written && !errors.Is(err, disktest.ErrKilled) {
 						t.Fatal(err)
 					}
@@ -134,7 +134,7 @@ func TestFailedRelease(t *testing.T) {
 				for moment := 1; ; moment += mishap.step {
 					on, p := emptyOut(t)
 					mishap.set(on, p, moment)
-					err := store.WriteReleaseOn(p, c.path, rec, c.release)
+					err := store.WriteRelease(p, c.path, rec, c.release)
 					left := lookAll(on, "/out")
 					if err != nil {
 						if failures++; len(left) > 0 {

@@ -11,6 +11,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 var (
@@ -35,10 +36,10 @@ func namesIn(t *testing.T, dir string) string {
 
 func TestWriteRelease(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.csv")
-	if err := store.CheckReleasePath(path, nil, experiment.Size{}); err != nil {
+	if err := store.CheckReleasePath(disk.System, path, nil, experiment.Size{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.WriteRelease(path, releaseRecord, releasedRows); err != nil {
+	if err := store.WriteRelease(disk.System, path, releaseRecord, releasedRows); err != nil {
 		t.Fatal(err)
 	}
 	table, err := os.ReadFile(path)
@@ -61,7 +62,7 @@ func TestWriteReleaseOfModel(t *testing.T) {
 		Model string    `json:"model"`
 		Mean  []float64 `json:"mean"`
 	}{"a/1", []float64{0.1, -1e-300}}
-	if err := store.WriteRelease(path, releaseRecord, &experiment.Release{Model: model}); err != nil {
+	if err := store.WriteRelease(disk.System, path, releaseRecord, &experiment.Release{Model: model}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -72,18 +73,18 @@ func TestWriteReleaseOfModel(t *testing.T) {
 		t.Errorf("the folder holds %s", got)
 	}
 	var exists *store.ExistsError
-	if err := store.WriteRelease(path, releaseRecord, &experiment.Release{Model: 1}); !errors.As(err, &exists) {
+	if err := store.WriteRelease(disk.System, path, releaseRecord, &experiment.Release{Model: 1}); !errors.As(err, &exists) {
 		t.Errorf("twice: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "m.json")
 	model.Mean[0] = math.NaN()
-	if err := store.WriteRelease(other, releaseRecord, &experiment.Release{Model: model}); err == nil ||
+	if err := store.WriteRelease(disk.System, other, releaseRecord, &experiment.Release{Model: model}); err == nil ||
 		!strings.Contains(err.Error(), "nothing is written") || namesIn(t, filepath.Dir(other)) != "" {
 		t.Errorf("NaN: %v, %s", err, namesIn(t, filepath.Dir(other)))
 	}
 }
 
-// What is there stays as it is.
+// Existing files are unchanged.
 func TestReleaseReplacesNothing(t *testing.T) {
 	for _, there := range []string{"out.csv", "out.csv.json"} {
 		dir := t.TempDir()
@@ -92,10 +93,10 @@ func TestReleaseReplacesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exists *store.ExistsError
-		if err := store.CheckReleasePath(path, nil, experiment.Size{}); !errors.As(err, &exists) {
+		if err := store.CheckReleasePath(disk.System, path, nil, experiment.Size{}); !errors.As(err, &exists) {
 			t.Errorf("%s is there: %v", there, err)
 		}
-		if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.As(err, &exists) {
+		if err := store.WriteRelease(disk.System, path, releaseRecord, releasedRows); !errors.As(err, &exists) {
 			t.Errorf("%s is there: %v", there, err)
 		}
 		if raw, err := os.ReadFile(filepath.Join(dir, there)); string(raw) != "mine" || namesIn(t, dir) != there {
@@ -106,10 +107,10 @@ func TestReleaseReplacesNothing(t *testing.T) {
 
 func TestCheckReleasePath(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "out.csv")
-	if err := store.CheckReleasePath(path, nil, experiment.Size{}); !errors.Is(err, os.ErrNotExist) {
+	if err := store.CheckReleasePath(disk.System, path, nil, experiment.Size{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if err := store.WriteRelease(path, releaseRecord, releasedRows); !errors.Is(err, os.ErrNotExist) ||
+	if err := store.WriteRelease(disk.System, path, releaseRecord, releasedRows); !errors.Is(err, os.ErrNotExist) ||
 		!strings.Contains(err.Error(), "nothing is written") {
 		t.Error(err)
 	}

@@ -20,11 +20,11 @@ import (
 
 // releaseFile is a file of a release.
 type releaseFile struct {
-	path    string // of pictures, inside of their folder: class/number.png
+	path    string // for pictures relative to their folder: class/number.png
 	content []byte
 }
 
-// releaseFiles returns what is written for a release beside its description.
+// releaseFiles returns the files of a release, without its description.
 func releaseFiles(path string, rel *experiment.Release) ([]releaseFile, error) {
 	form := experiment.FormOf(path)
 	both := rel.Model != nil && rel.Columns != nil
@@ -36,8 +36,8 @@ func releaseFiles(path string, rel *experiment.Release) ([]releaseFile, error) {
 		content, err := encodeReleaseTable(rel)
 		return []releaseFile{{path, content}}, err
 	case form == experiment.FormArrays:
-		// The classes first: who waits for the file that was named has both.
-		return []releaseFile{{ClassesPath(path), encodeTexts(rel.Classes)}, {path, encodeArray(rel.Rows)}}, nil
+		// The classes first, so that both exist when the named file appears.
+		return []releaseFile{{classesPath(path), encodeTexts(rel.Classes)}, {path, encodeArray(rel.Rows)}}, nil
 	}
 	return releasePictures(rel)
 }
@@ -89,9 +89,9 @@ func encodeTexts(texts []string) []byte {
 	return out
 }
 
-// releasePictures returns a picture for each row, numbered from 1 in the folder of its
-// class. Grey values beyond black and white become these: that is computed from what is
-// released alone.
+// releasePictures returns a picture for each row, numbered from 1 in the folder of its class.
+// Grey values are clipped to the range from black to white, which depends on the released
+// values alone.
 func releasePictures(rel *experiment.Release) ([]releaseFile, error) {
 	if rel.Picture == nil {
 		return nil, errors.New("a defect: rows that are no pictures are to be written as such")
@@ -118,8 +118,8 @@ func releasePictures(rel *experiment.Release) ([]releaseFile, error) {
 	return files, nil
 }
 
-// createFolder makes a folder with files, durably, under a temporary name first: it is
-// whole from the moment that it has its own. Where something has its name, nothing is made.
+// createFolder makes a folder with files, durably, under a temporary name first, so that it is
+// complete when it gets its own name. It fails where the name exists.
 func createFolder(d disk.Disk, path string, files []releaseFile) (err error) {
 	if _, err := d.Lstat(path); err == nil {
 		return &ExistsError{path}
@@ -128,7 +128,7 @@ func createFolder(d disk.Disk, path string, files []releaseFile) (err error) {
 	defer func() {
 		if err != nil {
 			for _, p := range slices.Backward(made) {
-				_ = d.Remove(p) // what is left has a temporary name
+				_ = d.Remove(p) // otherwise leftovers have a temporary name
 			}
 		}
 	}()
@@ -162,12 +162,12 @@ func createFolder(d disk.Disk, path string, files []releaseFile) (err error) {
 		return err
 	}
 	if err := d.SyncDir(filepath.Dir(path)); err != nil {
-		return errors.Join(err, d.Rename(path, made[0])) // so that it is taken away
+		return errors.Join(err, d.Rename(path, made[0])) // and then removed
 	}
 	return nil
 }
 
-// Bytes that things of a release take at most.
+// Maximum numbers of bytes of the parts of a release.
 const (
 	roomForRest    = 1 << 20 // texts, the description, numbers outside of lists
 	bytesOfBlock   = 4096    // files take whole ones
@@ -177,10 +177,11 @@ const (
 	bytesOfList    = 16      // its brackets, with their indentation
 	bytesInArray   = 8       // a number
 	bytesOfLetter  = 4       // of the name of a class, in an array
-	bytesOfPicture = 1024    // besides two for each pixel, because a row of them has one of its own
+	bytesOfPicture = 1024    // in addition to two for each pixel, because each row has one more
 )
 
-// roomForRelease is how many bytes a release takes at most in a form, of several where formed.
+// roomForRelease returns the maximum number of bytes of a release in a form; formed releases have
+// several forms.
 func roomForRelease(form experiment.Form, formed bool, s experiment.Size) int64 {
 	rows, columns, class := int64(s.Rows), int64(s.Columns), int64(s.Class)
 	table := rows * (bytesInTable*columns + 2*class + 4) // quotes may be doubled
@@ -188,7 +189,7 @@ func roomForRelease(form experiment.Form, formed bool, s experiment.Size) int64 
 	room := int64(roomForRest) + bytesOfName*int64(s.Names)
 	switch {
 	case !formed:
-		return room + table + model // one of them is none
+		return room + table + model // one of them is 0
 	case form == experiment.FormArrays:
 		return room + rows*(bytesInArray*columns+bytesOfLetter*max(1, class))
 	case form == experiment.FormModel:

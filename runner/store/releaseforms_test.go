@@ -31,17 +31,17 @@ func written(t *testing.T, name string, rel *experiment.Release) string {
 	t.Helper()
 	dir := t.TempDir()
 	path := dir + "/" + name
-	if err := store.CheckReleasePath(path, allForms, experiment.Size{}); err != nil {
+	if err := store.CheckReleasePath(disk.System, path, allForms, experiment.Size{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.WriteRelease(path, releaseRecord, rel); err != nil {
+	if err := store.WriteRelease(disk.System, path, releaseRecord, rel); err != nil {
 		t.Fatal(err)
 	}
 	var exists *store.ExistsError
-	if err := store.WriteRelease(path, releaseRecord, rel); !errors.As(err, &exists) {
+	if err := store.WriteRelease(disk.System, path, releaseRecord, rel); !errors.As(err, &exists) {
 		t.Errorf("a second release of that name: %v", err)
 	}
-	if err := store.CheckReleasePath(path, allForms, experiment.Size{}); !errors.As(err, &exists) {
+	if err := store.CheckReleasePath(disk.System, path, allForms, experiment.Size{}); !errors.As(err, &exists) {
 		t.Errorf("a second release of that name: %v", err)
 	}
 	return dir
@@ -56,7 +56,7 @@ func content(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// The name chooses the form; each has its description beside it, and nothing else.
+// The name selects the form; each has its description, and no other file.
 func TestFormsOfRelease(t *testing.T) {
 	dir := written(t, "x.csv", both())
 	if got := content(t, dir, "x.csv"); got != "p1,p2,label\n-0.5,0.25,cat\n1,7,\"dog, big\"\n0,1,cat\n" {
@@ -138,7 +138,7 @@ func TestPicturesOutside(t *testing.T) {
 		dir := t.TempDir()
 		rel := both()
 		rel.Classes[1] = class
-		err := store.WriteRelease(dir+"/out/", releaseRecord, rel)
+		err := store.WriteRelease(disk.System, dir+"/out/", releaseRecord, rel)
 		if err == nil || !strings.Contains(err.Error(), "cannot be the name of a folder") || namesIn(t, dir) != "" {
 			t.Errorf("%s: %v; the folder holds %s", class, err, namesIn(t, dir))
 		}
@@ -149,7 +149,7 @@ func TestFormRefused(t *testing.T) {
 	dir := t.TempDir()
 	var form *store.FormError
 	for _, name := range []string{"x", "x.txt", "x.csv.gz", "out/"} {
-		err := store.CheckReleasePath(dir+"/"+name, allForms[:3], experiment.Size{})
+		err := store.CheckReleasePath(disk.System, dir+"/"+name, allForms[:3], experiment.Size{})
 		if !errors.As(err, &form) || !strings.Contains(err.Error(), "use NAME.csv (a table), NAME.npy (NumPy arrays), "+
 			"NAME.json (a model for run predict)") {
 			t.Errorf("%s: %v", name, err)
@@ -159,11 +159,11 @@ func TestFormRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *store.ExistsError
-	if err := store.CheckReleasePath(dir+"/x.npy", allForms, experiment.Size{}); !errors.As(err, &exists) {
+	if err := store.CheckReleasePath(disk.System, dir+"/x.npy", allForms, experiment.Size{}); !errors.As(err, &exists) {
 		t.Errorf("labels that are there: %v", err)
 	}
 	// Another release of one form is written under any name.
-	if err := store.CheckReleasePath(dir+"/x.npy", nil, experiment.Size{}); err != nil {
+	if err := store.CheckReleasePath(disk.System, dir+"/x.npy", nil, experiment.Size{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -184,25 +184,25 @@ func (d *lateFailure) SyncDir(path string) error {
 	return d.Disk.SyncDir(path)
 }
 
-// Pictures of which it is not known whether they last are taken away with their
-// description: none are left that nobody knows the protection of.
+// Pictures that may not be durable are removed with their description, so that none are left
+// without it.
 func TestPicturesThatDoNotLast(t *testing.T) {
 	dir := t.TempDir()
-	err := store.WriteReleaseOn(&lateFailure{Disk: disk.System, folder: dir}, dir+"/out/", releaseRecord, both())
+	err := store.WriteRelease(&lateFailure{Disk: disk.System, folder: dir}, dir+"/out/", releaseRecord, both())
 	if !errors.Is(err, syscall.EIO) || namesIn(t, dir) != "" {
 		t.Errorf("%v; the folder holds %s", err, namesIn(t, dir))
 	}
 }
 
 func TestFolderWithoutAName(t *testing.T) {
-	err := store.CheckReleasePath("/", allForms, experiment.Size{})
+	err := store.CheckReleasePath(disk.System, "/", allForms, experiment.Size{})
 	if err == nil || !strings.Contains(err.Error(), "no folder of its own") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// A name may have the ending of what is written, or none, or one of no format; an ending of
-// another format is warned of, with the one to take.
+// A name may have the extension of its format, none, or one of no format; that of another format
+// is an error that names the right one.
 func TestCheckEnding(t *testing.T) {
 	for _, c := range []struct {
 		path string

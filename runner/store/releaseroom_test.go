@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -68,8 +67,8 @@ func picturesOfSize() (*experiment.Release, experiment.Size) {
 	return rel, experiment.Size{Rows: rows, Columns: height, Class: 1}
 }
 
-// Where the room that is asked for before a budget is spent is there, a release can be written. It is
-// 1 MiB for the rest and, if numbers are long, not much more than these.
+// The room that is probed before a budget is spent suffices for the release. It exceeds the size of
+// long numbers by little more than 1 MiB.
 func TestRoomForRelease(t *testing.T) {
 	rec := &record.Record{Experiment: "demo/a"}
 	rel, size := releaseOfSize()
@@ -93,7 +92,7 @@ func TestRoomForRelease(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			on, p := emptyOut(t)
-			if err := store.WriteReleaseOn(p, c.path, rec, c.release); err != nil {
+			if err := store.WriteRelease(p, c.path, rec, c.release); err != nil {
 				t.Fatal(err)
 			}
 			written := 0
@@ -103,7 +102,7 @@ func TestRoomForRelease(t *testing.T) {
 			ask := func(free int) error {
 				on, p := emptyOut(t)
 				on.SetFree(free)
-				err := store.CheckReleasePathOn(p, c.path, c.forms, c.size)
+				err := store.CheckReleasePath(p, c.path, c.forms, c.size)
 				if left := on.List("/out"); len(left) > 0 {
 					t.Errorf("left are %q", left)
 				}
@@ -125,7 +124,7 @@ func TestRoomIsSynced(t *testing.T) {
 	for moment := 3; ; moment++ { // after it was looked whether something has the names
 		_, p := emptyOut(t)
 		p.FailAt(moment)
-		err := store.CheckReleasePathOn(p, "/out/rows.csv", nil, experiment.Size{})
+		err := store.CheckReleasePath(p, "/out/rows.csv", nil, experiment.Size{})
 		if !p.Failed() {
 			if err != nil || moment < 9 { // create, two halves of a write, sync, close, remove
 				t.Errorf("%d operations, %v", moment-1, err)
@@ -135,20 +134,5 @@ func TestRoomIsSynced(t *testing.T) {
 		if err == nil {
 			t.Errorf("operation %d failed without an error", moment)
 		}
-	}
-}
-
-// The longest numbers of a model have 25 characters, and those of a table 24.
-func TestLongNumbers(t *testing.T) {
-	longest := 0
-	for _, v := range long(rand.New(rand.NewPCG(1, 2)), 1000) {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		longest = max(longest, len(raw))
-	}
-	if longest != 25 {
-		t.Errorf("%d characters", longest)
 	}
 }

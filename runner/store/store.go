@@ -1,13 +1,14 @@
 // Package store keeps the output folder of a sweep: the frozen plan and one
-// record per trial. The files are the truth. A record is written to a
-// temporary file, synced and renamed, so that it is either whole or absent;
-// what is torn, foreign, unreadable, of another schema, or has a digest or a key
-// that does not hold is put aside, reported and run again. Locks on the folder
-// keep two runners from running one trial at the same time; the operating system
-// drops them when a runner dies.
+// record per trial. The files are the only state. A record is written to a
+// temporary file, synced and renamed, so that it is either whole or absent. A
+// file that is torn, foreign, unreadable, of another schema, or has a wrong digest
+// or key is put aside and reported, and its trial is run again. Locks on the
+// folder prevent two runners from running one trial at the same time; the
+// operating system releases them when a runner dies.
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,14 +55,14 @@ func newStore(d disk.Disk, dir string, l *locks) *Store {
 	return &Store{disk: d, dir: dir, trials: trials, locks: l}
 }
 
-// Aside is a file that was put aside: it is no record of the trial that it is named after.
+// Aside is a file that was put aside, because it is not a record of the trial in its name.
 type Aside struct {
-	File   string // where it was, relative to the output folder
-	Moved  string // where it is now, relative to the output folder
+	File   string // the old path, relative to the output folder
+	Moved  string // the new path, relative to the output folder
 	Reason string
 }
 
-// Create opens the output folder for writing, making it where it is not there.
+// Create opens the output folder for writing, and makes a missing one.
 func Create(dir string) (*Store, error) { return CreateOn(disk.System, dir) }
 
 // CreateOn is [Create] on a disk.
@@ -81,14 +82,14 @@ func CreateOn(d disk.Disk, dir string) (*Store, error) {
 	return s, nil
 }
 
-// removeLeftovers removes temporary files that killed runners left. A trial
-// that is being written is locked, and its file stays. Those of plan, tables,
-// plots and logs are few and may be in the making; they go when they are a day old.
+// removeLeftovers removes the temporary files of killed runners. A record that is being
+// written has a lock, and its file stays. Those of plan, tables, plots and logs are few and
+// have no locks; they are removed when they are a day old.
 func (s *Store) removeLeftovers() error {
 	for _, folder := range []string{"", "tables", "plots", logsDir, asideDir, sharedDir, "slurm"} {
 		old, err := s.temporaryFiles(filepath.Join(s.dir, folder))
 		if err != nil && folder == sharedDir {
-			continue // it costs no result, and each trial says so that wants it
+			continue // it costs no result, and each trial that needs the folder reports it
 		}
 		if err != nil {
 			return err
@@ -117,8 +118,9 @@ func (s *Store) removeLeftovers() error {
 	return nil
 }
 
-// temporaryFiles returns the files of a folder, which may be absent, that
-// [disk.WriteFile] has begun. (The name of the folder may mean something in a pattern.)
+// temporaryFiles returns the incomplete files of [disk.WriteFile] in a folder, which may be
+// absent. It matches names itself, because the folder's name may be a pattern of
+// [filepath.Glob].
 func (s *Store) temporaryFiles(folder string) (paths []string, err error) {
 	names, err := s.disk.Names(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -149,9 +151,9 @@ func OpenOn(d disk.Disk, dir string) (*Store, error) {
 	return newStore(d, dir, nil), nil
 }
 
-// PeekOn opens an output folder for reading, and refuses what [CreateOn] and
-// [Store.FreezePlan] would refuse of the folder and the plan in it. It changes nothing,
-// and the folder need not be there. Records are held against p.
+// PeekOn opens an output folder, which may be absent, for reading, and returns the errors that
+// [CreateOn] and [Store.FreezePlan] would return for the folder and its plan. It changes
+// nothing. Records are compared with p.
 func PeekOn(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registry, replace bool) (*Store, error) {
 	s := newStore(d, dir, nil)
 	for at := filepath.Clean(s.trials); ; at = filepath.Dir(at) {
@@ -174,7 +176,7 @@ func PeekOn(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Regis
 	return s, nil
 }
 
-// Close gives back the locks.
+// Close releases the locks.
 func (s *Store) Close() error {
 	if s.locks == nil {
 		return nil
@@ -182,13 +184,13 @@ func (s *Store) Close() error {
 	return s.locks.close()
 }
 
-// Disk returns what the output folder is on.
+// Disk returns the disk of the output folder.
 func (s *Store) Disk() disk.Disk { return s.disk }
 
 // Dir returns the output folder.
 func (s *Store) Dir() string { return s.dir }
 
-// PlanMismatchError says that the folder holds another sweep's plan.
+// PlanMismatchError is the error of a folder with another sweep's plan.
 type PlanMismatchError struct {
 	Dir        string
 	Difference string
@@ -199,10 +201,9 @@ func (e *PlanMismatchError) Error() string {
 		"keep the finished trials that both have", e.Dir, e.Difference)
 }
 
-// FreezePlan writes the plan, or checks it against the one that is there. Where
-// they are the same, p gets the class of kernels that the plan was made on. With
-// replace, another plan is put aside and replaced. Records are held against the
-// plan from then on.
+// FreezePlan writes the plan, or compares it with the existing one. If they are the same, p
+// gets the BLAS class of the existing plan. With replace, another plan is put aside and
+// replaced. Records are compared with the plan from then on.
 func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	if err := s.freezePlan(p, experiments, replace); err != nil {
 		return err
@@ -213,7 +214,7 @@ func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 
 func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	path := filepath.Join(s.dir, planFile)
-	unlock, err := s.locks.wait("plan")
+	unlock, err := s.locks.wait(context.Background(), "plan")
 	if err != nil {
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		case old != nil:
 			p.BLASClass = old.BLASClass
 			if slices.Equal(old.Tables, p.Tables) {
-				// Who wrote it may have been killed before it was durable.
+				// The runner that wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)
 			}
 		default:
@@ -244,8 +245,8 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 	return disk.WriteFile(s.disk, path, raw)
 }
 
-// same returns the plan that the folder has where it has the trials of p. Another one is
-// refused, or with replace is nil.
+// same returns the plan of the folder if it has the trials of p. Another plan is refused, or
+// with replace ignored.
 func (s *Store) same(raw []byte, p *plan.Plan, experiments *experiment.Registry, replace bool) (*plan.Plan, error) {
 	old, err := plan.Parse(raw, experiments)
 	switch {
@@ -260,8 +261,8 @@ func (s *Store) same(raw []byte, p *plan.Plan, experiments *experiment.Registry,
 	return nil, &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
 }
 
-// keepPlan puts a copy of a plan aside that is about to be replaced: at no moment
-// is the folder without a plan.
+// keepPlan puts a copy of a plan aside before its replacement, so that the folder always has a
+// plan.
 func (s *Store) keepPlan(raw []byte) error {
 	moved, err := s.asideName(planFile)
 	if err == nil {
@@ -274,8 +275,8 @@ func (s *Store) keepPlan(raw []byte) error {
 	return nil
 }
 
-// encodePlan writes the plan with one trial a line, so that it can be looked
-// at with line tools and does not need a second copy in memory.
+// encodePlan returns the plan with one trial on each line, for line tools and without a second
+// copy in memory.
 func encodePlan(p *plan.Plan) ([]byte, error) {
 	head := *p
 	head.Trials = nil
@@ -318,12 +319,12 @@ func OpenPlanOn(d disk.Disk, dir string, experiments *experiment.Registry) (*Sto
 	return s, p, nil
 }
 
-// ReadPlan reads the frozen plan. Records are held against it from then on.
+// ReadPlan reads the frozen plan. Records are compared with it from then on.
 func (s *Store) ReadPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	return s.readPlan(experiments, plan.Parse)
 }
 
-// VerifyPlan reads the frozen plan and holds all of its keys against its settings.
+// VerifyPlan reads the frozen plan and recomputes all of its keys.
 func (s *Store) VerifyPlan(experiments *experiment.Registry) (*plan.Plan, error) {
 	return s.readPlan(experiments, plan.Verify)
 }
@@ -342,40 +343,37 @@ func (s *Store) readPlan(experiments *experiment.Registry,
 	return p, nil
 }
 
-// trialPath is where a record is, relative to the output folder.
+// trialPath returns the path of a record, relative to the output folder.
 func trialPath(key string) string { return filepath.Join(trialsDir, key+".json") }
 
-// path is where it is. There are many records, and [filepath.Join] looks at every
-// letter.
+// path returns the path of a record. It avoids [filepath.Join], which is slow for many records.
 func (s *Store) path(key string) string { return s.trials + key + ".json" }
 
-// Get reads the record of a trial; ok is false where there is none. A file
-// that is no record of that trial, or does not hold, counts as none;
-// [Store.PutAside] moves it out of the way.
+// Get reads the record of a trial; ok is false where there is none. An invalid file, or the
+// record of another trial, counts as none; [Store.PutAside] moves it.
 func (s *Store) Get(key string) (r *record.Record, ok bool, err error) {
-	r, problem, err := s.read(key)
+	r, _, problem, err := s.read(key)
 	if problem != "" && s.locks == nil {
 		s.note(Aside{File: trialPath(key), Reason: problem})
 	}
 	return r, r != nil, err
 }
 
-// PutAside moves the file of a trial out of the way if it is no record of that
-// trial. The caller must hold the trial's lock: without it, the file might
-// just have been replaced by a good one.
+// PutAside puts the file of a trial aside if it is not a valid record of that trial. The caller
+// must hold the trial's lock, because otherwise a good record may just have replaced it.
 func (s *Store) PutAside(key string) error {
-	_, problem, err := s.read(key)
+	_, _, problem, err := s.read(key)
 	if err != nil || problem == "" {
 		return err
 	}
 	return s.setAside(trialPath(key), problem)
 }
 
-// Keys returns the keys of which there is a file, whatever is in it.
+// Keys returns the keys with a file, valid or not.
 func (s *Store) Keys() (map[string]bool, error) {
 	names, err := s.disk.Names(filepath.Join(s.dir, trialsDir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // what copies folders, as archives of CI jobs do, may leave out empty ones
+		return nil, nil // archives may leave out empty folders
 	}
 	if err != nil {
 		return nil, err
@@ -389,8 +387,8 @@ func (s *Store) Keys() (map[string]bool, error) {
 	return keys, nil
 }
 
-// Withdraw puts a record aside so that its trial is run again. It does nothing
-// where another runner is at it.
+// Withdraw puts a record aside so that its trial is run again. It does nothing where another
+// runner is running the trial.
 func (s *Store) Withdraw(key string) error {
 	unlock, ok, err := s.locks.try(key)
 	if err != nil || !ok {
@@ -401,8 +399,8 @@ func (s *Store) Withdraw(key string) error {
 	return err
 }
 
-// Put writes a record durably: when it returns, the record survives a crash of
-// the machine. One that would not be read again is a defect, and refused.
+// Put writes a record durably: when it returns, the record survives a crash of the machine.
+// An invalid record is a defect, and refused.
 func (s *Store) Put(r *record.Record) error {
 	raw, err := record.Encode(r)
 	if err != nil {
@@ -420,9 +418,9 @@ func (s *Store) Put(r *record.Record) error {
 	return disk.WriteFile(s.disk, s.path(r.Key), raw)
 }
 
-// Settle makes durable what is there, whoever wrote it: a runner that was killed
-// may have left records that are seen, and would not survive a crash of the
-// machine. It is for those who report on all records.
+// Settle makes the records of all runners durable, because a killed runner may have left
+// records that are visible but would not survive a crash of the machine. It is called before
+// a report on all records.
 func (s *Store) Settle() error { return s.disk.SyncDir(filepath.Join(s.dir, trialsDir)) }
 
 // Lock takes the lock of a trial, without waiting; ok is false where another
@@ -438,8 +436,8 @@ func (s *Store) Asides() []Aside {
 	return append([]Aside(nil), s.aside...)
 }
 
-// note keeps in mind what became of a file. What is only read may be read again,
-// and is noted once.
+// note adds a file to the asides. Files that are only read may be read again, and are added
+// once.
 func (s *Store) note(a Aside) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -449,7 +447,7 @@ func (s *Store) note(a Aside) {
 	s.aside = append(s.aside, a)
 }
 
-// setAside moves a file out of the way and notes why.
+// setAside puts a file aside and notes the reason.
 func (s *Store) setAside(file, reason string) error {
 	moved, err := s.moveAside(file)
 	if err != nil {
@@ -461,9 +459,9 @@ func (s *Store) setAside(file, reason string) error {
 	return nil
 }
 
-// moveAside moves a file out of the way and says where it is then; "" where
-// another runner was faster. The new name is durable before the old one goes, so
-// that a record that is written in its place replaces nothing.
+// moveAside puts a file aside and returns its new path; "" where another runner was faster. The
+// new name is durable before the old one is removed, so that a new record under the old name
+// replaces nothing.
 func (s *Store) moveAside(file string) (moved string, err error) {
 	if moved, err = s.asideName(file); err != nil {
 		return "", err
@@ -485,8 +483,8 @@ func (s *Store) moveAside(file string) (moved string, err error) {
 	return moved, err
 }
 
-// asideName makes the folder of files that are put aside, and says what the name
-// of one is to be there, relative to the output folder.
+// asideName makes the folder of files that are put aside, and returns the path for one of them,
+// relative to the output folder.
 func (s *Store) asideName(file string) (string, error) {
 	if err := disk.MakeFolder(s.disk, filepath.Join(s.dir, asideDir), 0o777); err != nil {
 		return "", err
@@ -494,9 +492,8 @@ func (s *Store) asideName(file string) (string, error) {
 	return filepath.Join(asideDir, fmt.Sprintf("%s.%d", filepath.Base(file), time.Now().UnixNano())), nil
 }
 
-// Version identifies what is stored for a trial: it changes with every record
-// that is written, and is zero where there is none. Versions have no order:
-// clocks of machines differ, and jump.
+// Version identifies the stored record of a trial: it changes with every write, and is zero
+// where there is no record. Versions have no order, because clocks of machines differ and jump.
 func (s *Store) Version(key string) (Version, error) {
 	info, err := s.disk.Stat(s.path(key))
 	if errors.Is(err, fs.ErrNotExist) || unreadable(err) {
@@ -511,18 +508,18 @@ type Version struct {
 	disk disk.Disk
 }
 
-// Same says whether two versions are of one record.
+// Same reports whether two versions are of one record.
 func (v Version) Same(w Version) bool {
 	if v.file == nil || w.file == nil {
 		return v.file == nil && w.file == nil
 	}
-	// A record is never written to the file of an older one, but the file
-	// system may use its number again.
+	// A record is never written to the file of an older one, but the file system may reuse
+	// its inode.
 	return v.disk.SameFile(v.file, w.file) && v.file.ModTime().Equal(w.file.ModTime()) && v.file.Size() == w.file.Size()
 }
 
-// Modified returns when the record of a trial was written, by the clock of the
-// machine that wrote it: for people, and not to order records by.
+// Modified returns the time at which the record of a trial was written, by the clock of the
+// machine that wrote it. It does not order records.
 func (s *Store) Modified(key string) (time.Time, error) {
 	info, err := s.disk.Stat(s.path(key))
 	if err != nil {

@@ -235,8 +235,8 @@ func TestOnePlanWins(t *testing.T) {
 	}
 }
 
-// The tables of a plan are what is printed at the end, and no part of what
-// runs: the same settings with other tables are the same plan.
+// The tables of a plan are printed at the end and are no part of its identity: the same settings
+// with other tables are the same plan.
 func TestTablesOfAPlanMayChange(t *testing.T) {
 	s := create(t, t.TempDir())
 	p := makePlan(t, "d1", 1.0)
@@ -343,8 +343,8 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-// The plan says on which class of kernels it was made, also when another machine
-// goes on with it, and when its tables change. Early plans do not say.
+// The plan keeps the BLAS class on which it was made when another machine goes on with it, and
+// when its tables change. Early plans have none.
 func TestClassOfAPlan(t *testing.T) {
 	for _, c := range []struct{ name, made, next, want string }{
 		{"the same", "gonum-amd64", "gonum-amd64", "gonum-amd64"},

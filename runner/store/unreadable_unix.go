@@ -4,5 +4,5 @@ package store
 
 import "golang.org/x/sys/unix"
 
-// fileErrors are about the one file that is read.
+// fileErrors are errors that concern a single file.
 var fileErrors = []error{unix.EISDIR, unix.EACCES, unix.EPERM, unix.EIO, unix.ELOOP, unix.EBADMSG, unix.ENXIO}

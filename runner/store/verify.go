@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,7 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// reference is what records are held against: the plan of the folder.
+// reference is the plan of the folder, with which records are compared.
 type reference struct {
 	plan        *plan.Plan
 	experiments *experiment.Registry
@@ -24,7 +25,7 @@ type reference struct {
 	trials map[string]int // key to position
 }
 
-// trial returns the trial of the plan with that key, nil where it has none.
+// trial returns the trial of the plan with that key, nil for none.
 func (f *reference) trial(key string) *plan.Trial {
 	f.once.Do(func() {
 		f.trials = make(map[string]int, len(f.plan.Trials))
@@ -38,16 +39,9 @@ func (f *reference) trial(key string) *plan.Trial {
 	return nil
 }
 
-// read returns the record of a trial, or what is wrong with its file; neither
-// where there is no file. Every reader of records comes through here. The error
-// is one of the machine, and says nothing about the file.
-func (s *Store) read(key string) (r *record.Record, problem string, err error) {
-	r, _, problem, err = s.readText(key)
-	return r, problem, err
-}
-
-// readText is read, with the text of the record.
-func (s *Store) readText(key string) (r *record.Record, text []byte, problem string, err error) {
+// read returns the record of a trial with its text, or the defect of its file; neither where
+// there is no file. All records are read here. Errors concern the machine, not the file.
+func (s *Store) read(key string) (r *record.Record, text []byte, problem string, err error) {
 	text, err = s.disk.ReadFile(s.path(key))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -57,23 +51,17 @@ func (s *Store) readText(key string) (r *record.Record, text []byte, problem str
 	case err != nil:
 		return nil, nil, "", err
 	}
-	if r, problem = s.parse(text, key); problem != "" {
+	if r, err = record.Parse(text); err != nil {
+		return nil, nil, err.Error(), nil
+	}
+	if problem = s.verify(r, key); problem != "" {
 		return nil, nil, problem, nil
 	}
 	return r, text, "", nil
 }
 
-// parse returns the record of a trial from its text, or what is wrong with it.
-func (s *Store) parse(text []byte, key string) (r *record.Record, problem string) {
-	r, err := record.Parse(text)
-	if err != nil {
-		return nil, err.Error()
-	}
-	return r, s.verify(r, key)
-}
-
-// unreadable says whether the error of a read is about one file, such as a
-// folder in its place or a bad sector, and not about the machine.
+// unreadable reports whether the error of a read concerns a single file, such as a folder of
+// that name or a bad sector, and not the machine.
 func unreadable(err error) bool {
 	var path *fs.PathError
 	if !errors.As(err, &path) {
@@ -82,11 +70,11 @@ func unreadable(err error) bool {
 	return slices.ContainsFunc(fileErrors, func(of error) bool { return errors.Is(path.Err, of) })
 }
 
-// unsealedAlone is why an unsealed record is not read where no plan has its key.
+// unsealedAlone is the reason why an unsealed record is invalid without a plan that has its key.
 const unsealedAlone = "an unsealed record, and no plan that it could be read beside"
 
-// verify says why a record that holds by itself is not that of the trial with
-// this key; "" where it is.
+// verify returns the reason why a valid record is not that of the trial with this key; "" where
+// it is.
 func (s *Store) verify(r *record.Record, key string) string {
 	if r.Key != key {
 		return fmt.Sprintf("the record of another trial (%.12s)", r.Key)
@@ -97,7 +85,7 @@ func (s *Store) verify(r *record.Record, key string) string {
 	case f == nil && !r.Sealed():
 		return unsealedAlone
 	case f == nil:
-		// The data of a trial that could not use them are known to the plan alone.
+		// Only the plan has the data of a trial that could not use them.
 		withoutData := r.Status != record.OK && len(r.Provenance.Datasets) == 0
 		if !withoutData && !r.Salted() && !record.HasKey(r.Identity(), key) {
 			return other
@@ -115,8 +103,8 @@ func (s *Store) verify(r *record.Record, key string) string {
 	return ""
 }
 
-// planned compares a record with the trial of the plan that has its key. It is
-// for keys that cannot be computed again.
+// planned compares a record with the trial of the plan that has its key. It serves keys that
+// cannot be recomputed.
 func (f *reference) planned(r *record.Record) bool {
 	t := f.trial(r.Key)
 	if t == nil || t.Experiment != r.Experiment || t.Seed != r.Seed ||
@@ -128,17 +116,16 @@ func (f *reference) planned(r *record.Record) bool {
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 
-// FileState is what is known of a file in the folder of records.
+// FileState is the state of a file in the folder of records.
 type FileState struct {
-	Problem string // "" where the record holds, or where there is none
+	Problem string // "" for a valid record, or none
 	There   bool
 	Sealed  bool
 	Planned bool // the plan has its key
 }
 
-// Examine says whether the record of a trial holds. Of a trial that the plan does
-// not have, as another plan may have left it, an unsealed record is neither good
-// nor bad.
+// Examine returns the state of the record of a trial. The unsealed record of a trial that the
+// plan lacks, such as from another plan, cannot be verified and has no problem.
 func (s *Store) Examine(key string) (FileState, error) {
 	f := s.reference.Load()
 	v := FileState{Planned: f != nil && f.trial(key) != nil}
@@ -146,7 +133,7 @@ func (s *Store) Examine(key string) (FileState, error) {
 	if !v.Planned {
 		from = newStore(s.disk, s.dir, nil)
 	}
-	r, problem, err := from.read(key)
+	r, _, problem, err := from.read(key)
 	if err != nil {
 		return v, err
 	}
@@ -157,10 +144,10 @@ func (s *Store) Examine(key string) (FileState, error) {
 	return v, nil
 }
 
-// Seal gives an unsealed record that holds its result version and digest, and
-// changes nothing else of it. The caller must hold the trial's lock.
+// Seal adds the result version and the digest to a valid unsealed record, and changes nothing
+// else. The caller must hold the trial's lock.
 func (s *Store) Seal(key string) (done bool, err error) {
-	r, text, problem, err := s.readText(key)
+	r, text, problem, err := s.read(key)
 	f := s.reference.Load()
 	if err != nil || problem != "" || r == nil || r.Sealed() || f == nil {
 		return false, err
@@ -171,19 +158,19 @@ func (s *Store) Seal(key string) (done bool, err error) {
 	return true, disk.WriteFile(s.disk, s.path(key), text)
 }
 
-// Copy takes over the record of a trial from another folder as it is there, byte
-// for byte; ok is false where that has none. The caller must hold the trial's lock.
+// Copy copies the record of a trial from another folder, byte for byte; ok is false where that
+// has none. The caller must hold the trial's lock.
 func (s *Store) Copy(key string, from *Store) (ok bool, err error) {
-	r, text, _, err := from.readText(key)
+	r, text, _, err := from.read(key)
 	if err != nil || r == nil {
 		return false, err
 	}
 	return true, disk.WriteFile(s.disk, s.path(key), text)
 }
 
-// SealPlan gives a plan its digest and changes nothing else of it.
+// SealPlan adds the digest to a plan and changes nothing else.
 func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error) {
-	unlock, err := s.locks.wait("plan")
+	unlock, err := s.locks.wait(context.Background(), "plan")
 	if err != nil {
 		return false, err
 	}
@@ -203,11 +190,10 @@ func (s *Store) SealPlan(experiments *experiment.Registry) (done bool, err error
 	return true, disk.WriteFile(s.disk, path, raw)
 }
 
-// Files lists what is in the folder of records, in order, temporary files aside.
+// Files lists the folder of records in order, without temporary files.
 func (s *Store) Files() ([]string, error) { return s.visible(trialsDir) }
 
-// visible lists what is in a folder, which may be absent, in order, temporary files
-// aside.
+// visible lists a folder, which may be absent, in order, without temporary files.
 func (s *Store) visible(folder string) ([]string, error) {
 	names, err := s.disk.Names(filepath.Join(s.dir, folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -218,6 +204,5 @@ func (s *Store) visible(folder string) ([]string, error) {
 	return names, nil
 }
 
-// Discard puts a file aside that is no record; its path is relative to the output
-// folder.
+// Discard puts a file aside that is not a record; its path is relative to the output folder.
 func (s *Store) Discard(file, reason string) error { return s.setAside(file, reason) }

@@ -55,7 +55,7 @@ func sealed(t testing.TB, text string) string {
 	return string(raw)
 }
 
-// What does not hold counts as absent, and is put aside with a reason.
+// An invalid record counts as absent, and is put aside with a reason.
 func TestWhatIsPutAside(t *testing.T) {
 	p := makePlan(t, "d", 1.0, 2.0)
 	mine, other := p.Trials[0], p.Trials[1]
@@ -178,7 +178,7 @@ func TestWhatIsPutAside(t *testing.T) {
 	}
 }
 
-// What would be put aside is not written.
+// Invalid records are not written.
 func TestPutRefuses(t *testing.T) {
 	p := makePlan(t, "d", 1.0)
 	s := create(t, t.TempDir())

@@ -6,6 +6,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // SharedWork locates the results of work that trials of a sweep have in common. The
@@ -39,7 +40,7 @@ func openShared(e *experiment.Experiment, job Job) *store.Memo {
 		return nil
 	}
 	job.ResultVersion = e.Version
-	m, err := store.OpenMemo(job.Shared.Dir, store.MemoOptions{Identity: job.Identity, Class: job.class(e),
+	m, err := store.OpenMemo(disk.System, job.Shared.Dir, store.MemoOptions{Identity: job.Identity, Class: job.class(e),
 		Limit: job.Shared.Limit, Notice: job.Notice})
 	if err != nil && job.Notice != nil {
 		job.Notice(err.Error() + ": every trial does all of its work")

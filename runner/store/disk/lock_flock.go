@@ -15,7 +15,7 @@ func tryLock(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without waiting: a wait in the system could not end with an error.
+	// Without waiting, because a wait in the system cannot end with an error.
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		err = ErrHeld
@@ -30,15 +30,15 @@ func tryLock(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // closing unlocks
 }
 
-// current says whether a locked file is still the one of its name. Where somebody
-// has removed it, another process may lock a new one.
+// current returns ErrHeld where a locked file no longer has its name, because after its
+// removal another process may lock a new file of that name.
 func current(f *os.File, path string) error {
 	mine, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if there, err := os.Stat(path); err != nil || !os.SameFile(mine, there) {
-		return ErrHeld // try again with the file that is there now
+		return ErrHeld // the caller tries again with the new file
 	}
 	return nil
 }

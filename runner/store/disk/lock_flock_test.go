@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A process that has opened a lock file which somebody then removes does not hold
-// the lock: another may have locked the file that is there now.
+// A process whose open lock file is removed does not hold the lock, because another may have
+// locked a new file of that name.
 func TestRemovedLockFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := os.Create(path)

@@ -2,10 +2,10 @@ package disk
 
 import "os"
 
-// tryLock locks the first byte of the file, which need not be there. The lock
-// belongs to the open file: it excludes goroutines as it excludes processes, and
-// ends with the process that holds it. Nobody can remove a file that is open here,
-// so that the one of this name is the one that is locked.
+// tryLock locks the first byte of the file, which need not exist. The lock belongs to
+// the open file: it excludes goroutines and processes, and ends with the process that
+// holds it. An open file cannot be removed on Windows, so that the locked file keeps
+// its name.
 func tryLock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -19,9 +19,8 @@ func (system) RangeLocks(path string) (RangeLocks, error) {
 	return &rangeLocks{file: f, held: map[int64]uint32{}}, nil
 }
 
-// rangeLocks belong to the open file. Unlike those of Unix they exclude their own
-// holder too, and keep others from reading and writing the bytes, of which the file
-// has none.
+// rangeLocks belong to the open file. Unlike those of Unix they also exclude their own
+// holder, and prevent others from reading and writing the bytes; the file is empty.
 type rangeLocks struct {
 	file *os.File
 	mu   sync.Mutex
@@ -37,8 +36,8 @@ func (l *rangeLocks) Try(at int64) (bool, error) { return l.lock(exclusiveLock, 
 
 func (l *rangeLocks) Share(at int64) (bool, error) { return l.lock(sharedLock, at) }
 
-// lock takes a byte. One that this holder has in the other way is given back
-// first, and lost where another takes it meanwhile.
+// lock takes the lock of a byte. A lock of the other kind of this holder is released first,
+// and lost where another takes it meanwhile.
 func (l *rangeLocks) lock(flags uint32, at int64) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +67,8 @@ func (l *rangeLocks) unlock(at int64) {
 	}
 }
 
-// Close gives back what is held before it closes: Windows gives back what a closed
-// file held only when it finds the time.
+// Close releases all locks before it closes the file, because Windows releases the locks of a
+// closed file with a delay.
 func (l *rangeLocks) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,13 +112,13 @@ func lockBytes(f *os.File, flags uint32, start int64, n uint64) (ok bool, err er
 	return true, nil
 }
 
-// unlockBytes gives back what lockBytes has taken with the same numbers.
+// unlockBytes releases a lock of lockBytes with the same range.
 func unlockBytes(f *os.File, start int64, n uint64) {
 	// It fails only where the file is closed, which unlocks.
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, uint32(n), uint32(n>>32), overlapped(start))
 }
 
-// overlapped says where a range of bytes begins.
+// overlapped returns the start of a range of bytes for the system.
 func overlapped(start int64) *windows.Overlapped {
 	return &windows.Overlapped{Offset: uint32(start), OffsetHigh: uint32(start >> 32)}
 }

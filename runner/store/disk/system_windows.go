@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// patience is how long a file is waited for that another program has open, such as
-// a reader of the old version or a virus scanner.
+// patience is the maximum wait for a file that another program has open, such as a reader of
+// the old version or a virus scanner.
 const patience = 2 * time.Second
 
-// persist calls f until its error is none of those, or patience ends.
+// persist calls f until its error is not in busy, or patience ends.
 func persist(f func() error, busy ...error) error {
 	pause := time.Millisecond
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
@@ -48,8 +48,8 @@ func (system) ReadFile(path string) (data []byte, err error) {
 	return data, err
 }
 
-// Rename differs from [os.Rename] in that it asks for the entry to be written
-// through, in place of the sync of the folder.
+// Rename differs from [os.Rename] in that it requests write-through of the entry, because
+// Windows cannot sync the folder.
 func (system) Rename(from, to string) error {
 	failed := func(err error) error { return &os.LinkError{Op: "rename", Old: from, New: to, Err: err} }
 	old, err := windows.UTF16PtrFromString(from)
@@ -73,7 +73,7 @@ func (system) Remove(path string) error {
 	return persist(func() error { return os.Remove(path) }, windows.ERROR_SHARING_VIOLATION)
 }
 
-// SyncDir has nothing that it could do: see the package's words on Windows.
+// SyncDir only checks the folder: see the package documentation on Windows.
 func (system) SyncDir(path string) error {
 	_, err := os.Stat(path)
 	return err

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file durably, with mode 0644: to a temporary file beside it,
-// synced, then renamed. On an error the old file, if any, is as it was, or the new
-// one is there and may not survive a crash.
+// WriteFile writes a file durably, with mode 0644: to a temporary file in the same folder,
+// synced, then renamed. After an error the old file, if any, is unchanged, or the new one
+// exists and may not survive a crash.
 func WriteFile(d Disk, path string, data []byte) error {
 	return WriteFileWith(d, path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -19,8 +19,7 @@ func WriteFile(d Disk, path string, data []byte) error {
 	})
 }
 
-// WriteFileWith is [WriteFile] for a content that need not be in memory as a
-// whole. It may call write again.
+// WriteFileWith is [WriteFile] for content that write streams. It may call write again.
 func WriteFileWith(d Disk, path string, write func(io.Writer) error) error {
 	if err := Replace(d, path, 0o644, write); err != nil {
 		return err
@@ -28,8 +27,8 @@ func WriteFileWith(d Disk, path string, write func(io.Writer) error) error {
 	return d.SyncDir(filepath.Dir(path))
 }
 
-// Replace is [WriteFileWith] without what makes the new name durable: after a
-// crash the old file or the new one is there, and whole.
+// Replace is [WriteFileWith] without the sync of the new name: after a crash either the old
+// file or the new one exists, and is whole.
 func Replace(d Disk, path string, mode fs.FileMode, write func(io.Writer) error) error {
 	for attempt := 1; ; attempt++ {
 		removed, err := replace(d, path, mode, write)
@@ -39,8 +38,8 @@ func Replace(d Disk, path string, mode fs.FileMode, write func(io.Writer) error)
 	}
 }
 
-// replace is one attempt; removed says that the temporary file was gone before it
-// was renamed: by the clock of another process it was an old one.
+// replace is one attempt; removed reports that the temporary file was removed before the
+// rename, by a process with another clock that considered it old.
 func replace(d Disk, path string, mode fs.FileMode, write func(io.Writer) error) (removed bool, err error) {
 	f, err := CreateTemp(d, path)
 	if err != nil {
@@ -80,15 +79,14 @@ func fill(f File, mode fs.FileMode, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-// CreateTemp makes a temporary file beside a path, which is what the path is
-// written to first.
+// CreateTemp makes a temporary file in the folder of a path, to be renamed to it.
 func CreateTemp(d Disk, path string) (File, error) {
 	return d.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// CreateFile writes a new file durably, with mode 0644, but for its name: see
-// [Disk.SyncDir]. It is whole from the moment that it is there. Where something
-// has its name already, the error is [fs.ErrExist].
+// CreateFile writes a new file with mode 0644 and durable content; [Disk.SyncDir] makes its
+// name durable. The file is whole when it appears. The error is [fs.ErrExist] where the name
+// exists.
 func CreateFile(d Disk, path string, data []byte) error {
 	f, err := CreateTemp(d, path)
 	if err != nil {
@@ -109,20 +107,18 @@ func CreateFile(d Disk, path string, data []byte) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// A file system without links has no such test in one step.
+	// A file system without links has no atomic test.
 	if _, err := d.Lstat(path); err == nil {
 		return fs.ErrExist
 	}
 	return d.Rename(f.Name(), path)
 }
 
-// MakeFolder makes a folder and those above it, durably. A folder that is there may
-// have been made by a process that was killed before it synced the folder above,
-// which is synced here. It is the only one that may be missing: each folder is
-// durable before one is made in it.
+// MakeFolder makes a folder and those above it, durably. An existing folder may have been made
+// by a process that was killed before it synced the folder above, so that this is synced,
+// too. The folders above it are durable, because each is before another is made in it.
 //
-// A folder that may be entered but not read cannot be synced, and is left to the
-// file system.
+// A folder above that cannot be read cannot be synced, which is no error.
 func MakeFolder(d Disk, dir string, mode fs.FileMode) error {
 	above := filepath.Dir(dir)
 	info, err := d.Stat(dir)

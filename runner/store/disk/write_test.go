@@ -9,8 +9,8 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// A file is replaced as a whole: who has it open goes on with the old one, and
-// a file that cannot be replaced leaves nothing behind.
+// A file is replaced as a whole: a reader keeps the old one, and a failed replacement leaves no
+// temporary file.
 func TestFilesAreReplacedAsAWhole(t *testing.T) {
 	dir := t.TempDir()
 	path, old := filepath.Join(dir, "file"), filepath.Join(dir, "old")

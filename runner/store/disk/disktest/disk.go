@@ -1,19 +1,16 @@
-// Package disktest is a file system in memory that loses power, fills up and fails,
-// for tests of what must survive that. Commands never use it.
+// Package disktest is a file system in memory that loses power, fills up and fails, for
+// tests. Commands never use it.
 //
-// A [Disk] knows what is durable and what is not yet. Of each file it has the
-// content that was synced and the one that was written since; of each folder, the
-// entries that were synced and the changes since. [Disk.PowerCut] returns what a
-// machine may find after it has lost power: every change of an entry that was not
-// synced is there or not, independently of all others, and of a content that was
-// not synced there is all, nothing, the first bytes, or any of its sectors, with
-// zeros for the rest. A rename is one change, also from one folder to another: it
-// has happened or it has not, and syncing either folder makes it durable. Locks are
-// gone.
+// A [Disk] distinguishes durable from unsynced changes: the synced and the current content of
+// each file, and the synced entries of each folder with the changes since. [Disk.PowerCut]
+// returns a possible state after a loss of power: each unsynced change of an entry is kept or
+// lost independently, and of unsynced content all, nothing, the first bytes, or a subset of
+// its sectors is kept, with zeros for the rest. A rename is one change, even from one folder
+// to another: it is kept or lost as a whole, and syncing either folder makes it durable.
+// Locks are lost.
 //
-// Programs see a Disk through a [Process], which can be killed: what it did stays,
-// synced or not, its locks end, and everything that it does afterwards fails and
-// changes nothing.
+// Programs use a Disk through a [Process], which can be killed: its changes stay, synced or
+// not, its locks end, and all of its later operations fail without effect.
 package disktest
 
 import (
@@ -29,25 +26,25 @@ import (
 	"time"
 )
 
-// ErrKilled is what a process gets that has been killed.
+// ErrKilled is the error of the operations of a killed process.
 var ErrKilled = errors.New("the process was killed")
 
-// sector is the number of bytes that a disk writes as a whole or not at all.
+// sector is the number of bytes that a disk writes atomically.
 const sector = 512
 
 // Disk is a file system with a root folder. Its paths are absolute.
 type Disk struct {
-	// Before is called before every operation but those on locks, if it is not
-	// nil, and may block: so a test decides which process comes next.
+	// Before, if not nil, is called before every operation except those on locks. It may
+	// block, so that a test orders the operations of processes.
 	Before func(p *Process, operation, path string)
 
 	mu      sync.Mutex
 	root    *node
-	changes []*change // of entries, not durable yet, in their order
-	nodes   int       // made so far, for names of temporary files
+	changes []*change // unsynced changes of entries, in order
+	nodes   int       // number of nodes, for names of temporary files
 	free    int       // bytes
 	locks   map[*node]map[int64]holders
-	whole   map[*node]*Process // who has the lock of a file as a whole
+	whole   map[*node]*Process // holders of locks on whole files
 }
 
 // node is a file or a folder.
@@ -55,22 +52,22 @@ type node struct {
 	folder   bool
 	modified time.Time
 
-	data, synced []byte // of a file: what it holds, and what of it is durable
+	data, synced []byte // of a file: the current and the durable content
 
 	entries, durable map[string]*node // of a folder
 }
 
-// change is what one operation does to the entries of folders.
+// change is the effect of one operation on the entries of folders.
 type change []entry
 
-// entry is a name in a folder that becomes that of a file, or of none.
+// entry assigns a file, or none, to a name in a folder.
 type entry struct {
 	folder *node
 	name   string
 	to     *node // nil for none
 }
 
-// Unlimited is space without end.
+// Unlimited is an argument of [Disk.SetFree].
 const Unlimited = 1 << 62
 
 // New returns an empty disk.
@@ -89,14 +86,14 @@ func (d *Disk) newNode(folder bool) *node {
 	return n
 }
 
-// SetFree says how many bytes can be written before the disk is full.
+// SetFree sets the number of bytes that can be written before the disk is full.
 func (d *Disk) SetFree(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.free = bytes
 }
 
-// split returns the names on the way to a file.
+// split returns the elements of a path.
 func split(name string) []string {
 	name = strings.Trim(path.Clean(name), "/")
 	if name == "" || name == "." {
@@ -130,7 +127,7 @@ func (d *Disk) parent(name string) (*node, string, error) {
 	return folder, path.Base(path.Clean(name)), err
 }
 
-// enter makes a change, which is not durable yet.
+// enter makes an unsynced change.
 func (d *Disk) enter(c change) {
 	c.apply(func(n *node) map[string]*node { return n.entries })
 	d.changes = append(d.changes, &c)
@@ -148,7 +145,7 @@ func (c change) apply(entries func(*node) map[string]*node) {
 
 func durable(n *node) map[string]*node { return n.durable }
 
-// settle makes the changes durable that touch a folder.
+// settle makes the changes of a folder durable.
 func (d *Disk) settle(folder *node) {
 	d.changes = slices.DeleteFunc(d.changes, func(c *change) bool {
 		touched := slices.ContainsFunc(*c, func(e entry) bool { return e.folder == folder })
@@ -159,12 +156,11 @@ func (d *Disk) settle(folder *node) {
 	})
 }
 
-// PowerCut ends all processes and returns what the disk holds once there is power
-// again.
+// PowerCut ends all processes and returns the disk in a possible state after a loss of power.
 func (d *Disk) PowerCut(rng *rand.Rand) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Seldom is either all or nothing kept where each is drawn by itself.
+	// The probability is drawn first, so that all or nothing is kept often.
 	kept := []float64{0, 0.2, 0.5, 0.8, 1}[rng.IntN(5)]
 	for _, c := range d.changes {
 		if rng.Float64() < kept {
@@ -174,11 +170,11 @@ func (d *Disk) PowerCut(rng *rand.Rand) *Disk {
 	after := New()
 	after.nodes = d.nodes
 	after.adopt(d.root, map[*node]*node{d.root: after.root}, rng)
-	d.root, d.changes = nil, nil // nobody goes on with it
+	d.root, d.changes = nil, nil // later operations fail
 	return after
 }
 
-// adopt copies what is durable of a folder, each file once.
+// adopt copies the durable entries of a folder, each file once.
 func (d *Disk) adopt(folder *node, copies map[*node]*node, rng *rand.Rand) {
 	to := copies[folder]
 	for _, name := range slices.Sorted(maps.Keys(folder.durable)) {
@@ -199,7 +195,7 @@ func (d *Disk) adopt(folder *node, copies map[*node]*node, rng *rand.Rand) {
 	}
 }
 
-// survives returns what is left of the content of a file.
+// survives returns a possible content of a file after a loss of power.
 func (n *node) survives(rng *rand.Rand) []byte {
 	if string(n.data) == string(n.synced) {
 		return n.synced
@@ -222,8 +218,7 @@ func (n *node) survives(rng *rand.Rand) []byte {
 	return left
 }
 
-// Look returns what a file holds at present, without a process; nil where there is
-// none.
+// Look returns the current content of a file, without a process; nil for none.
 func (d *Disk) Look(name string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -233,8 +228,7 @@ func (d *Disk) Look(name string) []byte {
 	return nil
 }
 
-// List returns the names in a folder in order, without a process; none where there
-// is no folder.
+// List returns the names in a folder in order, without a process; nil for no folder.
 func (d *Disk) List(name string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -244,8 +238,8 @@ func (d *Disk) List(name string) []string {
 	return nil
 }
 
-// Plant puts another content into a file that is there, durably, as a bad sector or
-// a person does.
+// Plant replaces the content of an existing file durably, to simulate a bad sector or a change
+// by a person.
 func (d *Disk) Plant(name string, data []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

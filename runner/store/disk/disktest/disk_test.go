@@ -37,7 +37,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-// What a power cut leaves of a file that replaces another, by what was synced.
+// The contents after a power cut of a file that replaces another depend on the syncs.
 func TestPowerCut(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -90,8 +90,7 @@ func state(content string) string {
 	return content
 }
 
-// A rename from folder to folder happens or does not; what is below a folder that
-// is lost is lost.
+// A rename from folder to folder is kept or lost; files below a lost folder are lost.
 func TestPowerCutOfFolders(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range uint64(200) {
@@ -109,7 +108,7 @@ func TestPowerCutOfFolders(t *testing.T) {
 	}
 }
 
-// A killed process has done what it did, holds no lock, and does nothing more.
+// The changes of a killed process stay, its locks end, and its later operations fail.
 func TestKill(t *testing.T) {
 	on := disktest.New()
 	p, q := on.Process("p"), on.Process("q")
@@ -138,7 +137,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A full disk takes what fits, and a fault is one operation's.
+// A full disk takes the bytes that fit, and a fault affects one operation.
 func TestFaults(t *testing.T) {
 	on := disktest.New()
 	p := on.Process("p")

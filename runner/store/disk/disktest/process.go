@@ -15,15 +15,15 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// Process is a disk as a process sees it.
+// Process is the disk in the view of a process.
 type Process struct {
 	disk    *Disk
 	name    string
 	killed  bool
 	done    int // operations
 	syncs   int // of folders
-	killAt  int // the operation that it is killed at; 0 for none
-	syncAt  int // the sync of a folder that it is killed at; 0 for none
+	killAt  int // the operation at which it is killed; 0 for none
+	syncAt  int // the sync of a folder at which it is killed; 0 for none
 	failAt  int // the operation that fails; 0 for none
 	failure error
 }
@@ -43,39 +43,38 @@ func (p *Process) Kill() {
 	p.kill()
 }
 
-// KillAt kills the process at its n-th operation from now, counted from 1, which is
-// not done. (A write is two operations.)
+// KillAt kills the process before its n-th operation from now, counted from 1. A write is two
+// operations.
 func (p *Process) KillAt(n int) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
 	p.killAt = p.done + n
 }
 
-// KillAtSync kills the process at its n-th sync of a folder from now, which is not
-// done: what it wrote is there for others to see, and not durable.
+// KillAtSync kills the process before its n-th sync of a folder from now: its changes are
+// visible to others, and not durable.
 func (p *Process) KillAtSync(n int) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
 	p.syncAt = p.syncs + n
 }
 
-// FailAt lets the n-th operation from now fail, or the first one after it that can
-// fail like that: what writes, with an input/output error; what only reads, as a
-// machine does that has too many open files.
+// FailAt makes the n-th operation from now fail, or the first after it that can fail: writing
+// operations with an input/output error, reading ones with too many open files.
 func (p *Process) FailAt(n int) {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
 	p.failAt = p.done + n
 }
 
-// Killed says whether the process was killed.
+// Killed reports whether the process was killed.
 func (p *Process) Killed() bool {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
 	return p.killed
 }
 
-// Failed says whether an operation has failed because of [Process.FailAt].
+// Failed reports whether an operation has failed because of [Process.FailAt].
 func (p *Process) Failed() bool {
 	p.disk.mu.Lock()
 	defer p.disk.mu.Unlock()
@@ -92,9 +91,11 @@ func (p *Process) kill() {
 	maps.DeleteFunc(p.disk.whole, func(_ *node, holder *Process) bool { return holder == p })
 }
 
-// Operations.
+// operationKind is the kind of an operation.
+type operationKind int
+
 const (
-	reading = iota
+	reading operationKind = iota
 	writing
 	locking
 )
@@ -102,8 +103,8 @@ const (
 // syncFolder is the name of an operation.
 const syncFolder = "sync folder"
 
-// do makes one operation.
-func (p *Process) do(kind int, operation, name string, f func() error) error {
+// do performs one operation.
+func (p *Process) do(kind operationKind, operation, name string, f func() error) error {
 	if p.disk.Before != nil && kind != locking {
 		p.disk.Before(p, operation, name)
 	}
@@ -130,15 +131,15 @@ func (p *Process) do(kind int, operation, name string, f func() error) error {
 	return nil
 }
 
-// fault returns the error of an operation that is to fail.
-func (p *Process) fault(kind int) error {
+// fault returns the error of an operation that FailAt selected.
+func (p *Process) fault(kind operationKind) error {
 	if p.failAt == 0 || p.done < p.failAt || kind == locking {
 		return nil
 	}
 	p.failAt = 0
 	p.failure = syscall.EIO
 	if kind == reading {
-		p.failure = syscall.EMFILE // an error of one file is a verdict on the file
+		p.failure = syscall.EMFILE // because EIO would concern the file
 	}
 	return p.failure
 }
@@ -408,16 +409,12 @@ func (p *Process) RangeLocks(name string) (disk.RangeLocks, error) {
 	return &ranges{p, n}, nil
 }
 
-// holders are the openings that have the lock of a byte, each alone or not.
+// holders are the openings that hold the lock of a byte, with true for an exclusive lock.
 type holders map[*ranges]bool
 
-func (r *ranges) Try(at int64) (ok bool, err error) {
-	return r.take(at, true)
-}
+func (r *ranges) Try(at int64) (ok bool, err error) { return r.take(at, true) }
 
-func (r *ranges) Share(at int64) (ok bool, err error) {
-	return r.take(at, false)
-}
+func (r *ranges) Share(at int64) (ok bool, err error) { return r.take(at, false) }
 
 func (r *ranges) take(at int64, alone bool) (ok bool, err error) {
 	err = r.process.do(locking, "lock", "", func() error {
