@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"privkern/runner/experiment"
@@ -165,32 +164,6 @@ func TestFormRefused(t *testing.T) {
 	// Another release of one form is written under any name.
 	if err := store.CheckReleasePath(disk.System, dir+"/x.npy", nil, experiment.Size{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// lateFailure is a disk that fails to sync a folder for the second time.
-type lateFailure struct {
-	disk.Disk
-	folder string
-	calls  int
-}
-
-func (d *lateFailure) SyncDir(path string) error {
-	if path == d.folder {
-		if d.calls++; d.calls == 2 {
-			return syscall.EIO
-		}
-	}
-	return d.Disk.SyncDir(path)
-}
-
-// Pictures that may not be durable are removed with their description, so that none are left
-// without it.
-func TestPicturesThatDoNotLast(t *testing.T) {
-	dir := t.TempDir()
-	err := store.WriteRelease(&lateFailure{Disk: disk.System, folder: dir}, dir+"/out/", releaseRecord, both())
-	if !errors.Is(err, syscall.EIO) || namesIn(t, dir) != "" {
-		t.Errorf("%v; the folder holds %s", err, namesIn(t, dir))
 	}
 }
 

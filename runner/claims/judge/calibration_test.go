@@ -9,7 +9,7 @@ import (
 	"privkern/runner/claims/ledger"
 )
 
-// draws are what a simulated paper and a simulated reproduction have in common.
+// draws are the reproductions of a simulation.
 type draws struct {
 	mean   []float64 // of our trials, around 0, in units of their deviation
 	spread []spread
@@ -67,9 +67,9 @@ func (d draws) share(rng *rand.Rand, n int, k, h, displaced float64) float64 {
 	return float64(inside) / float64(len(d.mean))
 }
 
-// An exact reproduction lies inside its band as often as the band says, whatever the
-// number of trials and of the draws behind the print; and a shift of five deviations
-// of the difference is found.
+// An exact reproduction lies inside its band with the probability that the band states, for all
+// numbers of trials and of draws behind the print; and a shift of five deviations of the
+// difference is found.
 func TestCalibration(t *testing.T) {
 	const repetitions = 20_000
 	for _, n := range []int{1, 5, 10, 20, 100} {

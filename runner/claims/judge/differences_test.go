@@ -13,7 +13,7 @@ import (
 	"privkern/runner/record"
 )
 
-// mean evaluates the mean of two values of a column, of which the second is at
+// mean evaluates the mean of two values of a column, the second at
 // the given number of points.
 func mean(t *testing.T, points int, records ...*record.Record) judge.Comparison {
 	t.Helper()
@@ -39,7 +39,7 @@ func TestMeanOfACell(t *testing.T) {
 		len(r.TrialKeys) != 3 {
 		t.Errorf("of the same trials twice: %+v of %v", *r.Ours, r.TrialKeys)
 	}
-	// What changes from seed to seed, but not in the mean, is no scatter of it.
+	// Changes from seed to seed that cancel in the mean are not part of its scatter.
 	if r := mean(t, 3, append(traces(t, 1, 2, 3), other(3, 2, 1)...)...); r.Ours.Mean != 2 || r.Ours.StandardError != 0 {
 		t.Errorf("of opposite values: %+v", *r.Ours)
 	}
@@ -77,7 +77,7 @@ func TestMeanOfCellsWithUnequalSeeds(t *testing.T) {
 	}
 }
 
-// So is a mean of differences: what is subtracted needs no more seeds than these.
+// So is a mean of differences: the subtrahends need no other seeds.
 func TestMeanOfDifferencesWithUnequalSeeds(t *testing.T) {
 	cells := `{row: mean, column: c, mean_of: {column: c}},
       {row: a, column: c, seeds: 0..2, minus: {params: {points: 3}, seeds: 0..1}},
@@ -216,7 +216,7 @@ func TestMeanOfDifferences(t *testing.T) {
 	}
 }
 
-// What is subtracted and draws nothing has no spread: one trial of it leaves the degrees of
+// A deterministic subtrahend has no spread: one trial of it leaves the degrees of
 // freedom of the others.
 func TestDifferenceFromAValueWithoutChance(t *testing.T) {
 	const text = `paper: demo

@@ -156,7 +156,7 @@ func TestVerdicts(t *testing.T) {
 			around(9), judge.Unjudged},
 		{"at a level at which it can", five,
 			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true, alpha: 0.09}}`, around(9), judge.Match},
-		// t = 2.795 and 2.773 beside 2.776
+		// t = 2.795 and 2.773 around 2.776
 		{"a paired test that finds what is claimed", five,
 			`{statement: s, holds: {op: "<", params: {points: 3}, paired: true}}`, around(8.75), judge.Match},
 		{"a paired test just below its level", five,
@@ -342,7 +342,7 @@ func TestReferenceOfAVariantGoesBeforeTheGeneralOne(t *testing.T) {
 	}
 }
 
-// What a trial says of its times stands beside times only.
+// Warnings about a trial's times are shown with times only.
 func TestWarningsAboutTimes(t *testing.T) {
 	suspect, shared := "computed but suspect: condition 2e14", record.TimedBeside(0.5, 2)
 	for metric, want := range map[string][]string{"trace_weak": {suspect}, "time_s": {suspect, shared}} {
@@ -417,7 +417,7 @@ func TestQuotedValues(t *testing.T) {
 	}
 }
 
-// The notes under a table are those that its cells, variants and records call for, each
+// The notes under a table are those that its cells, variants and records need, each
 // once, and no others.
 func TestFootnotes(t *testing.T) {
 	const text = `paper: demo

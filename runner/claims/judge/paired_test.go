@@ -12,7 +12,7 @@ import (
 	"privkern/runner/record"
 )
 
-// Where the differences have no spread, or are none of pairs, the test says so.
+// Differences without a spread, or without pairs, leave a statement unjudged with the reason.
 func TestPairedTestWithoutSpreadOrPairs(t *testing.T) {
 	const apart = `{statement: s, minus: {params: {points: 3}, seeds: 5..6}, holds: {op: ">", value: 0, paired: true}}`
 	const pairs = `{statement: s, holds: {op: ">", params: {points: 3}, paired: true}}`
@@ -52,7 +52,7 @@ func TestPairedTestWithoutSpreadOrPairs(t *testing.T) {
 	}
 }
 
-// The deviation of a logarithm says nothing of a value that has none.
+// The deviation of a logarithm does not apply to a value without one.
 func TestPoolOnTheLogScaleOfAValueWithoutLogarithm(t *testing.T) {
 	for _, ours := range []float64{0, -10} {
 		r := one(t, "pools: [{name: p, scale: log}], pool: p, ",

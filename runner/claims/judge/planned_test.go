@@ -12,7 +12,7 @@ import (
 )
 
 // A sweep may run a table's settings with other seeds, or some of its variants
-// only: then that is what the table is made of.
+// only, and the table is made of them.
 func TestPlannedTrials(t *testing.T) {
 	const text = `paper: demo
 tables:

@@ -7,7 +7,7 @@ import (
 )
 
 // More trials settle a wide value unless the draws behind the print alone make its band wider
-// than the tolerance: 1.96 times their standard deviation, beside rounding.
+// than the tolerance: 1.96 times their standard deviation, plus rounding.
 func TestSettles(t *testing.T) {
 	half, two := 0.5, 2.
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ func TestSpreadOfAMean(t *testing.T) {
 		reason                   string
 	}{
 		{"one variance", "pools: [{name: p}], ", a + b, "10.000", 1, 4, judge.Match, ""},
-		// t(4) = 2.7764, and one draw beside one trial: 2.7764·√2 = 3.9265
+		// t(4) = 2.7764, one draw and one trial: 2.7764·√2 = 3.9265
 		{"inside", "pools: [{name: p}], ", a + b, "13.926", 1, 4, judge.Match, ""},
 		{"outside", "pools: [{name: p}], ", a + b, "13.928", 1, 4, judge.Differs, ""},
 		{"several variances", "pools: [{name: p}], ", a + b + c, "10.000", 5.0 / 3, 4, judge.Match, ""},
@@ -99,7 +99,7 @@ func TestPoolCountsAValueOnce(t *testing.T) {
 	}
 }
 
-// A tolerance below the rounding of the print asks for what the print does not tell.
+// A tolerance below the rounding of the print does not make a band wide.
 func TestToleranceBelowTheRounding(t *testing.T) {
 	const exact = "deterministic: true, tolerance: {absolute: 0.01, source: s}, "
 	if r := one(t, exact, `{row: r, published: "10.0"}`, traces(t, 10.04)...); r.Verdict != judge.Match {
