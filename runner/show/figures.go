@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -13,7 +12,6 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/show/plot"
 	"privkern/runner/show/report"
-	"privkern/runner/store/disk"
 )
 
 // maxDrawn bounds the trials of one figure, which are in memory with their series. It is
@@ -65,41 +63,43 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
 	return nil
 }
 
-// Figures draws the figures that have trials. A figure that cannot be drawn is returned with
-// the reason.
+// Figures returns the figures that have trials, and draws them on the first call. A figure that
+// cannot be drawn is returned with the reason.
 func (r *Results) Figures() []report.Plot {
-	var out []report.Plot
-	for _, f := range r.figures {
-		if f.count == 0 {
-			continue
+	r.draw.Do(func() {
+		for _, f := range r.figures {
+			if f.count > 0 {
+				r.addPlot(&f)
+			}
 		}
-		shown := report.Plot{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption,
-			File: path.Join(PlotsDir, plotFile(f.figure.Name))}
-		if f.count > maxDrawn {
-			shown.Error = fmt.Sprintf("%d trials belong to it; a figure is drawn of at most %d", f.count, maxDrawn)
-			out = append(out, shown)
-			continue
-		}
-		svg, panels, err := plot.Figure(f.figure, f.trials, plot.Options{ID: figureID(f.figure.Name)})
-		switch {
-		case errors.Is(err, plot.ErrNoData):
-			continue // further trials are needed
-		case err != nil:
-			shown.Error = err.Error()
-		default:
-			shown.SVG, shown.Panels = svg, panels
-		}
-		out = append(out, shown)
+	})
+	return r.plots
+}
+
+// addPlot draws a figure.
+func (r *Results) addPlot(f *figureTrials) {
+	shown := report.Plot{Name: f.figure.Name, Title: f.figure.Title, Caption: f.figure.Caption,
+		File: path.Join(PlotsDir, plotFile(f.figure.Name))}
+	if f.count > maxDrawn {
+		shown.Error = fmt.Sprintf("%d trials belong to it; a figure is drawn of at most %d", f.count, maxDrawn)
+		r.plots = append(r.plots, shown)
+		return
 	}
-	return out
+	svg, panels, err := plot.Figure(f.figure, f.trials, figureID(f.figure.Name))
+	switch {
+	case errors.Is(err, plot.ErrNoData):
+		return // further trials are needed
+	case err != nil:
+		shown.Error = err.Error()
+	default:
+		shown.SVG, shown.Panels = svg, panels
+	}
+	r.plots = append(r.plots, shown)
 }
 
 // EachPlot visits the files of OUT/plots.
-func (r *Results) EachPlot(visit Visitor) error { return eachPlot(r.Figures(), visit) }
-
-// eachPlot visits the files of the figures with a drawing.
-func eachPlot(figures []report.Plot, visit Visitor) error {
-	for _, f := range figures {
+func (r *Results) EachPlot(visit Visitor) error {
+	for _, f := range r.Figures() {
 		if f.SVG == nil {
 			continue
 		}
@@ -109,17 +109,6 @@ func eachPlot(figures []report.Plot, visit Visitor) error {
 		}
 	}
 	return nil
-}
-
-// writePlots writes OUT/plots.
-func (r *Results) writePlots(figures []report.Plot) error {
-	dir := filepath.Join(r.Store.Dir(), PlotsDir)
-	return eachPlot(figures, func(name string, write func(io.Writer) error) error {
-		if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
-			return err
-		}
-		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
-	})
 }
 
 // plotFile returns the name of a figure's file in OUT/plots.

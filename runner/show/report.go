@@ -13,21 +13,27 @@ import (
 // WriteReport writes OUT/plots and OUT/report.html, and returns the path of the
 // latter.
 func (r *Results) WriteReport(version string) (string, error) {
-	figures := r.Figures()
-	if err := r.writePlots(figures); err != nil {
+	dir := filepath.Join(r.Store.Dir(), PlotsDir)
+	if err := r.EachPlot(r.writeTo(dir)); err != nil {
 		return "", err
 	}
-	return ReportPath(r.Store.Dir()), r.writePage(version, figures, nil)
+	return ReportPath(r.Store.Dir()), r.WritePage(version, nil)
+}
+
+// writeTo returns a visitor that writes files to a folder.
+func (r *Results) writeTo(dir string) Visitor {
+	return func(name string, write func(io.Writer) error) error {
+		if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
+			return err
+		}
+		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
+	}
 }
 
 // WritePage writes OUT/report.html alone; progress is nil unless trials run.
 func (r *Results) WritePage(version string, progress *report.Progress) error {
-	return r.writePage(version, r.Figures(), progress)
-}
-
-func (r *Results) writePage(version string, figures []report.Plot, progress *report.Progress) error {
 	data := r.report(version)
-	data.Figures, data.Progress = figures, progress
+	data.Figures, data.Progress = r.Figures(), progress
 	return disk.WriteFileWith(r.Store.Disk(), ReportPath(r.Store.Dir()), func(w io.Writer) error {
 		return report.Write(w, data)
 	})

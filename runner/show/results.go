@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
@@ -35,6 +36,8 @@ type Results struct {
 	ledgers []*ledger.Ledger // of the papers that the plan concerns
 	trials  *report.TrialTally
 	figures []figureTrials
+	draw    sync.Once
+	plots   []report.Plot // once drawn
 }
 
 // Read evaluates the records of an output folder.

@@ -8,19 +8,12 @@ import (
 	"privkern/runner/claims/judge"
 	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
-	"privkern/runner/store/disk"
 )
 
 // WriteTables writes OUT/tables: every evaluated table as Markdown, CSV, LaTeX
 // and JSON, and all metrics as summary.csv and summary.md.
 func (r *Results) WriteTables() error {
-	dir := filepath.Join(r.Store.Dir(), TablesDir)
-	if err := disk.MakeFolder(r.Store.Disk(), dir, 0o777); err != nil {
-		return err
-	}
-	return r.EachTable(func(name string, write func(io.Writer) error) error {
-		return disk.WriteFileWith(r.Store.Disk(), filepath.Join(dir, name), write)
-	})
+	return r.EachTable(r.writeTo(filepath.Join(r.Store.Dir(), TablesDir)))
 }
 
 // TablesDir and PlotsDir are folders of the output folder.

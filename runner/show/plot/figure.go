@@ -32,28 +32,17 @@ func Observation(r *record.Record, reg *experiment.Registry) (experiment.Observa
 	return out, nil
 }
 
-// Figure draws a figure from its trials, in their order, and returns the panels too. The
-// error is ErrNoData where the trials do not suffice.
-func Figure(f *experiment.Figure, trials []experiment.Observation, o Options) ([]byte, []experiment.Panel, error) {
-	var matching []experiment.Observation
-	for _, t := range trials {
-		if f.Match == nil || f.Match(t.Experiment, t.Params) {
-			matching = append(matching, t)
-		}
-	}
-	panels := f.Draw(matching)
+// Figure draws a figure from its trials, in their order, and returns the panels too. id makes
+// the identifiers of the drawing unique in a page. The error is ErrNoData where the trials do
+// not suffice.
+func Figure(f *experiment.Figure, trials []experiment.Observation, id string) ([]byte, []experiment.Panel, error) {
+	panels := f.Draw(trials)
 	if len(panels) == 0 {
 		return nil, nil, fmt.Errorf("figure %s: the finished trials do not suffice (%d belong to it): %w", f.Name,
-			len(matching), ErrNoData)
-	}
-	if o.Title == "" {
-		o.Title = f.Title
-	}
-	if o.Description == "" {
-		o.Description = f.Caption
+			len(trials), ErrNoData)
 	}
 	var b bytes.Buffer
-	if err := SVG(&b, panels, o); err != nil {
+	if err := SVG(&b, panels, Options{Title: f.Title, Description: f.Caption, ID: id}); err != nil {
 		return nil, nil, fmt.Errorf("figure %s: %w", f.Name, err)
 	}
 	return b.Bytes(), panels, nil

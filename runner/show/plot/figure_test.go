@@ -37,7 +37,7 @@ func TestFigure(t *testing.T) {
 			s := trials[0].Series["mean"]
 			return []experiment.Panel{{Lines: []experiment.Line{{X: s["x"], Y: s["y"]}}}}
 		}}
-	got, panels, err := plot.Figure(figure, []experiment.Observation{finished}, plot.Options{ID: "f"})
+	got, panels, err := plot.Figure(figure, []experiment.Observation{finished}, "f")
 	if err != nil || !bytes.Contains(got, []byte(`<title id="f-title">A figure</title>`)) ||
 		!bytes.Contains(got, []byte(`<desc id="f-desc">What it shows</desc>`)) {
 		t.Errorf("error %v, drawing %s", err, got)
@@ -45,10 +45,8 @@ func TestFigure(t *testing.T) {
 	if len(panels) != 1 || len(panels[0].Lines) != 1 {
 		t.Errorf("panels %v", panels)
 	}
-	finished.Params = experiment.SettingValues(curveSettings{Epsilon: 1})
-	if _, _, err := plot.Figure(figure, []experiment.Observation{finished}, plot.Options{}); !errors.Is(err,
-		plot.ErrNoData) {
-		t.Errorf("a figure to which no trial belongs: %v", err)
+	if _, _, err := plot.Figure(figure, nil, "f"); !errors.Is(err, plot.ErrNoData) {
+		t.Errorf("a figure without trials: %v", err)
 	}
 	rec.Params = map[string]any{"epsilon": "many"}
 	if _, err := plot.Observation(rec, reg); err == nil {

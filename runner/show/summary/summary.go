@@ -7,6 +7,7 @@
 package summary
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
@@ -383,49 +384,46 @@ const width = 100
 // Text writes the tables for a terminal. Where the columns do not fit side by side, the table
 // is transposed or split into several blocks.
 func Text(w io.Writer, all []*MetricTable) error {
+	p := newPrinter(w)
 	for _, t := range all {
-		if _, err := fmt.Fprintf(w, "%s\n", t.Experiment); err != nil {
-			return err
-		}
-		if err := t.text(w); err != nil {
-			return err
-		}
+		p.print("%s\n", t.Experiment)
+		t.text(p)
 		if s := t.ClassNote(); s != "" {
-			if _, err := io.WriteString(w, tables.Hang("  ", s, width)); err != nil {
-				return err
-			}
+			p.print("%s", tables.Hang("  ", s, width))
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		p.print("\n")
 	}
-	return nil
+	return p.Flush()
 }
+
+// printer is a buffered writer that returns the first error from Flush.
+type printer struct{ *bufio.Writer }
+
+func newPrinter(w io.Writer) printer { return printer{bufio.NewWriter(w)} }
+
+func (p printer) print(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
 
 // text writes the lines. They are formatted twice, because a large table would not fit into
 // memory as text.
-func (t *MetricTable) text(w io.Writer) error {
+func (t *MetricTable) text(p printer) {
 	columns := widths(t.cells())
 	if total(columns) <= width {
-		return align(w, t.cells(), columns, nil)
+		p.align(t.cells(), columns, nil)
+		return
 	}
 	if len(t.Rows) < width { // or else it would be too wide
 		turned := transpose(slices.Collect(t.cells()))
 		if columns := widths(slices.Values(turned)); total(columns) <= width {
-			return align(w, slices.Values(turned), columns, nil)
+			p.align(slices.Values(turned), columns, nil)
+			return
 		}
 	}
 	for i, shown := range blocks(columns, len(t.Varying)+1) {
 		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
+			p.print("\n")
 		}
-		if err := align(w, t.cells(), columns, shown); err != nil {
-			return err
-		}
+		p.align(t.cells(), columns, shown)
 	}
-	return nil
 }
 
 // blocks splits columns that are too wide together; every block begins with the
@@ -485,7 +483,7 @@ func transpose(grid [][]string) [][]string {
 }
 
 // align writes the shown columns, nil for all.
-func align(w io.Writer, rows iter.Seq[[]string], columns, shown []int) error {
+func (p printer) align(rows iter.Seq[[]string], columns, shown []int) {
 	if shown == nil {
 		for i := range columns {
 			shown = append(shown, i)
@@ -497,44 +495,32 @@ func align(w io.Writer, rows iter.Seq[[]string], columns, shown []int) error {
 		for _, i := range shown {
 			line.WriteString(" " + row[i] + strings.Repeat(" ", columns[i]-utf8.RuneCountInString(row[i])+1))
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line.String(), " ")); err != nil {
-			return err
-		}
+		p.print("%s\n", strings.TrimRight(line.String(), " "))
 	}
-	return nil
 }
 
 // Markdown writes the tables as Markdown.
 func Markdown(w io.Writer, all []*MetricTable) error {
+	p := newPrinter(w)
 	for _, t := range all {
-		if _, err := fmt.Fprintf(w, "### %s\n\n", t.Experiment); err != nil {
-			return err
-		}
-		first := true
+		p.print("### %s\n\n", t.Experiment)
+		rule := true
 		for row := range t.cells() {
 			for i := range row {
 				row[i] = tables.EscapeMarkdown(row[i])
 			}
-			if _, err := fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | ")); err != nil {
-				return err
+			p.print("| %s |\n", strings.Join(row, " | "))
+			if rule {
+				p.print("|%s\n", strings.Repeat("---|", len(row)))
 			}
-			if first {
-				if _, err := fmt.Fprintf(w, "|%s\n", strings.Repeat("---|", len(row))); err != nil {
-					return err
-				}
-				first = false
-			}
+			rule = false
 		}
 		if s := t.ClassNote(); s != "" {
-			if _, err := fmt.Fprintf(w, "\n%s\n", tables.EscapeMarkdown(s)); err != nil {
-				return err
-			}
+			p.print("\n%s\n", tables.EscapeMarkdown(s))
 		}
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
+		p.print("\n")
 	}
-	return nil
+	return p.Flush()
 }
 
 // CSV writes one line for every setting and metric, in full precision.
