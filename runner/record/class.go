@@ -18,8 +18,8 @@ import (
 // LastBits states how far results of two BLAS classes may differ. With default settings
 // 4e-11 was measured. Ill-conditioned problems amplify rounding to 1e-7, as do solvers that
 // stop at a tolerance one step earlier or later.
-const LastBits = "results of different BLAS classes may differ in the last digits, by a relative 1e-10, or 1e-7 where a " +
-	"problem is ill-conditioned or a solver stops at a tolerance"
+const LastBits = "results of different BLAS classes may differ in the last digits, by a relative 1e-10, or 1e-7 " +
+	"where a problem is ill-conditioned or a solver stops at a tolerance"
 
 // The texts of a provenance that determine rounding, in the form in which they are written:
 //

@@ -73,7 +73,8 @@ func TestWriteReleaseOfModel(t *testing.T) {
 		t.Errorf("the folder holds %s", got)
 	}
 	var exists *store.ExistsError
-	if err := store.WriteRelease(disk.System, path, releaseRecord, &experiment.Release{Model: 1}); !errors.As(err, &exists) {
+	err = store.WriteRelease(disk.System, path, releaseRecord, &experiment.Release{Model: 1})
+	if !errors.As(err, &exists) {
 		t.Errorf("twice: %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "m.json")

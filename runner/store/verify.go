@@ -51,10 +51,13 @@ func (s *Store) read(key string) (r *record.Record, text []byte, problem string,
 	case err != nil:
 		return nil, nil, "", err
 	}
-	if r, err = record.Parse(text); err != nil {
-		return nil, nil, err.Error(), nil
+	r, defect := record.Parse(text)
+	if defect != nil {
+		problem = defect.Error()
+	} else {
+		problem = s.verify(r, key)
 	}
-	if problem = s.verify(r, key); problem != "" {
+	if problem != "" {
 		return nil, nil, problem, nil
 	}
 	return r, text, "", nil

@@ -230,7 +230,7 @@ func (v *validator) none(c *Cell, what string, given map[string]bool) {
 		"metric": c.Metric != "", "holds": c.Holds != nil, "minus": c.Minus != nil})
 	for _, k := range slices.Sorted(maps.Keys(given)) {
 		if given[k] {
-			v.errs = append(v.errs, v.src.keyErrorf(c.path+"."+k, "%s has no trials of its own, so %q says nothing", what, k))
+			v.errs = append(v.errs, v.src.keyErrorf(c.path+"."+k, "%s has no trials of its own, so %q has no effect", what, k))
 		}
 	}
 }

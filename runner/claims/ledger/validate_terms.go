@@ -123,7 +123,7 @@ func (v *validator) entries(l *Ledger) {
 	ours := map[string]bool{} // of a claim's first part
 	each(func(t *Table, c *Cell) {
 		v.require(c.path, c.Claim == "" || c.ID == "" && c.SameAs == "",
-			`a part of a claim counts with the claim: "id" and "same_as" say nothing`)
+			`a part of a claim counts with the claim: "id" and "same_as" have no effect`)
 		v.require(c.path, c.ID == "" || c.SameAs == "", `give either "id" or "same_as"`)
 		if c.ID != "" {
 			v.require(c.path+".id", byID[c.ID] == nil, "a second value of the id %q", c.ID)

@@ -59,7 +59,8 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 	} else {
 		line = append(line, "", "")
 	}
-	line = append(line, csvOptional(r.Difference), string(r.Verdict), Inert(r.Reason), strconv.FormatBool(r.SettingsStated()))
+	line = append(line, csvOptional(r.Difference), string(r.Verdict), Inert(r.Reason),
+		strconv.FormatBool(r.SettingsStated()))
 	if c := r.Reference; c != nil {
 		line = append(line, csvNumber(c.Value), csvNumber(c.Tolerance), strconv.FormatBool(c.OK))
 	} else {
