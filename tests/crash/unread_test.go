@@ -92,15 +92,10 @@ func TestMessagesThatAreReadAgain(t *testing.T) {
 // Neither does a terminal that is stopped hold up a sweep.
 func TestStoppedTerminal(t *testing.T) {
 	t.Parallel() // most of it waits
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip("no script command to make a terminal with")
-	}
 	out, _ := program.NewSweep(t)
 	file := filepath.Join(filepath.Dir(out), "sweep.yaml")
 	// script reads no more of the terminal than it can hand on; yes fills the rest of the buffer.
-	line := "yes >&2 & '" + program.Path(t) + "' sweep '" + file + "' --out '" + out + "' > /dev/null"
-	cmd := exec.Command(script, "-qec", line, "/dev/null")
+	cmd := program.OnTerminal(t, 80, "yes >&2 & $RUN sweep '"+file+"' --out '"+out+"' > /dev/null")
 	_, write := fullPipe(t)
 	cmd.Stdout = write
 	begin(t, cmd, write)

@@ -105,6 +105,21 @@ func Command(t testing.TB, args ...string) *exec.Cmd {
 	return exec.Command(Path(t), args...)
 }
 
+// OnTerminal returns a command of the shell that runs the executable, in which $RUN is its path, on a
+// terminal of that width, whose screen is the standard output. It skips the test where there is
+// nothing to make a terminal with.
+func OnTerminal(t testing.TB, columns int, line string) *exec.Cmd {
+	t.Helper()
+	script, err := exec.LookPath("script") // of util-linux
+	if err != nil {
+		t.Skip("no script command to make a terminal with")
+	}
+	// The terminal that script makes has no size of its own.
+	cmd := exec.Command(script, "-qec", fmt.Sprintf("stty cols %d; %s", columns, line), "/dev/null")
+	cmd.Env = append(os.Environ(), "RUN="+Path(t), "NO_COLOR=")
+	return cmd
+}
+
 // Root returns the folder of the module.
 func Root(t testing.TB) string {
 	t.Helper()
