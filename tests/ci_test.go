@@ -2,7 +2,6 @@ package tests
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -238,40 +237,37 @@ func TestSteps(t *testing.T) {
 func TestChosenForRaces(t *testing.T) {
 	chosen := regexp.MustCompile(`tier\.Main\(m, "([^"]+)"\)`)
 	found := 0
-	for _, folder := range layeredFolders {
-		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Base(path) != "main_test.go" {
-				return err
-			}
-			raw, err := os.ReadFile(path)
-			match := chosen.FindSubmatch(raw)
-			if err != nil || match == nil {
-				return err
-			}
-			found++
-			tests, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*_test.go"))
-			if err != nil {
-				return err
-			}
-			var all []byte
-			for _, file := range tests {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					return err
-				}
-				all = append(all, text...)
-			}
-			for name := range strings.SplitSeq(string(match[1]), "|") {
-				if !regexp.MustCompile(`(?m)^func Test\w*` + name).Match(all) {
-					t.Errorf("%s: no test is named %s", path, name)
-				}
-			}
-			return nil
-		})
+	goFiles(t, layeredFolders, func(_, path string) {
+		if filepath.Base(path) != "main_test.go" {
+			return
+		}
+		raw, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
+		match := chosen.FindSubmatch(raw)
+		if match == nil {
+			return
+		}
+		found++
+		tests, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []byte
+		for _, file := range tests {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, text...)
+		}
+		for name := range strings.SplitSeq(string(match[1]), "|") {
+			if !regexp.MustCompile(`(?m)^func Test\w*` + name).Match(all) {
+				t.Errorf("%s: no test is named %s", path, name)
+			}
+		}
+	})
 	if found == 0 {
 		t.Error("no package chooses its tests")
 	}

@@ -105,29 +105,18 @@ func (l layer) allows(name string) bool {
 // layeredFolders are the folders whose packages all belong to a layer.
 var layeredFolders = []string{"graphs", "experiments", "runner", "cmd"}
 
-// imports calls visit with each import of the files of the layers.
-func imports(t *testing.T, visit func(file, name string)) {
+// goFiles calls visit with the path of each Go file of folders of the module, from its root.
+func goFiles(t *testing.T, folders []string, visit func(file, path string)) {
 	t.Helper()
-	for _, folder := range layeredFolders {
+	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join("..", folder), func(at string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
 			case d.IsDir() && d.Name() == "testdata":
 				return filepath.SkipDir
-			case filepath.Ext(at) != ".go":
-				return nil
-			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), at, nil, parser.ImportsOnly)
-			if err != nil {
-				return err
-			}
-			for _, spec := range parsed.Imports {
-				name, err := strconv.Unquote(spec.Path.Value)
-				if err != nil {
-					return err
-				}
-				visit(filepath.ToSlash(strings.TrimPrefix(at, ".."+string(filepath.Separator))), name)
+			case filepath.Ext(at) == ".go":
+				visit(filepath.ToSlash(strings.TrimPrefix(at, ".."+string(filepath.Separator))), at)
 			}
 			return nil
 		})
@@ -135,6 +124,24 @@ func imports(t *testing.T, visit func(file, name string)) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// imports calls visit with each import of the files of the layers.
+func imports(t *testing.T, visit func(file, name string)) {
+	t.Helper()
+	goFiles(t, layeredFolders, func(file, path string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			visit(file, name)
+		}
+	})
 }
 
 // Every file has one list, and imports packages on it; every module that is
