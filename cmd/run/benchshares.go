@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -89,18 +88,12 @@ func (a *app) shareCase(share experiment.Share, data *plan.Datasets) (bench.Shar
 	if err != nil {
 		return c, err
 	}
-	p, err := plan.New([]sweep.Assignment{{Experiment: c.Of, Params: params}}, data,
+	t, folders, missing, err := plan.Single(sweep.Assignment{Experiment: c.Of, Params: params}, data,
 		plan.Options{Backend: "cpu", DType: experiment.Float64})
 	if err != nil {
 		return c, err
 	}
-	c.Job = trial.Job{Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: 1, Folders: map[string]string{}}
-	var missing error
-	for _, name := range p.DatasetNames() {
-		d := data.Get(name)
-		c.Job.Folders[name] = d.Folder
-		missing = errors.Join(missing, d.Err)
-	}
+	c.Job = trial.Job{Key: t.Key, Identity: t.Identity, Workers: 1, Folders: folders}
 	if missing != nil {
 		c.Missing = missing.Error()
 	}

@@ -350,26 +350,20 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		return err
 	}
 	a.say("%s on %s", e.Name, c.String())
-	data := a.datasets()
 	opts := plan.Options{Backend: c.Backend, DType: o.dtype}
 	if o.secure {
 		// No two such trials have the same result, so none have the same key. In
 		// the key of a release the text also hides the digest of private data.
 		opts.RNG = "secure " + rand.Text()
 	}
-	p, err := plan.New([]sweep.Assignment{{Experiment: e, Params: params, Seed: o.seed}}, data, opts)
+	t, folders, missing, err := plan.Single(
+		sweep.Assignment{Experiment: e, Params: params, Seed: o.seed}, a.datasets(), opts)
 	if err != nil {
 		return err
 	}
 	job := trial.Job{
-		Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Workers: runtime.GOMAXPROCS(0),
-		Folders: map[string]string{}, Secure: o.secure, Host: host(c.Device), Profile: o.profile,
-	}
-	var missing error
-	for _, name := range p.DatasetNames() {
-		d := data.Get(name)
-		job.Folders[name] = d.Folder
-		missing = errors.Join(missing, d.Err)
+		Key: t.Key, Identity: t.Identity, Workers: runtime.GOMAXPROCS(0),
+		Folders: folders, Secure: o.secure, Host: host(c.Device), Profile: o.profile,
 	}
 	if missing != nil && (o.release != "" || o.export != "") {
 		return missing // neither can be skipped

@@ -190,6 +190,23 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 	return p, nil
 }
 
+// Single returns the one trial of a setting with the folders of its data sets; missing joins the
+// errors of data sets that cannot be used.
+func Single(setting sweep.Assignment, data *Datasets, opts Options,
+) (t Trial, folders map[string]string, missing, err error) {
+	p, err := New([]sweep.Assignment{setting}, data, opts)
+	if err != nil {
+		return Trial{}, nil, nil, err
+	}
+	folders = map[string]string{}
+	for _, name := range p.DatasetNames() {
+		d := data.Get(name)
+		folders[name] = d.Folder
+		missing = errors.Join(missing, d.Err)
+	}
+	return p.Trials[0], folders, missing, nil
+}
+
 // checkTables refuses a setting that reads columns which a file of the user's lacks. Each
 // file is asked for the same columns once.
 func checkTables(s sweep.Assignment, data *Datasets, checked map[string]bool) error {

@@ -117,24 +117,21 @@ func compute(t *testing.T, e *experiment.Experiment, setting, folder string) gol
 		t.Fatal(err)
 	}
 	const seed = 1
-	data := plan.NewDatasets(dataset.NewLocator(folder))
-	p, err := plan.New([]sweep.Assignment{{Experiment: e, Params: params, Seed: seed}}, data,
-		plan.Options{Backend: "cpu", DType: "float64"})
+	planned, folders, absent, err := plan.Single(sweep.Assignment{Experiment: e, Params: params, Seed: seed},
+		plan.NewDatasets(dataset.NewLocator(folder)), plan.Options{Backend: "cpu", DType: "float64"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := trial.Job{Key: p.Trials[0].Key, Identity: p.Trials[0].Identity, Folders: map[string]string{}}
+	var missing plan.MissingDataset
+	switch {
+	case errors.As(absent, &missing):
+		t.Skipf("it reads real data: %v", absent)
+	case absent != nil:
+		t.Fatal(absent)
+	}
+	job := trial.Job{Key: planned.Key, Identity: planned.Identity, Folders: folders}
 	realData := false
-	for _, name := range p.DatasetNames() {
-		d := data.Get(name)
-		var missing plan.MissingDataset
-		switch {
-		case errors.As(d.Err, &missing):
-			t.Skipf("it reads real data: %v", d.Err)
-		case d.Err != nil:
-			t.Fatal(d.Err)
-		}
-		job.Folders[name] = d.Folder
+	for name := range folders {
 		realData = realData || !strings.HasPrefix(name, "csv:")
 	}
 	var out goldenTrial
