@@ -32,17 +32,9 @@ first digits. Do not pass their output on to readers of releases.`,
 		Example: `  run budget list
   run budget show 1
   run budget set default --epsilon 3`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().Var((*budgetFile)(&file), "budget-file", budgetFileUsage)
-	cmd.AddCommand(a.budgetListCommand(&file), a.budgetShowCommand(&file), a.budgetSetCommand(&file))
-	return cmd
+	return group(cmd, "command", a.budgetListCommand(&file), a.budgetShowCommand(&file), a.budgetSetCommand(&file))
 }
 
 const budgetFileUsage = "ledger of the budgets (default: privkern/budget.json in your configuration folder)"

@@ -19,17 +19,9 @@ func (a *app) dataCommand() *cobra.Command {
 then in the user's cache. A missing data set is never replaced by another: its
 trials are skipped, with the command that fetches it.`,
 		Example: "  run data list\n  run data fetch kung\n  run data verify",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.dataListCommand(), a.dataFetchCommand(), a.dataMakeCommand(), a.dataVerifyCommand(),
+	return group(cmd, "command", a.dataListCommand(), a.dataFetchCommand(), a.dataMakeCommand(), a.dataVerifyCommand(),
 		a.dataPathCommand(), a.dataShowCommand())
-	return cmd
 }
 
 // sets returns the named data sets, or all.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/runner/claims/judge"
-	"privkern/runner/experiment"
 	"privkern/runner/show"
 	"privkern/runner/show/export"
 	"privkern/runner/text"
@@ -35,16 +34,9 @@ program made is not replaced. See run help exit-codes for exit statuses.`,
   run export csv trials.csv --from results/runs/a --from results/runs/b
   run export latex paper/tables
   run export mlflow mlruns`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return experiment.Unknown("format", args[0], commandNames(cmd))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.exportParquetCommand(), a.exportCSVCommand(), a.exportLaTeXCommand(), a.exportMLflowCommand())
-	return cmd
+	return group(cmd, "format",
+		a.exportParquetCommand(), a.exportCSVCommand(), a.exportLaTeXCommand(), a.exportMLflowCommand())
 }
 
 const exportColumns = `There is one row for every trial of the plan, with status ok, failed, skipped or

@@ -9,6 +9,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
+	"privkern/runner/record"
 	"privkern/runner/text"
 )
 
@@ -176,12 +177,8 @@ func describe(e *experiment.Experiment) experimentEntry {
 		if p.Default != nil {
 			// A registered default converts.
 			v, _ := p.Convert(p.Default)
-			def = experiment.Params{"": v}
-			if raw, err := json.Marshal(def); err == nil {
-				var back map[string]any
-				if json.Unmarshal(raw, &back) == nil {
-					def = back[""]
-				}
+			if values, err := record.PlainParams(experiment.Params{p.Name: v}); err == nil {
+				def = values[p.Name]
 			}
 		}
 		values := append(append([]string(nil), p.Values...), p.Words...)

@@ -44,11 +44,11 @@ func (p *listPage) row(width int, name, text string, oneLine bool) {
 	}
 }
 
-// widest is the length of the longest name.
-func widest(names []string) int {
+// widest returns the length of the longest name of entries.
+func widest[T any](entries []T, name func(T) string) int {
 	width := 0
-	for _, n := range names {
-		width = max(width, utf8.RuneCountInString(n))
+	for _, e := range entries {
+		width = max(width, utf8.RuneCountInString(name(e)))
 	}
 	return width
 }
@@ -61,17 +61,14 @@ func paperOf(name string) string {
 
 // overview lists experiments by paper, one a line, and the numbers of other entries.
 func (p *listPage) overview(l *listing) {
-	names := make([]string, len(l.Experiments))
-	for i, e := range l.Experiments {
-		names[i] = e.Name
-	}
+	width := widest(l.Experiments, func(e experimentEntry) string { return e.Name })
 	paper := ""
 	for _, e := range l.Experiments {
 		if paperOf(e.Name) != paper {
 			paper = paperOf(e.Name)
 			p.heading(0, paper+": "+l.titles[paper])
 		}
-		p.row(widest(names), e.Name, e.Summary, true)
+		p.row(width, e.Name, e.Summary, true)
 	}
 	if len(l.Tables) > 0 {
 		p.heading(0, "Tables and figures (run list tables: their titles; run table PAPER/NAME)")
@@ -84,7 +81,7 @@ func (p *listPage) overview(l *listing) {
 			of[paper] = append(of[paper], name)
 		}
 		for _, paper := range papers {
-			p.row(widest(papers), paper, strings.Join(of[paper], ", "), false)
+			p.row(widest(papers, func(s string) string { return s }), paper, strings.Join(of[paper], ", "), false)
 		}
 	}
 	if len(l.Datasets) > 0 {
@@ -105,22 +102,16 @@ func (p *listPage) details(l *listing) {
 	}
 	if len(l.Tables) > 0 {
 		p.heading(0, "Tables and figures (run table NAME)")
-		names := make([]string, len(l.Tables))
-		for i, t := range l.Tables {
-			names[i] = t.Name
-		}
+		width := widest(l.Tables, func(t tableEntry) string { return t.Name })
 		for _, t := range l.Tables {
-			p.row(widest(names), t.Name, fmt.Sprintf("%s (%d values)", t.Title, t.Cells), false)
+			p.row(width, t.Name, fmt.Sprintf("%s (%d values)", t.Title, t.Cells), false)
 		}
 	}
 	if len(l.Datasets) > 0 {
 		p.heading(0, "Data sets (run data list)")
-		names := make([]string, len(l.Datasets))
-		for i, s := range l.Datasets {
-			names[i] = s.Name
-		}
+		width := widest(l.Datasets, func(s datasetEntry) string { return s.Name })
 		for _, s := range l.Datasets {
-			p.row(widest(names), s.Name, s.Title, false)
+			p.row(width, s.Name, s.Title, false)
 		}
 	}
 }

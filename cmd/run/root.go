@@ -74,13 +74,6 @@ Results go to stdout; messages and progress go to stderr.`,
   run list                                experiments, tables and data sets`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
 	flags := root.PersistentFlags()
@@ -111,7 +104,7 @@ Results go to stdout; messages and progress go to stderr.`,
 		}
 		return nil
 	}
-	root.AddCommand(
+	group(root, "command",
 		a.listCommand(),
 		a.trialCommand(),
 		a.predictCommand(),
@@ -183,8 +176,17 @@ func usageForArguments(cmd *cobra.Command) {
 	}
 }
 
-func unknownCommand(cmd *cobra.Command, name string) error {
-	return experiment.Unknown("command", name, commandNames(cmd))
+// group adds subcommands to a command that only shows its help; what names them in an error.
+func group(cmd *cobra.Command, what string, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return experiment.Unknown(what, args[0], commandNames(cmd))
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
 }
 
 func commandNames(cmd *cobra.Command) []string {
