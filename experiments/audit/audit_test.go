@@ -328,28 +328,21 @@ func TestCells(t *testing.T) {
 	}
 }
 
-func TestCheckGaussian(t *testing.T) {
+// Noise that is just too little for its claim is a violation, although no draws show it.
+func TestExactDelta(t *testing.T) {
 	claim := mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}
-	if err := CheckGaussian(claim, 3.1857029899606701); err != nil {
-		t.Errorf("exactly enough noise: %v", err)
-	}
-	var violation *ViolationError
-	if err := CheckGaussian(claim, 3.18); !errors.As(err, &violation) || !(violation.Delta > 1e-4) ||
-		!strings.Contains(err.Error(), "claimed 0.0001") {
-		t.Errorf("too little noise: %v", err)
-	}
-	// Too little for the draws to show is a violation all the same.
-	s, err := gaussian(claim, 3.18)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Name = "just too little"
-	if r := audit(t, s, Options{Draws: 1000, Confidence: 0.99}); !r.Violation || r.EpsilonAtLeast > 1 ||
-		!(*r.ExactDelta > 1e-4) {
-		t.Errorf("just too little noise gives %+v", r)
-	}
-	if err := CheckGaussian(claim, 0); err == nil || errors.As(err, &violation) {
-		t.Errorf("no noise: %v; want a refusal", err)
+	for sigma, violates := range map[float64]bool{3.1857029899606701: false, 3.18: true} {
+		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
+			s, err := gaussian(claim, sigma)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Name = "just enough"
+			if r := audit(t, s, Options{Draws: 1000, Confidence: 0.99}); r.Violation != violates ||
+				r.Found(Exact) != violates || r.EpsilonAtLeast > 1 || violates != (*r.ExactDelta > 1e-4*(1+1e-9)) {
+				t.Errorf("%+v", r)
+			}
+		})
 	}
 }
 

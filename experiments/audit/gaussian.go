@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"math"
 
 	"privkern/experiments/mechanism"
@@ -69,34 +68,6 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// CheckGaussian compares a claim with the exact δ(ε) of Gaussian noise whose
-// standard deviation is sigma in units of the sensitivity (Balle and Wang 2018,
-// Theorem 8). It returns a *[ViolationError] where the noise is too little, by
-// more than the 1e-9 that the calculation's rounding can explain, and the errors
-// of [mechanism.GaussianDelta]. It needs no draws: it is for the rows of tables.
-func CheckGaussian(claim mechanism.Guarantee, sigma float64) error {
-	exact, err := mechanism.GaussianDelta(claim.Epsilon, sigma)
-	if err != nil {
-		return err
-	}
-	if exceeds(exact, claim.Delta) {
-		return &ViolationError{Claim: claim, Sigma: sigma, Delta: exact}
-	}
-	return nil
-}
-
-// exceeds says whether an exact δ is above a claim by more than rounding.
+// exceeds reports whether an exact δ is above a claim by more than the 1e-9 that the rounding of
+// [mechanism.GaussianDelta] can explain.
 func exceeds(exact, claimed float64) bool { return !(exact <= claimed*(1+1e-9)) }
-
-// ViolationError says that Gaussian noise is too little for what it claims.
-type ViolationError struct {
-	Claim mechanism.Guarantee
-	Sigma float64 // in units of the sensitivity
-	Delta float64 // the exact δ at the claim's ε
-}
-
-func (e *ViolationError) Error() string {
-	return fmt.Sprintf("Gaussian noise of %.6g times the sensitivity has delta = %.6g at epsilon = %g, above the "+
-		"claimed %g; "+
-		"calibrate it with the analytic Gaussian mechanism", e.Sigma, e.Delta, e.Claim.Epsilon, e.Claim.Delta)
-}

@@ -76,20 +76,6 @@ func SplitZCDP(rho ZCDP, steps int, last float64) ([]ZCDP, error) {
 	return out, nil
 }
 
-// CoinPressBudget is [SplitZCDP] of the budget that (ε, δ) allows by the tight
-// conversion, [ZCDPFor]: steps that together are (ε, δ)-differentially private.
-// At (1, 1e-4) it is 1.6 times the budget of Honkela's Eq. (19),
-// [ClassicZCDPFor], which dpgp/hyperparameters keeps as published. The steps are
-// Gaussian noise and nothing else, so that SplitZCDP of the ρ of [GDPFor] would be
-// valid, too, and larger still.
-func CoinPressBudget(epsilon, delta float64, steps int, last float64) ([]ZCDP, error) {
-	rho, err := ZCDPFor(epsilon, delta)
-	if err != nil {
-		return nil, err
-	}
-	return SplitZCDP(rho, steps, last)
-}
-
 // CoinPressStep is what one step did. All of it is covered by the guarantee: the
 // interval depends on the noisy means of earlier steps alone.
 type CoinPressStep struct {
@@ -122,9 +108,12 @@ func (m CoinPress) Validate() error {
 	return nil
 }
 
-// Rho returns the budget of all steps.
-func (m CoinPress) Rho() ZCDP {
-	total, _ := ComposeZCDP(m.Steps...)
+// Rho returns the budget of all steps, the sum of theirs: each may be chosen after those
+// before it (Bun and Steinke 2016, Lemma 1.7).
+func (m CoinPress) Rho() (total ZCDP) {
+	for _, rho := range m.Steps {
+		total += rho
+	}
 	return total
 }
 

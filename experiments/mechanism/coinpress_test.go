@@ -26,24 +26,6 @@ func TestSplitZCDP(t *testing.T) {
 	}
 }
 
-// The steps of the tight conversion together are what it allows, which is more
-// than Eq. (19) does.
-func TestCoinPressBudget(t *testing.T) {
-	steps, err := CoinPressBudget(1, 1e-4, 12, 0.75)
-	if err != nil || len(steps) != 12 {
-		t.Fatal(steps, err)
-	}
-	rho := CoinPress{Radius: 1, Steps: steps}.Rho()
-	epsilon, err := (rho * (1 - 1e-14)).Epsilon(1e-4) // the sum is rounded
-	if err != nil || epsilon > 1 {
-		t.Errorf("the steps are (%.17g, 1e-4)-DP, %v", epsilon, err)
-	}
-	eq19, err := ClassicZCDPFor(1, 1e-4)
-	if err != nil || !(rho > 1.5*eq19 && rho < 1.6*eq19) {
-		t.Errorf("rho is %g, by Eq. 19 %g, %v", rho, eq19, err)
-	}
-}
-
 // With a budget so large that there is no noise to speak of, the steps are those
 // of the authors' code, by hand: values 10 (three) and 11 in 0 ± 100. The first
 // interval is cut to the prior one. γ = 3.80818..., so that the second radius is

@@ -7,7 +7,7 @@
 //   - [CoinPress], the mean of numbers in several steps;
 //   - [Select], which chooses one of several candidates that are private
 //     themselves, and stops at random;
-//   - [Compose], [ZCDP] and [GDP]: what several releases spend together.
+//   - [ZCDP] and [GDP], the budgets of Gaussian noise and of its compositions.
 //
 // Every random draw comes from the stream that the caller gives, so that equal
 // streams give equal releases.

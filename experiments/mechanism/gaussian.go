@@ -85,8 +85,8 @@ func ClassicalFormula(epsilon, delta float64) float64 {
 // is negative or not finite, and a sigma that is not positive and finite, is
 // refused with an *[Error].
 func GaussianDelta(epsilon, sigma float64) (float64, error) {
-	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
-		return 0, &Error{"epsilon", epsilon, "a finite number that is not negative is required"}
+	if err := notNegative("epsilon", epsilon); err != nil {
+		return 0, err
 	}
 	if err := checkSigma(sigma); err != nil {
 		return 0, err

@@ -77,10 +77,7 @@ func check(epsilon, delta float64) error {
 	if err := checkEpsilon(epsilon); err != nil {
 		return err
 	}
-	if !(delta > 0 && delta < 1) {
-		return &Error{"delta", delta, "a number strictly between 0 and 1 is required"}
-	}
-	return nil
+	return properDelta(delta)
 }
 
 func checkEpsilon(epsilon float64) error {
