@@ -29,14 +29,9 @@ package audit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"privkern/experiments/mechanism"
 )
@@ -71,7 +66,7 @@ const (
 	kept   = NoiseDraws
 )
 
-// Validate says what is wrong with the options.
+// Validate returns an error for options that no audit can use.
 func (o Options) Validate() error {
 	if o.Draws < MinDraws && o.Draws != 0 {
 		return fmt.Errorf("%d draws are too few to choose an event; take at least %d", o.Draws, MinDraws)
@@ -85,7 +80,7 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// Total is how many releases the audit of a subject draws.
+// Total returns the number of releases that the audit of a subject draws.
 func (o Options) Total(s Subject) int { return 2 * o.of(s).Draws * len(s.Pairs) }
 
 // of returns the options with the draws of a subject.
@@ -162,7 +157,7 @@ func (r *Assessment) found(t Test, format string, args ...any) {
 	r.Violation = true
 }
 
-// Found says whether a test has found something.
+// Found reports whether a test has found something.
 func (r *Assessment) Found(t Test) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Test == t })
 }
@@ -197,54 +192,23 @@ func Run(ctx context.Context, s Subject, o Options) (*Assessment, error) {
 		Mechanism: s.Name, Unit: s.Unit, Epsilon: s.Claim.Epsilon, Delta: s.Claim.Delta,
 		Draws: o.Draws, Confidence: o.Confidence, Seed: o.Seed,
 	}
-	if s.Sigma != 0 {
-		exact, err := mechanism.GaussianDelta(s.Claim.Epsilon, s.Sigma)
-		if err != nil {
-			return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
-		}
-		r.ExactDelta = &exact
-		r.made(Exact)
-		if exceeds(exact, s.Claim.Delta) {
-			r.found(Exact, "the stated noise has delta = %.6g at epsilon = %g", exact, s.Claim.Epsilon)
-		}
+	if err := r.testStated(s); err != nil {
+		return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
 	}
 	// One event of one pair is tested, and one Gaussian bound, so that there is
 	// nothing to correct for.
 	var best choice
 	var apart separation
 	for i, pair := range s.Pairs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		d, err := sample(ctx, s, i, o)
+		if err == nil {
+			err = r.testPair(ctx, s, i, d)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
-		}
-		if err := r.testNoise(s, d); err != nil {
 			return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
-		}
-		r.testSupport(pair, d)
-		if pair.Follows != nil {
-			r.made(Rest)
-			text, err := pair.Follows(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
-			}
-			if text != "" {
-				r.found(Rest, "%s", text)
-			}
-		}
-		if pair.Whole != nil {
-			r.made(Files)
-			found, err := TestWhole(pair, func(second bool, k int) *rand.ChaCha8 {
-				return streamOf(s.Name, "whole", i, second, k, o.Seed)
-			})
-			if err != nil {
-				return nil, fmt.Errorf("audit of %s, %s: %w", s.Name, pair.Name, err)
-			}
-			for _, text := range found {
-				r.found(Files, "%s", text)
-			}
 		}
 		if c := d.choose(s.Claim, o); i == 0 || c.better(best) {
 			c.pair = pair.Name
@@ -254,28 +218,88 @@ func Run(ctx context.Context, s Subject, o Options) (*Assessment, error) {
 			apart = a
 		}
 	}
-	r.made(BlackBox)
-	r.Event = best.test()
-	e := r.Event
-	r.EpsilonAtLeast = EpsilonAtLeast(e.Hits, e.OtherHits, e.Tested, s.Claim.Delta, o.Confidence)
-	r.DeltaAtLeast = DeltaAtLeast(e.Hits, e.OtherHits, e.Tested, s.Claim.Epsilon, o.Confidence)
-	if r.EpsilonAtLeast > s.Claim.Epsilon {
-		r.found(BlackBox, "epsilon >= %.3f at delta = %g, delta >= %.3g at epsilon = %g",
-			r.EpsilonAtLeast, r.Delta, r.DeltaAtLeast, r.Epsilon)
-	}
+	r.testEvent(s.Claim, best)
 	if s.Law == Gaussian {
-		r.made(Mu)
-		b, err := gaussianBound(apart, s.Claim, o.Confidence)
-		if err != nil {
+		if err := r.testSeparation(s.Claim, apart); err != nil {
 			return nil, fmt.Errorf("audit of %s: %w", s.Name, err)
-		}
-		r.Gaussian = &b
-		if b.Delta > s.Claim.Delta {
-			r.found(Mu, "the drawn noise has mu >= %.4g: delta >= %.3g at epsilon = %g", b.MuAtLeast, b.Delta, r.Epsilon)
 		}
 	}
 	r.order()
 	return r, nil
+}
+
+// testStated compares the claim with the exact δ of the stated noise.
+func (r *Assessment) testStated(s Subject) error {
+	if s.Sigma == 0 {
+		return nil
+	}
+	exact, err := mechanism.GaussianDelta(s.Claim.Epsilon, s.Sigma)
+	if err != nil {
+		return err
+	}
+	r.ExactDelta = &exact
+	r.made(Exact)
+	if exceeds(exact, s.Claim.Delta) {
+		r.found(Exact, "the stated noise has delta = %.6g at epsilon = %g", exact, s.Claim.Epsilon)
+	}
+	return nil
+}
+
+// testPair makes the tests that look at one pair: noise, support, the rest and the whole.
+func (r *Assessment) testPair(ctx context.Context, s Subject, i int, d *draws) error {
+	pair := s.Pairs[i]
+	if err := r.testNoise(s, d); err != nil {
+		return err
+	}
+	r.testSupport(pair, d)
+	if pair.Follows != nil {
+		r.made(Rest)
+		text, err := pair.Follows(ctx)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			r.found(Rest, "%s", text)
+		}
+	}
+	if pair.Whole == nil {
+		return nil
+	}
+	r.made(Files)
+	found, err := TestWhole(pair, func(second bool, k int) *rand.ChaCha8 {
+		return streamOf(s.Name, "whole", i, second, k, r.Seed)
+	})
+	for _, text := range found {
+		r.found(Files, "%s", text)
+	}
+	return err
+}
+
+// testEvent bounds ε and δ by the event, on the draws that had no part in its choice.
+func (r *Assessment) testEvent(claim mechanism.Guarantee, best choice) {
+	r.made(BlackBox)
+	r.Event = best.test()
+	e := r.Event
+	r.EpsilonAtLeast = EpsilonAtLeast(e.Hits, e.OtherHits, e.Tested, claim.Delta, r.Confidence)
+	r.DeltaAtLeast = DeltaAtLeast(e.Hits, e.OtherHits, e.Tested, claim.Epsilon, r.Confidence)
+	if r.EpsilonAtLeast > claim.Epsilon {
+		r.found(BlackBox, "epsilon >= %.3f at delta = %g, delta >= %.3g at epsilon = %g",
+			r.EpsilonAtLeast, r.Delta, r.DeltaAtLeast, r.Epsilon)
+	}
+}
+
+// testSeparation bounds δ by how far apart Gaussian outputs are.
+func (r *Assessment) testSeparation(claim mechanism.Guarantee, apart separation) error {
+	r.made(Mu)
+	b, err := gaussianBound(apart, claim, r.Confidence)
+	if err != nil {
+		return err
+	}
+	r.Gaussian = &b
+	if b.Delta > claim.Delta {
+		r.found(Mu, "the drawn noise has mu >= %.4g: delta >= %.3g at epsilon = %g", b.MuAtLeast, b.Delta, r.Epsilon)
+	}
+	return nil
 }
 
 // order puts tests and findings into the order of [Tests].
@@ -322,249 +346,4 @@ func (r *Assessment) testSupport(pair Pair, d *draws) {
 	for _, text := range TestSupport(first, second) {
 		r.found(Support, "%s: %s", pair.Name, text)
 	}
-}
-
-// draws is what is kept of the releases of one pair. Where there are two of
-// something, they are of the two data sets.
-type draws struct {
-	statistics []statistic
-	// values[k][side] holds statistic k of the draws.
-	values    [][2][]float64
-	size      int // coordinates published
-	published [2][]float64
-	noise     [2][]float64
-	noiseD    int
-	noiseGrid float64
-	grid      [2][]float64
-	scale     [2][]float64
-	moved     []string // grids and sizes that differ between releases
-}
-
-// choose chooses the event on the first half, among all statistics.
-func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
-	half := o.Draws / 2
-	var best choice
-	for k, s := range d.statistics {
-		first, second := d.values[k][0], d.values[k][1]
-		c := bestEvent(first[:half], second[:half], claim, o.Confidence)
-		if k == 0 || c.better(best) {
-			best = c
-			best.index, best.by, best.first, best.second = k, s.name, first[half:], second[half:]
-		}
-	}
-	return best
-}
-
-// separation is the linear statistic whose means are the farthest apart on the
-// first half of the draws, with its values on the second.
-type separation struct {
-	pair          string
-	size          float64
-	first, second []float64
-}
-
-func (d *draws) separate(pair string) separation {
-	best := separation{size: -1}
-	for k, s := range d.statistics {
-		if !s.linear {
-			continue
-		}
-		first, second := d.values[k][0], d.values[k][1]
-		half := len(first) / 2
-		m0, v0 := moments(first[:half])
-		m1, v1 := moments(second[:half])
-		size := 0.0
-		if m0 != m1 {
-			size = math.Abs(m1-m0) / math.Sqrt((v0+v1)/2)
-		}
-		if size > best.size {
-			best = separation{pair: pair, size: size, first: first[half:], second: second[half:]}
-		}
-	}
-	return best
-}
-
-// chunk is how many releases come from one stream.
-const chunk = 1000
-
-// sample draws both data sets of a pair. The streams belong to places in the
-// sample, not to goroutines. The first draws, at most half of those that choose the
-// event, are what discriminants are learnt from.
-func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error) {
-	learn := min(learnt, max(o.Draws/4, 1))
-	d := new(draws)
-	var early [2][]Output
-	for side := range early {
-		early[side] = make([]Output, learn)
-		err := each(ctx, s, pair, side == 1, 0, learn, o, func(i int, out Output) error {
-			if slices.ContainsFunc(out.Published, math.IsNaN) {
-				return errors.New("an output is NaN, which belongs to no event")
-			}
-			early[side][i] = out
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	shapes := newShapes(early[0], early[1])
-	probe := early[0][0]
-	d.size, d.noiseD = shapes.size, len(probe.Noise)
-	d.statistics = statistics(early[0], early[1])
-	if shapes.vary() {
-		lengths := statistic{name: "number of coordinates", of: func(o Output) float64 { return float64(o.length) }}
-		d.statistics = append(d.statistics, lengths)
-	}
-	if len(d.statistics) == 0 {
-		return nil, fmt.Errorf("audit of %s, %s: nothing is published", s.Name, s.Pairs[pair].Name)
-	}
-	d.values = make([][2][]float64, len(d.statistics))
-	for side := range early {
-		if err := d.fill(ctx, s, pair, side, early[side], shapes, o); err != nil {
-			return nil, err
-		}
-	}
-	if shapes.vary() {
-		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates",
-			shapes.least.Load(), shapes.most.Load()))
-		d.noise, d.grid, d.scale = [2][]float64{}, [2][]float64{}, [2][]float64{}
-	}
-	return d, nil
-}
-
-// fill records the early draws of a data set and makes the others.
-func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Output, shapes *shapes, o Options) error {
-	keep := min(kept, o.Draws)
-	for k := range d.values {
-		d.values[k][side] = make([]float64, o.Draws)
-	}
-	d.grid[side], d.scale[side] = early[0].Grid, early[0].Scale
-	if d.noiseD > 0 {
-		d.noise[side] = make([]float64, keep*d.noiseD)
-	}
-	if d.grid[side] != nil {
-		d.published[side] = make([]float64, keep*d.size)
-	}
-	for _, out := range early {
-		d.noiseGrid = max(d.noiseGrid, out.NoiseGrid)
-	}
-	var moved atomic.Int64
-	record := func(i int, out Output) error {
-		for k, t := range d.statistics {
-			v := t.of(out)
-			if math.IsNaN(v) {
-				return errors.New("an output is NaN, which belongs to no event")
-			}
-			d.values[k][side][i] = v
-		}
-		if !slices.Equal(out.Grid, d.grid[side]) {
-			moved.Add(1)
-		}
-		if i < keep {
-			copy(d.noise[side][min(i*d.noiseD, len(d.noise[side])):min((i+1)*d.noiseD, len(d.noise[side]))], out.Noise)
-			if d.published[side] != nil {
-				copy(d.published[side][i*d.size:], out.Published)
-			}
-		}
-		return nil
-	}
-	for i, out := range early {
-		if err := record(i, out); err != nil {
-			return fmt.Errorf("audit of %s, %s: %w", s.Name, s.Pairs[pair].Name, err)
-		}
-	}
-	err := each(ctx, s, pair, side == 1, len(early), o.Draws, o, func(i int, out Output) error {
-		shapes.fit(&out)
-		return record(i, out)
-	})
-	if n := moved.Load(); n > 0 {
-		d.moved = append(d.moved, fmt.Sprintf("%d of %d releases of data set %d have another grid", n, o.Draws, side+1))
-	}
-	return err
-}
-
-// shapes are how many coordinates releases have, which should be one number.
-type shapes struct {
-	size        int
-	least, most atomic.Int64
-}
-
-// newShapes fits early releases to the longest of them.
-func newShapes(early ...[]Output) *shapes {
-	s := new(shapes)
-	s.least.Store(math.MaxInt64)
-	for _, draws := range early {
-		for _, o := range draws {
-			s.size = max(s.size, len(o.Published))
-		}
-	}
-	for _, draws := range early {
-		for i := range draws {
-			s.fit(&draws[i])
-		}
-	}
-	return s
-}
-
-func (s *shapes) vary() bool { return s.least.Load() < s.most.Load() }
-
-// fit notes the length of a release and makes it the common one, with zeros or by
-// leaving coordinates out.
-func (s *shapes) fit(o *Output) {
-	o.length = len(o.Published)
-	n := int64(o.length)
-	for least := s.least.Load(); n < least && !s.least.CompareAndSwap(least, n); least = s.least.Load() {
-	}
-	for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
-	}
-	if o.length != s.size {
-		fitted := make([]float64, s.size)
-		copy(fitted, o.Published)
-		o.Published = fitted
-	}
-}
-
-// each draws the releases from..to-1 of one data set and hands them over, from
-// several goroutines.
-func each(ctx context.Context, s Subject, pair int, second bool, from, to int, o Options,
-	record func(i int, out Output) error) error {
-	chunks := (to - from + chunk - 1) / chunk
-	workers := min(runtime.GOMAXPROCS(0), chunks)
-	failures := make([]error, workers)
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			for {
-				k := int(next.Add(1)) - 1
-				if k >= chunks {
-					return
-				}
-				if failures[w] = ctx.Err(); failures[w] != nil {
-					return
-				}
-				low, high := from+k*chunk, min(from+(k+1)*chunk, to)
-				entropy := streamOf(s.Name, "draws", pair, second, low, o.Seed)
-				for i := low; i < high; i++ {
-					out, err := s.Pairs[pair].Draw(second, entropy)
-					if err == nil {
-						err = record(i, out)
-					}
-					if err != nil {
-						failures[w] = fmt.Errorf("audit of %s, %s: %w", s.Name, s.Pairs[pair].Name, err)
-						next.Store(int64(chunks)) // the others need not go on
-						return
-					}
-				}
-				if o.Drawn != nil {
-					o.Drawn(high - low)
-				}
-			}
-		})
-	}
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return errors.Join(failures...)
 }

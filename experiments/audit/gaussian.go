@@ -56,6 +56,35 @@ func gaussianBound(apart separation, claim mechanism.Guarantee, confidence float
 	return b, err
 }
 
+// separation is the linear statistic whose means are the farthest apart on the
+// first half of the draws, with its values on the second.
+type separation struct {
+	pair          string
+	size          float64
+	first, second []float64
+}
+
+func (d *draws) separate(pair string) separation {
+	best := separation{size: -1}
+	for k, s := range d.statistics {
+		if !s.linear {
+			continue
+		}
+		first, second := d.values[k][0], d.values[k][1]
+		half := len(first) / 2
+		m0, v0 := moments(first[:half])
+		m1, v1 := moments(second[:half])
+		size := 0.0
+		if m0 != m1 {
+			size = math.Abs(m1-m0) / math.Sqrt((v0+v1)/2)
+		}
+		if size > best.size {
+			best = separation{pair: pair, size: size, first: first[half:], second: second[half:]}
+		}
+	}
+	return best
+}
+
 // moments returns mean and variance (n − 1).
 func moments(values []float64) (mean, variance float64) {
 	n := float64(len(values))

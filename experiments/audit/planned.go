@@ -1,14 +1,19 @@
 package audit
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -172,11 +177,7 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 		return p.follows(ctx, second, first)
 	}
 	draw := func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
-		rows := first
-		if useSecond {
-			rows = second
-		}
-		_, draws, err := p.release(ctx, rows, release.Unbooked(entropy))
+		_, draws, err := p.release(ctx, either(useSecond, first, second), release.Unbooked(entropy))
 		if err != nil {
 			return Output{}, err
 		}
@@ -212,18 +213,70 @@ func outputOf(draws []release.Draw, size int) Output {
 	return out
 }
 
-// apart is how far the queries of two sets of rows are from each other, in units
-// of the noise.
-func (p *planned) apart(ctx context.Context, first, second *mat.Dense) (float64, error) {
-	a, scale, err := p.queries(ctx, first)
+// worst returns the number of the neighbours whose queries are the farthest apart, in units of
+// the noise, among n pairs of sets of rows. A pair of nil is left out.
+func (p *planned) worst(ctx context.Context, n int, neighbours func(i int) (first, second *mat.Dense)) (int, error) {
+	var failed error
+	index, _ := WorstOf(n, func(i int) float64 {
+		first, second := neighbours(i)
+		if first == nil {
+			return 0
+		}
+		a, scale, errA := p.queries(ctx, first)
+		b, _, errB := p.queries(ctx, second)
+		if err := errors.Join(errA, errB); err != nil {
+			failed = err
+		}
+		return distance(a, b, scale)
+	})
+	return index, failed
+}
+
+// worstRow replaces the first row by the two rows, between the corners low and high, whose
+// queries are the farthest apart; round, if not nil, brings a row to one that there can be.
+func (p *planned) worstRow(ctx context.Context, low, high []float64, round func([]float64) []float64) (
+	pair Pair, spending experiment.Spending, err error) {
+	p.mayFail = true // where the noise is larger than the regularisation allows for
+	rows, spending, err := p.rows(ctx)
 	if err != nil {
-		return 0, err
+		return pair, spending, err
 	}
-	b, _, err := p.queries(ctx, second)
-	if err != nil {
-		return 0, err
+	if round == nil {
+		round = func(row []float64) []float64 { return row }
 	}
-	return distance(a, b, scale), nil
+	var failed error
+	// The far input, where a row moves nothing, is part of the box.
+	a, b, _, err := Worst(low, high, func(a, b []float64) float64 {
+		if failed != nil {
+			return math.NaN()
+		}
+		q, scale, errQ := p.queries(ctx, replaced(rows, 0, round(a)...))
+		r, _, errR := p.queries(ctx, replaced(rows, 0, round(b)...))
+		failed = errors.Join(errQ, errR)
+		return distance(q, r, scale)
+	}, 2, 1)
+	if err := errors.Join(failed, err); err != nil {
+		return pair, spending, err
+	}
+	a, b = round(a), round(b)
+	pair, err = p.pair(ctx, fmt.Sprintf("(%s) in place of (%s)", list(b), list(a)), replaced(rows, 0, a...),
+		replaced(rows, 0, b...), false)
+	return pair, spending, err
+}
+
+// list writes numbers with three digits.
+func list(x []float64) string {
+	var text []string
+	for _, v := range x {
+		text = append(text, fmt.Sprintf("%.3g", v))
+	}
+	return strings.Join(text, ", ")
+}
+
+// request is the release of the planned file and of another file.
+func (p *planned) request(other string, table, record *regexp.Regexp) *Request {
+	return &Request{Experiment: p.experiment.Name, Given: p.given, File: p.file, Contents: [2]string{p.content, other},
+		Table: table, Record: record}
 }
 
 // gaussian is a subject whose releases are Gaussian mechanisms.
@@ -239,4 +292,35 @@ func replaced(rows *mat.Dense, i int, row ...float64) *mat.Dense {
 	out := mat.DenseCopyOf(rows)
 	out.SetRow(i, row)
 	return out
+}
+
+// follows reports a release that depends on more than its noisy numbers, and "" for none: a
+// release of the first rows is made, and one of the second rows with the same noisy numbers.
+// They are equal to the last byte, or something private has a part in the post-processing.
+func (p *planned) follows(ctx context.Context, first, second *mat.Dense) (string, error) {
+	reference, draws, err := p.release(ctx, first, release.Unbooked(rand.NewChaCha8([32]byte{5})))
+	if err != nil {
+		return "", err
+	}
+	var outputs []float64
+	for _, d := range draws {
+		outputs = append(outputs, d.Output...)
+	}
+	again, _, err := p.release(ctx, second, release.Replay(outputs))
+	if err != nil {
+		return "", err
+	}
+	a, errA := json.Marshal(reference)
+	b, errB := json.Marshal(again)
+	if errA != nil || errB != nil {
+		return "", fmt.Errorf("a release: %w, %w", errA, errB)
+	}
+	if bytes.Equal(a, b) {
+		return "", nil
+	}
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	return fmt.Sprintf("equal noisy numbers give %s and %s", clip(a[max(0, at-20):]), clip(b[max(0, at-20):])), nil
 }

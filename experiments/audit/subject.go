@@ -5,15 +5,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 
 	"privkern/experiments/mechanism"
 )
 
 // Subject is something that releases, with what it claims.
 type Subject struct {
-	Name, Doc string
-	Unit      string // what is protected
-	Claim     mechanism.Guarantee
+	Name  string
+	Unit  string // what is protected
+	Claim mechanism.Guarantee
 	// Law is that of the stated noise, and "" where none is stated: a choice, or a
 	// mixture. The tests of the noise and the bound of Gaussian releases need it.
 	Law Law
@@ -91,4 +92,24 @@ type Output struct {
 func streamOf(name, purpose string, pair int, second bool, chunk int, seed uint64) *rand.ChaCha8 {
 	place := fmt.Appendf(nil, "audit\x00%s\x00%s\x00%d\x00%v\x00%d\x00%d", name, purpose, pair, second, chunk, seed)
 	return rand.NewChaCha8(sha256.Sum256(place))
+}
+
+// Request is a release as a user asks for one, of a file of data: what it publishes
+// is compared between two files whose rows are neighbours or further apart, and
+// which differ in everything else that is not public: digits, columns, order of the
+// columns, length.
+type Request struct {
+	Experiment string
+	Given      map[string]any // the settings, but for the place of the file
+	// Set is the data set whose File the data are; "" for a user's file, named by
+	// the setting "dataset".
+	Set, File string
+	// Name is that of the released file, which may choose its form; "" for "release".
+	Name     string
+	Contents [2]string
+	// Table matches the noisy numbers of the released file, and Record those of the
+	// record: see [Part].Noisy.
+	Table, Record *regexp.Regexp
+	// Described matches the noisy numbers of the description; nil where it has none.
+	Described *regexp.Regexp
 }

@@ -94,7 +94,7 @@ func All() []Entry {
 			if err != nil {
 				return s, fmt.Errorf("audit of %s: %w", e.Name, err)
 			}
-			s.Name, s.Doc = e.Name, e.Doc
+			s.Name = e.Name
 			return s, nil
 		}
 	}
@@ -146,12 +146,15 @@ func scalar(name string, draw func(second bool, rng *rand.Rand) (float64, error)
 	}}
 }
 
-func indicator(b bool) float64 {
-	if b {
-		return 1
+// either returns a for the first data set and b for the second.
+func either[T any](second bool, a, b T) T {
+	if second {
+		return b
 	}
-	return 0
+	return a
 }
+
+func indicator(b bool) float64 { return either(b, 0.0, 1) }
 
 // entryNoise moves the entry by d = 1. The atom at zero noise distinguishes the
 // data sets with certainty, and the Laplace law beside it with e^ε.
@@ -179,11 +182,7 @@ func exponential(claim mechanism.Guarantee, c release.Choice) Subject {
 		Unit: "every utility changed by at most 1", Claim: claim,
 		Pairs: []Pair{{Name: "50 equal utilities, and one raised by 1 with the others lowered by 1",
 			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
-				u := equal
-				if second {
-					u = one
-				}
-				i, err := release.Unbooked(entropy).Choose(c, u)
+				i, err := release.Unbooked(entropy).Choose(c, either(second, equal, one))
 				return Output{Published: []float64{float64(i)}}, err
 			}}},
 	}
@@ -214,11 +213,7 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 		Unit: "one of 20 values replaced by any other", Claim: claim, Sigma: 1 / float64(m.Rho().GDP()),
 		Pairs: []Pair{scalar("one value at the lower end, and at the upper end", func(useSecond bool,
 			rng *rand.Rand) (float64, error) {
-			values := first
-			if useSecond {
-				values = second
-			}
-			trace, err := m.Trace(values, rng)
+			trace, err := m.Trace(either(useSecond, first, second), rng)
 			if err != nil {
 				return 0, err
 			}
@@ -274,11 +269,7 @@ func selection(claim mechanism.Guarantee, choose selector, noise float64) (Subje
 	}
 	pair := func(name string, first, second mechanism.Evaluator[struct{}]) Pair {
 		return scalar(name, func(useSecond bool, rng *rand.Rand) (float64, error) {
-			evaluate := first
-			if useSecond {
-				evaluate = second
-			}
-			s, err := choose(b, 1, mechanism.SelectionCorrected, evaluate, rng)
+			s, err := choose(b, 1, mechanism.SelectionCorrected, either(useSecond, first, second), rng)
 			if err != nil {
 				return 0, err
 			}
@@ -340,10 +331,7 @@ func sparseClasses(ctx context.Context, claim mechanism.Guarantee) (subject Subj
 		Pairs: []Pair{{
 			Name: fmt.Sprintf("input %g of class %d in place of %g of class %d", second.x, second.label, first.x, first.label),
 			Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
-				r := first
-				if useSecond {
-					r = second
-				}
+				r := either(useSecond, first, second)
 				out := Output{Published: noisy.Numbers(noisy.Draw(r.sums, rand.New(entropy))), HasStatistic: true}
 				out.Noise = make([]float64, len(out.Published))
 				for i, v := range out.Published {
@@ -377,4 +365,14 @@ func kahmSamples(ctx context.Context, claim, spent mechanism.Guarantee) (Subject
 			},
 		}},
 	}, nil
+}
+
+// distance is that of two vectors, in units of the scales.
+func distance(a, b, scale []float64) float64 {
+	sum := 0.0
+	for i := range min(len(a), len(b)) {
+		d := (a[i] - b[i]) / scale[i]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
 }

@@ -30,9 +30,6 @@ type Part struct {
 	Digest *regexp.Regexp
 }
 
-// AnyNumber is the [Part.Noisy] of a part in which every number is noise.
-var AnyNumber = regexp.MustCompile(`(?s)^.*$`)
-
 var (
 	number = regexp.MustCompile(`[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?`)
 	digest = regexp.MustCompile(`\b[0-9a-fA-F]{32,128}\b`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,8 +15,6 @@ import (
 	"privkern/experiments/cloaking/choose"
 	"privkern/experiments/cloaking/classify"
 	"privkern/experiments/cloaking/regress"
-	"privkern/experiments/dpgp"
-	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 )
@@ -41,15 +40,18 @@ func with(settings map[string]any, over ...any) map[string]any {
 	return out
 }
 
-// distance is that of two vectors, in units of the scales.
-func distance(a, b, scale []float64) float64 {
-	sum := 0.0
-	for i := range min(len(a), len(b)) {
-		d := (a[i] - b[i]) / scale[i]
-		sum += d * d
-	}
-	return math.Sqrt(sum)
-}
+// The noisy numbers of the files of releases.
+var (
+	nothing = regexp.MustCompile(`x^`) // matches no text
+	// The third column, after two inputs; the noise's deviation in the last one is
+	// public.
+	regressionColumns     = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,[^,\n]*,`)
+	regressionRecord      = regexp.MustCompile(`"prediction":\s*\[[^\]]*\]`)
+	classificationColumns = regexp.MustCompile(`(?m),[^,\n]*,[^,\n]*$`)
+	classificationRecord  = regexp.MustCompile(`"(probability|class)":\s*\[[^\]]*\]`)
+	modelNumbers          = regexp.MustCompile(`"mean":\s*\[[^\]]*\]|"covariance":\s*\[(\s*\[[^\]]*\],?)*\s*\]`)
+	chosenSettings        = regexp.MustCompile(`"settings":\s*\{[^}]*\}`)
+)
 
 var regressionSettings = map[string]any{
 	"dataset": "csv:data.csv", "inputs": "dose+age", "output": "response", "low": 0, "high": 100,
@@ -81,33 +83,26 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration) 
 	at := func(i int) (output int, from, to float64) {
 		return i / pairs, beyond[i%pairs/len(beyond)], beyond[i%len(beyond)]
 	}
-	var failed error
-	worst, _ := WorstOf(n*pairs, func(i int) float64 {
+	neighbours := func(i int) (first, second *mat.Dense) {
 		output, from, to := at(i)
 		if from >= to {
-			return 0
+			return nil, nil
 		}
-		d, err := p.apart(ctx, replaced(rows, output, from), replaced(rows, output, to))
-		if err != nil {
-			failed = err
-		}
-		return d
-	})
-	if failed != nil {
-		return Subject{}, failed
+		return replaced(rows, output, from), replaced(rows, output, to)
 	}
-	output, from, to := at(worst)
-	pair, err := p.pair(ctx, fmt.Sprintf("output %d is %g, and %g", output+1, from, to),
-		replaced(rows, output, from), replaced(rows, output, to), false)
+	worst, err := p.worst(ctx, n*pairs, neighbours)
 	if err != nil {
 		return Subject{}, err
 	}
-	pair.Release = &Request{
-		Experiment: "cloaking/regression", Given: p.given, File: p.file,
-		Contents: [2]string{regressionData, "note,response,dose,age\n" + strings.Join([]string{
-			"a,50,0,0", "b,50.000000,1,1", "c,-7e1,2,0", "d,50,3,1", "longer,50,4,3", "f,50.00,1,4"}, "\n") + "\n"},
-		Table: regressionColumns, Record: regressionRecord,
+	output, from, to := at(worst)
+	first, second := neighbours(worst)
+	pair, err := p.pair(ctx, fmt.Sprintf("output %d is %g, and %g", output+1, from, to), first, second, false)
+	if err != nil {
+		return Subject{}, err
 	}
+	pair.Release = p.request("note,response,dose,age\n"+
+		"a,50,0,0\nb,50.000000,1,1\nc,-7e1,2,0\nd,50,3,1\nlonger,50,4,3\nf,50.00,1,4\n",
+		regressionColumns, regressionRecord)
 	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
 }
 
@@ -121,10 +116,8 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64) 
 	for _, x := range inputs {
 		var data strings.Builder
 		data.WriteString("x,ill\n")
-		distinct := map[float64]bool{}
 		for i, v := range x {
 			fmt.Fprintf(&data, "%g,%d\n", v, i%2)
-			distinct[v] = true
 		}
 		p, err := newPlanned(cloaking.Paper(), "cloaking/classification", "data.csv", data.String(), map[string]any{
 			"dataset": "csv:data.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "epsilon": 1, "delta": 0.01,
@@ -137,31 +130,22 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64) 
 		if err != nil {
 			return out, err
 		}
-		flip := func(i int) *mat.Dense { return replaced(rows, i, -rows.At(i, 0)) }
-		var failed error
-		worst, _ := WorstOf(len(x), func(i int) float64 {
-			d, err := p.apart(ctx, rows, flip(i))
-			if err != nil {
-				failed = err
-			}
-			return d
-		})
-		if failed != nil {
-			return out, failed
+		flip := func(i int) (first, second *mat.Dense) { return rows, replaced(rows, i, -rows.At(i, 0)) }
+		worst, err := p.worst(ctx, len(x), flip)
+		if err != nil {
+			return out, err
 		}
-		pair, err := p.pair(ctx, fmt.Sprintf("inputs %s, the label of row %d flipped", inputsOf(x), worst+1),
-			rows, flip(worst), steps > 1 && len(distinct) > 1)
+		first, second := flip(worst)
+		distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
+		pair, err := p.pair(ctx, fmt.Sprintf("inputs %s, the label of row %d flipped", list(x), worst+1), first, second,
+			steps > 1 && distinct > 1)
 		if err != nil {
 			return out, err
 		}
 		if len(all) == 0 {
 			other := strings.NewReplacer(fmt.Sprintf("%g,%d\n", x[worst], worst%2), fmt.Sprintf("%g.000,%d.0\n", x[worst],
 				1-worst%2))
-			pair.Release = &Request{
-				Experiment: "cloaking/classification", Given: p.given, File: p.file,
-				Contents: [2]string{data.String(), other.Replace(data.String())},
-				Table:    classificationColumns, Record: classificationRecord,
-			}
+			pair.Release = p.request(other.Replace(p.content), classificationColumns, classificationRecord)
 		}
 		all = append(all, pair)
 		out = p.gaussian("one label flipped", spending, all...)
@@ -173,73 +157,11 @@ func cloakingClassification(ctx context.Context, steps int, inputs [][]float64) 
 	return out, nil
 }
 
-// inputsOf lists numbers.
-func inputsOf(x []float64) string {
-	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(x)), ", "), "[]")
-}
-
 // classInputs are eight rows at four inputs.
 var classInputs = []float64{0, 1, 2, 4, 0, 1, 2, 4}
 
 // oneInput are six rows at one.
 var oneInput = slices.Repeat([]float64{1}, 6)
-
-var modelSettings = map[string]any{
-	"dataset": "csv:data.csv", "inputs": "x", "output": "y", "low": -1, "high": 1, "epsilon": 1, "delta": 0.01,
-	"inducing": "3", "input_low": -1.5, "input_high": 1.5, "lengthscale": 1,
-}
-
-const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
-
-// sparseGP releases a model with three inducing inputs and replaces a row by the
-// worst of all, inputs and outputs searched, outputs beyond their range, too.
-func sparseGP(ctx context.Context) (Subject, error) {
-	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, regression.Plan)
-	if err != nil {
-		return Subject{}, err
-	}
-	p.mayFail = true // where the noise is larger than the regularisation allows for
-	rows, spending, err := p.rows(ctx)
-	if err != nil {
-		return Subject{}, err
-	}
-	var failed error
-	query := func(row []float64) (q, scale []float64) {
-		q, scale, err := p.queries(ctx, replaced(rows, 0, row...))
-		if err != nil {
-			failed = err
-		}
-		return q, scale
-	}
-	// The far input, where a row moves nothing, is part of the box.
-	a, b, _, err := Worst([]float64{-6, -2}, []float64{6, 2}, func(a, b []float64) float64 {
-		if failed != nil {
-			return math.NaN()
-		}
-		q, scale := query(a)
-		r, _ := query(b)
-		return distance(q, r, scale)
-	}, 2, 1)
-	if failed != nil {
-		return Subject{}, failed
-	}
-	if err != nil {
-		return Subject{}, err
-	}
-	pair, err := p.pair(ctx, fmt.Sprintf("(%.3g, %.3g) in place of (%.3g, %.3g)", b[0], b[1], a[0], a[1]),
-		replaced(rows, 0, a...), replaced(rows, 0, b...), false)
-	if err != nil {
-		return Subject{}, err
-	}
-	pair.Release = &Request{
-		Experiment: "dpgp/regression", Given: p.given, File: p.file,
-		Contents: [2]string{modelData, "y,name,x\n7,someone,-123.456789\n0,someone else,-1\n-0.5,c,0.7500\n"},
-		Table:    modelNumbers, Record: nothing,
-	}
-	s := p.gaussian("one row, input and output, replaced by any other", spending, pair)
-	s.Draws = eventDraws
-	return s, nil
-}
 
 // censusData is the census by formulas, in the form of the file that is read.
 func censusData(digits int) string {
@@ -285,11 +207,7 @@ func cloakingSelection(ctx context.Context) (Subject, error) {
 		Pairs: []Pair{{
 			Name: name,
 			Draw: func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
-				rows := first
-				if useSecond {
-					rows = second
-				}
-				out, _, err := p.release(ctx, rows, release.Unbooked(entropy))
+				out, _, err := p.release(ctx, either(useSecond, first, second), release.Unbooked(entropy))
 				if err != nil {
 					return Output{}, err
 				}

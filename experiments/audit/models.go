@@ -1,0 +1,196 @@
+package audit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+
+	"privkern/experiments/dpgp"
+	"privkern/experiments/dpgp/regression"
+	"privkern/experiments/kahm"
+	"privkern/experiments/kahm/nearest"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
+)
+
+var modelSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "x", "output": "y", "low": -1, "high": 1, "epsilon": 1, "delta": 0.01,
+	"inducing": "3", "input_low": -1.5, "input_high": 1.5, "lengthscale": 1,
+}
+
+const modelData = "x,y\n0.5,0.25\n-1,0\n0.75,-0.5\n"
+
+// sparseGP releases a model with three inducing inputs and replaces a row by the
+// worst of all, inputs and outputs searched, outputs beyond their range, too.
+func sparseGP(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", modelData, modelSettings, regression.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstRow(ctx, []float64{-6, -2}, []float64{6, 2}, nil)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request("y,name,x\n7,someone,-123.456789\n0,someone else,-1\n-0.5,c,0.7500\n", modelNumbers, nothing)
+	s := p.gaussian("one row, input and output, replaced by any other", spending, pair)
+	s.Draws = eventDraws
+	return s, nil
+}
+
+var inputsSettings = with(modelSettings, "inputs", "x,z", "inducing", "2", "input_low", "-1,-10", "input_high", "1,10",
+	"lengthscale", "1,9")
+
+const inputsData = "x,z,y\n0.5,3,0.25\n-1,0,0\n0.75,-5,-0.5\n"
+
+// sparseGPInputs releases a model of two inputs with a lengthscale each, whose sensitivity
+// is the exact maximum over the inputs.
+func sparseGPInputs(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/regression", "data.csv", inputsData, inputsSettings, regression.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstRow(ctx, []float64{-6, -60, -2}, []float64{6, 60, 2}, nil)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request("y,name,x,z\n7,someone,-123.456789,1\n0,someone else,-1,0\n-0.5,c,0.7500,-5.0\n",
+		modelNumbers, nothing)
+	s := p.gaussian("one row, inputs and output, replaced by any other", spending, pair)
+	s.Draws = eventDraws
+	return s, nil
+}
+
+var classifierSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "x", "output": "kind[a|b|c]", "epsilon": 1, "delta": 0.01, "alpha": 0.1,
+	"inducing": 2, "input_low": -1, "input_high": 1, "lengthscale": 1,
+}
+
+const classifierData = "x,kind\n0.5,a\n-1,b\n0.75,c\n"
+
+// classNumbers are the noisy numbers of the file of a classifier.
+var classNumbers = regexp.MustCompile(`"means":\s*\[(\s*\[[^\]]*\],?)*\s*\]|` +
+	`"covariances":\s*\[(\s*\[(\s*\[[^\]]*\],?)*\s*\],?)*\s*\]`)
+
+// sparseClassifier releases a classifier of three classes and replaces a row by the worst of
+// all, inputs and classes searched.
+func sparseClassifier(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), "dpgp/classification", "data.csv", classifierData, classifierSettings,
+		dpgp.PlanClasses)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstRow(ctx, []float64{-6, -0.49}, []float64{6, 2.49}, func(row []float64) []float64 {
+		return []float64{row[0], math.Abs(math.Round(row[1]))}
+	})
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request("kind,name,x\nb,someone,-123.456789\nb,someone else,-1\nc,third,0.7500\n", classNumbers,
+		nothing)
+	s := p.gaussian("one row, input and class, replaced by any other", spending, pair)
+	s.Draws = boundDraws
+	return s, nil
+}
+
+var choiceSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "x", "output": "y", "output_low": -1, "output_high": 1, "epsilon": 1,
+	"inducing": 2, "input_low": -1, "input_high": 1, "lengthscales": "0.3,30", "sigmas": "0.03", "score_range": 0.01,
+}
+
+// sparseChoice releases a choice between two lengthscales by blocks of four rows. They lie in
+// the middle between the inducing inputs: for the short lengthscale nothing is known there,
+// and the long one is the better one while all outputs are alike. One that is far from the
+// others, wherever the order puts it, is worth more to the short one: the scores of its block
+// are exchanged.
+func sparseChoice(ctx context.Context, blocks int) (Subject, error) {
+	content := "x,y\n" + strings.Repeat("0,0\n", 4*blocks)
+	p, err := newPlanned(dpgp.Paper(), "dpgp/hyperparameters", "data.csv", content, with(choiceSettings, "blocks", blocks),
+		dpgp.PlanSearch)
+	if err != nil {
+		return Subject{}, err
+	}
+	rows, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	other := replaced(rows, 0, 0, -1)
+	request := p.request("y,name,x\n-33,a,0\n"+strings.Repeat("0.00,someone else,0.0\n", 4*blocks-1), chosenSettings,
+		chosenSettings)
+	request.Described = chosenSettings
+	return Subject{
+		Unit: "one row, input and output, replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
+		Draws: boundDraws,
+		Pairs: []Pair{{
+			Name: "output -1 in place of 0",
+			Draw: func(second bool, entropy *rand.ChaCha8) (Output, error) {
+				out, _, err := p.release(ctx, either(second, rows, other), release.Unbooked(entropy))
+				if err != nil {
+					return Output{}, err
+				}
+				return Output{Published: []float64{out.Model.(*release.Configuration).Settings["lengthscale"]}}, nil
+			},
+			Release: request,
+		}},
+	}, nil
+}
+
+// hullSettings release noisy rows of two inputs: 1/2 for an entry, and so 1 for a row.
+var hullSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "dose+age", "output": "group", "low": "0,20", "high": "10,80",
+	"data": "noisy", "n": 1, "layers": 1, "branches": 1, "epsilon": 0.5,
+}
+
+// hullData are rows of two classes, in the middle of their ranges.
+const hullData = "dose,age,group\n5,50,a\n4,55,a\n6,45,b\n3,50,b\n"
+
+// hullRows matches the noisy numbers of a table of rows, in the columns before the class.
+var hullRows = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,`)
+
+// hullRelease releases the rows behind a classifier of affine hull machines. Both inputs of
+// one row move from beyond one end of their ranges to beyond the other, which clipping makes
+// equal to the ends: the whole of what a row can do.
+func hullRelease(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", hullData, hullSettings, nearest.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	rows, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	first, second := replaced(rows, 0, -4, -10), replaced(rows, 0, 14, 110)
+	pair, err := p.pair(ctx, "a row is below the ranges, and above", first, second, true)
+	if err != nil {
+		return Subject{}, err
+	}
+	from, scale, err := p.queries(ctx, first)
+	if err != nil {
+		return Subject{}, err
+	}
+	to, _, err := p.queries(ctx, second)
+	if err != nil {
+		return Subject{}, err
+	}
+	draw := pair.Draw
+	pair.Draw = func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+		out, err := draw(useSecond, entropy)
+		if err != nil || len(out.Published) != len(from) {
+			return out, err
+		}
+		// The logarithm of the likelihood ratio of Laplace noise.
+		out.HasStatistic = true
+		for i, v := range out.Published {
+			out.Statistic += (math.Abs(v-from[i]) - math.Abs(v-to[i])) / scale[i]
+		}
+		return out, nil
+	}
+	pair.Release = p.request("note,group,age,dose\nof,b,20,3.000\nb,a,-7e1,5\nof-a-longer-name,a,50,14\nd,b,80.5,-1\n",
+		hullRows, nothing)
+	pair.Release.Name, pair.Release.Given = "release.csv", with(p.given, "data", "fabricated", "smoothing", 1)
+	return Subject{
+		Unit: "one row of two inputs, replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
+		Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
+	}, nil
+}
