@@ -1,5 +1,5 @@
-// Package audit looks for violations of what a release claims to protect. It
-// releases two neighbouring data sets many times and looks at what comes out:
+// Package audit looks for violations of the guarantee that a release claims. It
+// releases two neighbouring data sets many times and tests the outputs:
 //
 //   - the noise: as it is drawn, it has the stated law ([TestNoise]);
 //   - the black box: an event bounds δ and ε from below by how often the outputs
@@ -19,12 +19,12 @@
 // [CheckGaussian].
 //
 // Where this project has a release, the subject is that release: the function that
-// plans it for a user plans it for made-up data, and what it publishes is drawn again
+// plans it for a user plans it for made-up data, and its outputs are drawn again
 // and again, with the search for the worst neighbours going through the same code
 // ([Worst], [WorstOf]). Elsewhere it is the mechanism as trials call it.
 //
 // An audit can show that a claim is false. It can never show that it is true:
-// other neighbours, other events or more draws may say more.
+// other neighbours, other events or more draws may show more.
 package audit
 
 import (
@@ -111,7 +111,7 @@ const (
 // Tests returns all tests.
 func Tests() []Test { return []Test{Exact, Noise, BlackBox, Mu, Support, Rest, Files} }
 
-// Finding is something that a test says against a subject.
+// Finding is evidence of a test against a subject.
 type Finding struct {
 	Test Test   `json:"test"`
 	Text string `json:"text"`
@@ -126,8 +126,8 @@ type Assessment struct {
 	Draws      int     `json:"draws"`
 	Confidence float64 `json:"confidence"`
 	Seed       uint64  `json:"seed"`
-	// EpsilonAtLeast bounds ε at the claimed δ from below, at the confidence. 0
-	// says nothing.
+	// EpsilonAtLeast bounds ε at the claimed δ from below, at the confidence; 0 is no
+	// bound.
 	EpsilonAtLeast float64 `json:"epsilon_at_least"`
 	// DeltaAtLeast bounds δ at the claimed ε from below, by the same event.
 	DeltaAtLeast float64 `json:"delta_at_least"`
@@ -142,7 +142,7 @@ type Assessment struct {
 	// Made lists the tests that were made; the others do not apply.
 	Made     []Test    `json:"tests"`
 	Findings []Finding `json:"findings,omitempty"`
-	// Violation says that there are findings.
+	// Violation reports whether there are findings.
 	Violation bool `json:"violation"`
 }
 
@@ -162,11 +162,11 @@ func (r *Assessment) Found(t Test) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Test == t })
 }
 
-// Event is the set of outputs that was tested, with what came of it in the
-// second half of the draws.
+// Event is the set of outputs that was tested, with its frequencies in the second half
+// of the draws.
 type Event struct {
 	Pair string `json:"pair"`
-	// Statistic names what the outputs were reduced to.
+	// Statistic names the number that the outputs were reduced to.
 	Statistic string `json:"statistic"`
 	// Outputs describes the set.
 	Outputs string `json:"outputs"`
@@ -304,9 +304,9 @@ func (r *Assessment) testSeparation(claim mechanism.Guarantee, apart separation)
 
 // order puts tests and findings into the order of [Tests].
 func (r *Assessment) order() {
-	place := func(t Test) int { return slices.Index(Tests(), t) }
-	slices.SortStableFunc(r.Made, func(a, b Test) int { return place(a) - place(b) })
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return place(a.Test) - place(b.Test) })
+	rank := func(t Test) int { return slices.Index(Tests(), t) }
+	slices.SortStableFunc(r.Made, func(a, b Test) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return rank(a.Test) - rank(b.Test) })
 }
 
 func (r *Assessment) testNoise(s Subject, d *draws) error {

@@ -17,7 +17,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// Fixed seeds: a run is the same every time. The confidence is what keeps the
+// Fixed seeds: a run is the same every time. The confidence keeps the
 // honest ones from failing when something that they draw changes.
 var options = Options{Draws: DefaultDraws, Confidence: 0.999, Seed: 1}
 
@@ -30,7 +30,7 @@ func audit(t *testing.T, s Subject, o Options) *Assessment {
 	return r
 }
 
-// long skips what draws releases for seconds and minutes of processor time.
+// long skips tests that draw releases for seconds and minutes of processor time.
 func long(t *testing.T) {
 	t.Helper()
 	tier.Night(t, "it draws releases for minutes")
@@ -42,12 +42,11 @@ func seeds(all uint64) uint64 {
 	return uint64(tier.Size(int(all/5), int(all)))
 }
 
-// No mechanism of the project is seen to spend more than it claims. What is
-// found is near the claim where the mechanism is tight, which says that the
-// audit looks in the right place. Of what takes long fewer releases are drawn than
-// by default, which is for run audit.
+// No mechanism of the project is seen to spend more than it claims. The bound is near the
+// claim where the mechanism is tight, so that the audit looks in the right place. Of slow
+// mechanisms fewer releases are drawn than by run audit.
 func TestHonestMechanisms(t *testing.T) {
-	// What is drawn by a mechanism alone; the others compute a release for each draw.
+	// Mechanisms alone; the others compute a release for each draw.
 	short := []string{"analytic", "laplace", "entry-noise", "exponential"}
 	atLeast := map[string]float64{
 		"analytic": 2.5, "laplace": 0.8, "entry-noise": 0.9, "exponential": 0.7, "coinpress": 0.6, "selection": 0.5,
@@ -162,7 +161,7 @@ func TestBrokenMechanisms(t *testing.T) {
 	}
 }
 
-// spendsEverything gives each evaluation what the whole selection may spend.
+// spendsEverything gives each evaluation the budget of the whole selection.
 func spendsEverything() (Subject, error) {
 	s, err := selection(mechanism.Guarantee{Epsilon: 3, Delta: 1e-4}, mechanism.Select[struct{}], 1)
 	s.Claim.Epsilon = 1
@@ -272,7 +271,7 @@ func TestEpsilonAtLeast(t *testing.T) {
 	}
 }
 
-// Equal seeds, equal results, whatever the number of cores; other seeds, others.
+// Equal seeds give equal results on any number of cores, other seeds others.
 func TestAuditIsDeterministic(t *testing.T) {
 	s, err := All()[0].New(t.Context())
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// statistic reduces what is published to a number, larger where the second data
-// set is likelier.
+// statistic reduces a release to a number, larger where the second data set is
+// likelier.
 type statistic struct {
 	name   string
 	of     func(Output) float64
@@ -23,10 +23,10 @@ const maxFeatures = 64
 // ten thousand times that of their sum.
 const shrinkage = 1e-4
 
-// statistics returns what is tried: the subject's own statistic, the coordinate
+// statistics returns the candidates: the subject's own statistic, the coordinate
 // whose means differ the most, Fisher's linear discriminant, and the quadratic
-// one, which sees noise that depends on the data. What must be learnt is learnt
-// from first and second, draws of the two data sets.
+// one, which sees noise that depends on the data. All but the first are learnt from first
+// and second, draws of the two data sets.
 func statistics(first, second []Output) []statistic {
 	var out []statistic
 	if first[0].HasStatistic {
@@ -89,7 +89,7 @@ func columns(draws []Output, d int) (mean, variance []float64) {
 
 // discriminants returns Fisher's linear discriminant (S₀ + S₁)⁻¹(m₁ − m₀) and the
 // logarithm of the likelihood ratio of two normal laws, with shrunk covariances.
-// What cannot be factorised is left out.
+// A discriminant whose covariance cannot be factorised is left out.
 func discriminants(first, second []Output, features []int, m0, m1 []float64) []statistic {
 	k := len(features)
 	s0, s1 := covariance(first, features, m0), covariance(second, features, m1)

@@ -13,8 +13,8 @@ import (
 	"privkern/experiments/mechanism"
 )
 
-// draws is what is kept of the releases of one pair. Where there are two of
-// something, they are of the two data sets.
+// draws holds statistics, noise and outputs of the releases of one pair. Arrays of two are
+// of the two data sets.
 type draws struct {
 	statistics []statistic
 	// values[k][side] holds statistic k of the draws.
@@ -47,9 +47,9 @@ func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
 // chunk is how many releases come from one stream.
 const chunk = 1000
 
-// sample draws both data sets of a pair. The streams belong to places in the
-// sample, not to goroutines. The first draws, at most half of those that choose the
-// event, are what discriminants are learnt from.
+// sample draws both data sets of a pair. The streams belong to positions in the
+// sample, not to goroutines. Discriminants are learnt from the first draws, at most half of
+// the draws that choose the event.
 func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error) {
 	learn := min(learnt, max(o.Draws/4, 1))
 	d := new(draws)

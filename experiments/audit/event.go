@@ -70,8 +70,8 @@ func newCells(training ...[]float64) *cells {
 		cut(tail)
 		cut(1 - tail)
 	}
-	// An atom cuts the line on both sides, so that what lies below it is a cell of
-	// its own.
+	// An atom cuts the line on both sides, so that the numbers below it are a cell of
+	// their own.
 	for _, a := range c.atoms {
 		c.edges = append(c.edges, a, math.Nextafter(a, math.Inf(1)))
 	}
@@ -142,7 +142,7 @@ func (c choice) better(o choice) bool {
 	return c.epsilon > o.epsilon
 }
 
-// bestEvent returns the best event for a claim among those that are tried, in
+// bestEvent returns the best event for a claim among three families, in
 // both directions: all outputs from a number up, all below one, and the cells with
 // the highest ratio of counts, which approach the best event there is (the
 // level sets of the likelihood ratio, by the lemma of Neyman and Pearson).
@@ -221,7 +221,7 @@ func (c choice) test() Event {
 }
 
 // DeltaAtLeast bounds δ at ε from below, at the confidence, in the way of
-// [EpsilonAtLeast]: δ ≥ P − e^ε P'. It is negative where that says nothing. A claim
+// [EpsilonAtLeast]: δ ≥ P − e^ε P'. It is negative where that is no bound. A claim
 // (ε, δ) is violated by one of the two bounds where it is by the other.
 func DeltaAtLeast(hits, others, n int, epsilon, confidence float64) float64 {
 	alpha := (1 - confidence) / 2
@@ -246,8 +246,8 @@ func (w intervals) bound(hits int, z float64) float64 {
 // with hits among n draws on one data set and others among n draws on its
 // neighbour: (ε, δ)-differential privacy needs P ≤ e^ε P' + δ, so that
 // ε ≥ log((P − δ)/P'), with Clopper and Pearson's bounds of P from below and of P'
-// from above, each at half of what the confidence leaves. It is 0 where that says
-// nothing.
+// from above, each at half of 1 − confidence. It is 0 where that is no
+// bound.
 func EpsilonAtLeast(hits, others, n int, delta, confidence float64) float64 {
 	alpha := (1 - confidence) / 2
 	p, q := atLeast(hits, n, alpha), atMost(others, n, alpha)

@@ -13,10 +13,10 @@ import (
 //
 // The statistic is normal where the noise is: t = (m1 − m0)/(s √(2/n)) has the
 // noncentral t law with 2n − 2 degrees of freedom, whose deviation is
-// asymptotically √(1 + t²/(4n − 4)). The bound is 0 where it says nothing.
+// asymptotically √(1 + t²/(4n − 4)). The result is 0 where that is no bound.
 //
-// It holds for releases that are Gaussian only, and says nothing of others: it is
-// for subjects that are stated to be, whose noise [TestNoise] does not reject.
+// It holds for Gaussian releases only: for subjects that are stated to be Gaussian and
+// whose noise [TestNoise] does not reject.
 func MuAtLeast(m0, m1, s float64, n int, confidence float64) float64 {
 	if s == 0 {
 		if m0 == m1 {
@@ -30,7 +30,7 @@ func MuAtLeast(m0, m1, s float64, n int, confidence float64) float64 {
 	return max(0, size-z*deviation)
 }
 
-// GaussianBound is what Gaussian noise as it was drawn says of a claim.
+// GaussianBound bounds μ and δ from below by drawn Gaussian noise.
 type GaussianBound struct {
 	Pair string `json:"pair"`
 	// MuAtLeast bounds μ from below, at the audit's confidence.

@@ -9,7 +9,7 @@ import (
 	"privkern/experiments/mechanism"
 )
 
-// The bound of μ is below the truth as often as the confidence says, and near it.
+// The bound of μ is below the truth with the stated confidence, and near it.
 func TestMuAtLeast(t *testing.T) {
 	const n, samples, confidence = 2000, 400, 0.8
 	for _, mu := range []float64{0.1, 1, 5} {
@@ -48,7 +48,7 @@ func TestMuAtLeast(t *testing.T) {
 
 // The power that is stated. ×.85 of the analytic noise at (1, .01) is found by the
 // black box alone and by the Gaussian bound. With n draws in the test, P = .1 and
-// P' = .028 say, P − eP' deviates by .54/√n, and Clopper and Pearson's bounds take
+// P' = .028, P − eP' deviates by .54/√n, and Clopper and Pearson's bounds take
 // off 2.5/√n: of the exact δ, .0234, the 6.5th deviation is above .01 at the default
 // size, the fourth at the size that is tried here besides. The bound serves where δ
 // is too small for events, too. The analytic noise itself is exactly as private as it

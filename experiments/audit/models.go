@@ -150,7 +150,7 @@ var hullRows = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,`)
 
 // hullRelease releases the rows behind a classifier of affine hull machines. Both inputs of
 // one row move from beyond one end of their ranges to beyond the other, which clipping makes
-// equal to the ends: the whole of what a row can do.
+// equal to the ends: the largest effect of a row.
 func hullRelease(ctx context.Context) (Subject, error) {
 	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", hullData, hullSettings, nearest.Plan)
 	if err != nil {

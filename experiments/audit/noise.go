@@ -29,7 +29,7 @@ type NoiseTest struct {
 	P         float64 `json:"p"`
 }
 
-// NoiseReport is what the tests of the noise say of one pair.
+// NoiseReport holds the results of the tests of the noise of one pair.
 type NoiseReport struct {
 	Releases    int `json:"releases"`    // of each data set
 	Coordinates int `json:"coordinates"` // of noise in each release
@@ -49,8 +49,8 @@ type NoiseSample struct {
 
 // TestNoise tests samples against their law: coordinate by coordinate by its
 // distribution function (Kolmogorov and Smirnov, the asymptotic law) and its
-// size (χ²), all coordinates together in the same two ways, and by what should not
-// be there: correlation between coordinates, with the release before, and releases
+// size (χ²), all coordinates together in the same two ways, and for
+// dependence: correlation between coordinates, with the release before, and releases
 // that repeat. Noise ×.95 is found in 125,000 releases with a probability that
 // differs from 1 by less than 1e-12: its χ² lies 24 deviations from the mean.
 //

@@ -53,7 +53,7 @@ func TestPowerOfNoiseTests(t *testing.T) {
 	}
 }
 
-// What is not independent or not of the law is found by the test that looks for it.
+// Noise that is not independent or not of the law is found by the test for it.
 func TestNoiseFaults(t *testing.T) {
 	const releases, d = 20_000, 3
 	for _, c := range []struct {

@@ -25,16 +25,15 @@ import (
 	"privkern/runner/experiment"
 )
 
-// planned is a release of this project with made-up data: what is audited is the
-// code that makes a user's release, from the rows that were read to what is
-// published.
+// planned is a release of this project with made-up data: the audited code is the one that
+// makes a user's release, from the rows that were read to the published numbers.
 type planned struct {
 	experiment *experiment.Experiment
 	given      map[string]any // the settings, without the file of the data
 	file       string         // the data set's file
 	content    string
 	plan       func(context.Context, *experiment.Trial) (*release.Plan, error)
-	// mayFail says that a release may fail by its noisy numbers, after they were
+	// mayFail is set where a release may fail by its noisy numbers, after they were
 	// drawn.
 	mayFail bool
 
@@ -112,7 +111,7 @@ func (p *planned) give(plan *release.Plan) {
 	p.free = append(p.free, plan)
 }
 
-// rows returns a copy of the private rows, and what a release of them spends.
+// rows returns a copy of the private rows and the spending of a release of them.
 func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, error) {
 	plan, err := p.take(ctx)
 	if err != nil {
@@ -122,8 +121,8 @@ func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, er
 	return mat.DenseCopyOf(plan.Private), plan.Spending, nil
 }
 
-// release releases the rows, and returns what was drawn. Of one that fails by its
-// noisy numbers there is nothing but these.
+// release releases the rows and returns the draws of its noise. The release is nil where it
+// fails by its noisy numbers.
 func (p *planned) release(ctx context.Context, private *mat.Dense, source *release.Source) (
 	*experiment.Release, []release.Draw, error) {
 	plan, err := p.take(ctx)
@@ -140,7 +139,7 @@ func (p *planned) release(ctx context.Context, private *mat.Dense, source *relea
 	return out, draws, err
 }
 
-// queries are what noise is added to in a release of the rows, one after the
+// queries returns the numbers to which a release of the rows adds noise, one after the
 // other, and the scales of the noise.
 func (p *planned) queries(ctx context.Context, private *mat.Dense) (query, scale []float64, err error) {
 	_, draws, err := p.release(ctx, private, release.Unbooked(rand.NewChaCha8([32]byte{2})))
@@ -151,8 +150,8 @@ func (p *planned) queries(ctx context.Context, private *mat.Dense) (query, scale
 	return query, scale, err
 }
 
-// pair is two neighbours of noisy numbers. Where the queries do not depend on what
-// is released before them, the likelihood ratio is an increasing function of the
+// pair returns the neighbours first and second. Where the queries do not depend on earlier
+// outputs, the likelihood ratio is an increasing function of the
 // part of the release along their difference in units of the noise.
 func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dense, adaptive bool) (Pair, error) {
 	a, scale, err := p.queries(ctx, first)
@@ -193,7 +192,7 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 	return Pair{Name: name, apart: distance(a, b, scale), Follows: follows, Draw: draw}, nil
 }
 
-// outputOf is what the tests look at of draws of that many numbers.
+// outputOf returns the numbers, the noise and the grids of draws of size numbers.
 func outputOf(draws []release.Draw, size int) Output {
 	room := make([]float64, 4*size)
 	out := Output{

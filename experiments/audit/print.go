@@ -75,7 +75,7 @@ func (r *Assessment) text(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s\n", r.Verdict())
 }
 
-// Verdict says in a line what the draws show, which is never that a claim holds.
+// Verdict returns the result in a line, which is never that a claim holds.
 func (r *Assessment) Verdict() string {
 	if r.EpsilonAtLeast > r.Epsilon {
 		return fmt.Sprintf("violation: epsilon >= %.3f at confidence %g, claimed %g",

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the draws show and what is calculated stay apart: noise that is just
+// The results of draws and of calculations stay apart: noise that is just
 // too little is a violation that no draws can see.
 func TestText(t *testing.T) {
 	exact := 0.0102

@@ -12,8 +12,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Nothing is found in releases that are as they claim. The numbers of draws are a few times
-// those that find the mutants of their paths ("audit: ..." in tests/mutants).
+// Nothing is found in releases that are as they claim. The numbers of draws find the
+// mutants of their paths ("audit: ..." in tests/mutants).
 func TestReleases(t *testing.T) {
 	long(t)
 	for _, c := range []struct {
@@ -51,8 +51,8 @@ func twoSteps(ctx context.Context) (Subject, error) {
 	return cloakingClassification(ctx, 2, [][]float64{oneInput})
 }
 
-// The searches find what the sensitivity allows: a Gaussian release is as far apart
-// as its noise is calibrated for, and not further.
+// The searches reach the sensitivity: neighbours are as far apart as the Gaussian noise is
+// calibrated for, and not further.
 func TestNeighboursAreTheWorst(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -8,11 +8,11 @@ import (
 )
 
 // Worst searches pairs of rows in a box for the pair whose distance is largest,
-// such as the Mahalanobis distance between what a mechanism computes of the two:
+// such as the Mahalanobis distance between the queries of a mechanism:
 // it climbs by one coordinate of one of the rows at a time, to a bound, to the
 // middle or by a step that shrinks, from all pairs of corners (of a few hundred by
 // chance in many dimensions) and from starts points inside the box. It returns
-// equal pairs for equal seeds. What it finds is a lower bound of the largest
+// equal pairs for equal seeds. The result is a lower bound of the largest
 // distance; nothing bounds it from above.
 func Worst(low, high []float64, distance func(a, b []float64) float64, starts int, seed uint64) (
 	a, b []float64, largest float64, err error) {
@@ -114,8 +114,8 @@ func (c climb) from(p []float64) float64 {
 	return best
 }
 
-// WorstOf returns the index with the largest distance of n: which of the outputs,
-// say, changes a release the most.
+// WorstOf returns the index, from 0 to n−1, with the largest distance, such as the index of
+// the output that changes a release the most.
 func WorstOf(n int, distance func(i int) float64) (index int, largest float64) {
 	largest = math.Inf(-1)
 	for i := range n {

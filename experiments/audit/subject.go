@@ -10,10 +10,10 @@ import (
 	"privkern/experiments/mechanism"
 )
 
-// Subject is something that releases, with what it claims.
+// Subject is a mechanism or a release, with the guarantee that it claims.
 type Subject struct {
 	Name  string
-	Unit  string // what is protected
+	Unit  string // of protection
 	Claim mechanism.Guarantee
 	// Law is that of the stated noise, and "" where none is stated: a choice, or a
 	// mixture. The tests of the noise and the bound of Gaussian releases need it.
@@ -24,8 +24,8 @@ type Subject struct {
 	// or in the draws shows in the other tests only.
 	Sigma float64
 	Pairs []Pair
-	// Draws is how many releases are drawn of each data set where the options do not
-	// say; 0 stands for [DefaultDraws].
+	// Draws is the number of releases of each data set where the options have none; 0
+	// stands for [DefaultDraws].
 	Draws int
 }
 
@@ -41,7 +41,7 @@ const (
 // Pair is two neighbouring data sets, the worst that are known or that a search
 // finds ([Worst]), and how they are released.
 type Pair struct {
-	Name string // in what they differ
+	Name string // their difference
 	// Draw releases one of the data sets anew. All randomness comes from the
 	// stream, so that equal streams give equal releases; it serves as an io.Reader
 	// and as a rand.Source. Draw is called from several goroutines, each with a
@@ -50,8 +50,8 @@ type Pair struct {
 	// Whole returns everything that one release publishes. It is nil where the
 	// subject has no files, and then the test of them is not made.
 	Whole func(second bool, entropy *rand.ChaCha8) (Whole, error)
-	// Follows says what else than the noisy numbers has a part in what is released of
-	// the two data sets, and "" for nothing. It is nil where that cannot be tried.
+	// Follows describes a part of the two releases that depends on more than the noisy
+	// numbers, "" where there is none. It is nil where that cannot be tried.
 	Follows func(ctx context.Context) (string, error)
 	// Release is the same release as a user asks for it, from which whoever can make
 	// such releases sets Whole; nil where there is none.
@@ -66,7 +66,7 @@ type Output struct {
 	// post-processing that loses digits: equally many in all releases, none NaN.
 	Published []float64
 	// Statistic, where HasStatistic, is an increasing function of the likelihood
-	// ratio of the second data set to the first, computed from what is published.
+	// ratio of the second data set to the first, computed from the published numbers.
 	// Of a subject whose law is Gaussian it is linear in Published. Without one, a
 	// discriminant is learnt from the draws; with one, the better of the two.
 	Statistic    float64
@@ -88,13 +88,13 @@ type Output struct {
 	length int // of Published, before it was fitted to that of other releases
 }
 
-// streamOf returns the stream of a place in the sample, whatever the goroutine.
+// streamOf returns the stream of a chunk of the sample, which does not depend on goroutines.
 func streamOf(name, purpose string, pair int, second bool, chunk int, seed uint64) *rand.ChaCha8 {
 	place := fmt.Appendf(nil, "audit\x00%s\x00%s\x00%d\x00%v\x00%d\x00%d", name, purpose, pair, second, chunk, seed)
 	return rand.NewChaCha8(sha256.Sum256(place))
 }
 
-// Request is a release as a user asks for one, of a file of data: what it publishes
+// Request is a release as a user asks for one, of a file of data: all that it publishes
 // is compared between two files whose rows are neighbours or further apart, and
 // which differ in everything else that is not public: digits, columns, order of the
 // columns, length.

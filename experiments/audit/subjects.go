@@ -157,7 +157,7 @@ func either[T any](second bool, a, b T) T {
 func indicator(b bool) float64 { return either(b, 0.0, 1) }
 
 // entryNoise moves the entry by d = 1. The atom at zero noise distinguishes the
-// data sets with certainty, and the Laplace law beside it with e^ε.
+// data sets with certainty, and the Laplace law around it with e^ε.
 func entryNoise(claim mechanism.Guarantee, m mechanism.EntryNoise) Subject {
 	return Subject{
 		Unit: "a matrix entry changed by at most 1", Claim: claim,
@@ -227,7 +227,7 @@ func coinPress(claim, spent mechanism.Guarantee) (Subject, error) {
 	}, nil
 }
 
-// selector is what is audited as private selection.
+// selector is an implementation of private selection.
 type selector func(b mechanism.SelectionBudget, candidates int, rule mechanism.SelectionRule,
 	evaluate mechanism.Evaluator[struct{}], rng *rand.Rand) (mechanism.Selected[struct{}], error)
 
@@ -236,7 +236,7 @@ type selector func(b mechanism.SelectionBudget, candidates int, rule mechanism.S
 //
 //   - One outcome's probability grows by e^ε where that of all better ones
 //     falls by as much. As a geometric number of draws is made, both of their
-//     tails come in, and 3ε is nearly used up: what random stopping costs.
+//     tails come in, and 3ε is nearly used up: the cost of random stopping.
 //   - An outcome is so rare that whether it is ever found would reveal much if the
 //     number of draws were fixed. This one shows whether there is a coin.
 //   - Scores with Gaussian noise; noise multiplies its standard deviation.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// SupportSample is what was published of several releases of a data set: release i
+// SupportSample holds the published numbers of several releases of a data set: release i
 // has the coordinates Values[i*D:(i+1)*D], on a grid with the stated spacings, 0
 // for a coordinate that is no noisy number.
 type SupportSample struct {
@@ -28,8 +28,8 @@ const (
 // coordinate.
 const missed = 1e-7
 
-// TestSupport says what is wrong with the values that two neighbouring data sets
-// can have. Each spacing is a power of two; every value is a multiple of it, to
+// TestSupport returns the errors in the values of two neighbouring data sets.
+// Each spacing is a power of two; every value is a multiple of it, to
 // the last bit; the spacings are equal for both data sets. The part of the grid
 // points in the middle of the values that is hit is as large as many draws from a
 // smooth law leave it, so that the true spacing is no coarser than the stated one.
@@ -78,7 +78,7 @@ func powerOfTwo(g float64) bool {
 	return fraction == 0.5 && !math.IsInf(g, 0)
 }
 
-// coordinate says what is wrong with one coordinate, and "" where nothing is.
+// coordinate returns the error in one coordinate, "" where there is none.
 func (s SupportSample) coordinate(j int, grid float64) string {
 	n := len(s.Values) / s.D
 	points := make([]float64, n)
@@ -101,8 +101,8 @@ func (s SupportSample) coordinate(j int, grid float64) string {
 // are hit with how many are to be expected. With λ draws at a point on average, a
 // Poisson number, 1 − e^−λ of the points are hit; λ follows the empirical law, in
 // 32 cells. That is a mean of concave functions, so that a law that varies inside
-// a cell lowers the share a little: half a percent is allowed, and what independent
-// points vary by. Twice the spacing hits half of the points.
+// a cell lowers the share a little: half a percent is allowed, and the variation of
+// independent points. Twice the spacing hits half of the points.
 func occupancy(points []float64, grid float64) string {
 	const parts = 32
 	n := len(points)

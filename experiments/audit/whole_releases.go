@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Whole is everything that one release publishes: files, what it prints on either
-// stream, warnings.
+// Whole is everything that one release publishes: files, both output streams, warnings.
 type Whole struct {
 	Parts []Part
-	// Private names what must occur nowhere, beside paths and digests: the path of
-	// the data, a digest of it, a value of it.
+	// Private holds texts that must occur nowhere, in addition to paths and digests: the
+	// path of the data, a digest of it, a value of it.
 	Private []string
 }
 
@@ -43,7 +42,7 @@ const wholes = 5
 // with the first: they have equal parts, and the parts are equal but for the digits
 // of noisy numbers. Numbers of rows and columns, fields and their order, metadata,
 // messages and warnings are equal then, and so are sizes but for those digits.
-// Nothing holds a path, a digest or what the subject calls private.
+// No part holds a path, a digest or a private text of the subject.
 func TestWhole(pair Pair, entropy func(second bool, i int) *rand.ChaCha8) ([]string, error) {
 	var found []string
 	var reference Whole
@@ -78,7 +77,7 @@ func TestWhole(pair Pair, entropy func(second bool, i int) *rand.ChaCha8) ([]str
 	return found, nil
 }
 
-// leaks says what no release may hold.
+// leaks returns the parts with texts that no release may hold.
 func (w Whole) leaks() []string {
 	var found []string
 	for _, p := range w.Parts {
@@ -101,7 +100,7 @@ func (w Whole) leaks() []string {
 	return found
 }
 
-// differs says where two releases differ in more than the digits of noisy numbers.
+// differs returns the first difference of two releases apart from the digits of noisy numbers.
 func (w Whole) differs(o Whole) string {
 	names := func(w Whole) (out []string) {
 		for _, p := range w.Parts {

@@ -11,7 +11,7 @@ import (
 
 func TestWholeReleases(t *testing.T) {
 	noisy := regexp.MustCompile(`(?m)^\d.*$`) // the rows of a table
-	// A table of two noisy numbers beside its description.
+	// A table of two noisy numbers and its description.
 	release := func(rng *rand.Rand) Whole {
 		table := fmt.Sprintf("x,y\n1,%.17g\n2,%.17g\n", rng.NormFloat64(), 1e-20*rng.NormFloat64())
 		return Whole{Parts: []Part{

@@ -10,7 +10,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Rule names how an account adds up what is spent; see the package comment.
+// Rule names the way in which an account adds up releases; see the package comment.
 type Rule string
 
 // The rules.
@@ -23,8 +23,8 @@ const (
 func Rules() []string { return []string{string(GDP), string(Basic)} }
 
 // Limit is the (ε, δ) that all releases of an account stay within together. It is
-// a person's choice and may be changed at any time: totals are kept, and what is
-// left follows from both.
+// a person's choice and may be changed at any time: totals are kept, and the rest
+// follows from both.
 type Limit struct {
 	Epsilon float64 `json:"epsilon"`
 	// Delta of the default limit may be 0: then that of an account is 0.1/n.
@@ -32,7 +32,7 @@ type Limit struct {
 }
 
 // DefaultEpsilon is the limit of a new account where the ledger has no other: the
-// weaker end of what counts as a formal guarantee (Ponomareva et al., "How to
+// weaker end of the formal guarantees (Ponomareva et al., "How to
 // DP-fy ML: a practical guide to machine learning with differential privacy", JAIR
 // 77, 2023, Section 5.2, tier 2).
 const DefaultEpsilon = 10
@@ -44,7 +44,7 @@ const (
 	minDelta, maxDelta     = 1e-100, 0.99
 )
 
-// CheckEpsilon refuses what is no ε of a limit.
+// CheckEpsilon refuses numbers that are no ε of a limit.
 func CheckEpsilon(epsilon float64) error {
 	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
 		return fmt.Errorf("a number from %v to %v is required", minEpsilon, maxEpsilon)
@@ -52,7 +52,7 @@ func CheckEpsilon(epsilon float64) error {
 	return nil
 }
 
-// CheckDelta refuses what is no δ of a limit.
+// CheckDelta refuses numbers that are no δ of a limit.
 func CheckDelta(delta float64) error {
 	if !(delta >= minDelta && delta <= maxDelta) {
 		return fmt.Errorf("a number from %g to %g is required", minDelta, maxDelta)
@@ -76,13 +76,13 @@ type Entry struct {
 	Experiment string  `json:"experiment"`
 	Epsilon    float64 `json:"epsilon"`
 	Delta      float64 `json:"delta"`
-	// Mu is what counts in an account with the rule [GDP]; elsewhere it is
+	// Mu counts in an account with the rule [GDP]; elsewhere it is
 	// information, and 0 where the release has none.
 	Mu   float64 `json:"mu"`
 	Note string  `json:"note,omitempty"`
 }
 
-// Account is what releases of some data have spent at one unit of protection. Its
+// Account holds the releases of some data at one unit of protection. Its
 // key is the data or the name, with the unit: no two accounts of a ledger share it.
 // Entries are only ever added.
 type Account struct {
@@ -98,12 +98,12 @@ type Account struct {
 	number int // place in the ledger, from 1
 }
 
-// id is what the account belongs to. CheckName keeps names apart from digests, so
+// id is the digest or the name of the account's data. CheckName keeps names apart from digests, so
 // that one text serves for both.
 func (a *Account) id() string { return a.Data + a.Name }
 
-// describe names the account without a digest of data: what a release prints may
-// be read by others.
+// describe names the account without a digest of data, because others may read the output
+// of a release.
 func describe(a *Account) string {
 	text := "the account of these data"
 	if a.number > 0 {
@@ -167,11 +167,11 @@ func (e Entry) check(r Rule) error {
 	return nil
 }
 
-// most bounds ε and μ of a release: what is larger protects nothing, and sums
+// most bounds ε and μ of a release: larger ones protect nothing, and sums
 // stay finite.
 const most = 1e100
 
-// checkAmount refuses what is no guarantee. NaN fails every comparison.
+// checkAmount refuses numbers that are no guarantee. NaN fails every comparison.
 func checkAmount(epsilon, delta, mu float64) error {
 	switch {
 	case !(epsilon > 0 && epsilon <= most):
@@ -278,7 +278,7 @@ func (s *State) check() error {
 	return nil
 }
 
-// clashes says whether a word names both accounts although they belong to
+// clashes reports whether a word names both accounts although they belong to
 // different data.
 func (a *Account) clashes(b *Account) bool {
 	same := func(x, y string) bool { return x != "" && x == y }
@@ -325,8 +325,8 @@ func (s *State) NewLimit() Limit {
 
 // Find returns the accounts, one for each unit, that a word names: a number of an
 // account, which names it alone, a budget id, a label, or 6 or more first digits
-// of the SHA-256 of the data. An error is an *[experiment.UnknownError], or says
-// that the word is ambiguous.
+// of the SHA-256 of the data. An error is an *[experiment.UnknownError] or an
+// *[AmbiguousError].
 func (s *State) Find(word string) ([]*Account, error) {
 	// In this order, so that a name that somebody chose goes before digits of a
 	// digest, and a number before both.
@@ -370,7 +370,7 @@ func (s *State) Choose(word, unit string) ([]*Account, error) {
 	return nil, mistake("%q has no account of unit %s, only of %s", word, unit, unitsOf(found))
 }
 
-// Words returns what names accounts: numbers, budget ids, labels, and short
+// Words returns the words that name accounts: numbers, budget ids, labels, and short
 // digests of data, for the operator's eyes only.
 func (s *State) Words() []string {
 	var words []string

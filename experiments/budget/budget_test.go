@@ -194,7 +194,7 @@ func repeat(s experiment.Spending, n int) []experiment.Spending {
 	return out
 }
 
-// What just fits, and what just does not, of an account with a limit (1, 1e-3).
+// Releases that just fit, and that just do not, into an account with a limit (1, 1e-3).
 func TestBoundary(t *testing.T) {
 	_, m, err := ceiling(Limit{1, 1e-3})
 	if err != nil {
@@ -239,7 +239,7 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
-// What an error or a report says is left does fit, and a little more does not.
+// The rest that an error or a report states does fit, and a little more does not.
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -277,8 +277,7 @@ func TestLeft(t *testing.T) {
 	})
 }
 
-// Whatever is asked for, the sums of what was admitted are within the limit, in
-// exact arithmetic.
+// The sums of all admitted releases are within the limit, in exact arithmetic.
 func TestNoRoundingOverspends(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	_, down, err := ceiling(Limit{1, 1e-3})
@@ -401,7 +400,7 @@ func TestDefaultLimit(t *testing.T) {
 	}
 }
 
-// What a release prints may be read by others.
+// Others may read the output of a release.
 func TestErrorsHoldNoDigest(t *testing.T) {
 	l := limited(t, 1)
 	book(t, l, spend(0.3, 1e-5, 0.1))

@@ -1,7 +1,6 @@
-// Package budget keeps the ledger of what releases have spent: one file with an
-// account for each set of data and unit of protection. [Ledger.Book] writes what a
-// release takes before any noise is drawn, and refuses what exceeds the limit of
-// an account. A release that fails after its booking has spent: an observer may
+// Package budget keeps the ledger of releases: one file with an account for each set of data
+// and unit of protection. [Ledger.Book] books a release before any noise is drawn, and
+// refuses one that exceeds the limit of an account. A release that fails after its booking has spent: an observer may
 // have seen that it failed.
 //
 // # Accounts
@@ -18,7 +17,7 @@
 //
 //   - [GDP], where the first release has a μ of Gaussian differential privacy.
 //     Releases pass while Σμ² ≤ M², where M is the largest μ that the limit (ε, δ)
-//     allows. This holds where each release, and what it spends, is chosen after
+//     allows. This holds where each release and its budget are chosen after
 //     the outputs of those before it: Smith and Thakurta, "Fully adaptive
 //     composition for Gaussian differential privacy", 2022 (arXiv:2210.17520);
 //     Koskela, Tobaben and Honkela, "Individual privacy accounting with Gaussian
@@ -47,7 +46,7 @@
 //
 // A new account has the default limit of the ledger: ε = [DefaultEpsilon] at δ =
 // 0.1/n until a person sets another. A limit may be raised or lowered at any time. It
-// decides about the next release; what was released stays spent, and the guarantee
+// decides about the next release; past releases stay spent, and the guarantee
 // of the data is the larger of the limits that they have had.
 //
 // # The file
@@ -73,9 +72,9 @@
 //	}
 //
 // The ledger is JSON with a schema number and a SHA-256 over all of its bytes. It
-// is replaced as a whole under a lock on a file beside it, and synced before
+// is replaced as a whole under a lock on a file next to it, and synced before
 // Book returns. A file that is torn, edited or of a newer schema is refused, and
-// never replaced. The version before the last change stays beside it (".bak") for
+// never replaced. The version before the last change stays next to it (".bak") for
 // a person to look at; it lacks the last booking, so nothing falls back on it. The
 // SHA-256 recognises accidents, not forgery: whoever may write the file may
 // recompute it.

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// ErrNone says that there is no ledger yet: nothing has been booked.
+// ErrNone is the error where there is no ledger yet: nothing has been booked.
 var ErrNone = errors.New("there is no budget ledger yet")
 
-// LimitError says that a release does not fit into an account. Nothing is booked.
+// LimitError is a release that does not fit into an account. Nothing is booked.
 // Its text has no digest of data.
 type LimitError struct {
 	// Account is its number, its budget id and its unit, for people.
@@ -24,13 +24,13 @@ type LimitError struct {
 	Basic    Amount // Σε, Σδ
 	Asked    Amount
 	// Left is the largest Gaussian release that would still fit, at the δ that is
-	// asked for; of sums, what is left of both.
+	// asked for; of sums, the rest of both.
 	Left Amount
 	File string // of the ledger, where it is not the default one
 }
 
-// Error says what the account allows, what was spent, what is asked for, what is
-// left, and what to do, in this order.
+// Error gives the limit, the spending so far, the release, the rest, and a way out, in this
+// order.
 func (e *LimitError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the budget of %s does not allow this release: its limit is %s", e.Account,
@@ -100,7 +100,7 @@ func pair(a Amount) string {
 	return text
 }
 
-// RuleError says that a release cannot be added up with those of its account: it has
+// RuleError is a release that cannot be added up with the others of its account: it has
 // neither a μ nor a pure guarantee, and the account adds up μ. Nothing is booked.
 type RuleError struct{ Account string }
 
@@ -110,8 +110,8 @@ func (e *RuleError) Error() string {
 		"`run budget set NAME --unit row|output --epsilon E --delta D --rule basic --create` opens one for --budget-id NAME"
 }
 
-// FileError says that the ledger cannot be used, why, and what to do. Whatever the
-// reason, nothing may be released.
+// FileError is a ledger that cannot be used, with the reason and a way out. Nothing may be
+// released then.
 type FileError struct {
 	Path    string
 	Problem string // such as "is damaged"
@@ -132,14 +132,14 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// ArgumentError is a mistake in what a person asks [Ledger.Set] for.
+// ArgumentError is a mistake in a [Change].
 type ArgumentError struct{ Reason string }
 
 func (e *ArgumentError) Error() string { return e.Reason }
 
 func mistake(format string, args ...any) error { return &ArgumentError{fmt.Sprintf(format, args...)} }
 
-// AmbiguousError says that a word names accounts of different data.
+// AmbiguousError is a word that names accounts of different data.
 type AmbiguousError struct {
 	Word    string
 	Numbers []int // of two of them

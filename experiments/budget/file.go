@@ -18,7 +18,7 @@ import (
 // schema is raised when the file changes its meaning.
 const schema = 1
 
-// Files beside the ledger.
+// Suffixes of the files next to the ledger.
 const (
 	previousSuffix = ".bak"
 	lockSuffix     = ".lock"
@@ -57,10 +57,10 @@ func seal(raw []byte) []byte {
 	return bytes.Replace(raw, []byte(zeros), []byte(hex.EncodeToString(sum[:])), 1)
 }
 
-// errNewer says that another version of the program wrote the file.
+// errNewer is the error of a file that a newer version of the program wrote.
 var errNewer = errors.New("its schema is newer")
 
-// parse reads what encode has written, and nothing else: every byte is covered by
+// parse reads the output of encode, and nothing else: every byte is covered by
 // the digest, and the content is checked besides. The schema comes first, since a
 // newer one may have another digest. A member that this version does not know is
 // refused: writing the ledger would lose it.
@@ -107,7 +107,7 @@ func parse(raw []byte) (*State, error) {
 
 // read returns the content of the ledger, or [ErrNone], and its bytes. Where there
 // is anything at the path that cannot be read, it is an error: a new ledger in its
-// place would forget what was spent.
+// place would forget the releases.
 func (l *Ledger) read() (s *State, raw []byte, err error) {
 	info, err := l.disk.Stat(l.path) // before opening: a pipe would be waited for
 	switch {
@@ -138,8 +138,8 @@ func (l *Ledger) read() (s *State, raw []byte, err error) {
 	return s, raw, nil
 }
 
-// restore says what a person can do where the ledger is lost: no program knows
-// what was booked since.
+// restore advises a person who has lost the ledger: no program knows
+// the bookings since.
 func (l *Ledger) restore() string {
 	const lower = "lower the limits by what was released since (run budget set)"
 	if _, err := l.disk.Lstat(l.path + previousSuffix); err != nil {
@@ -169,7 +169,7 @@ func (l *Ledger) write(s *State, old []byte) error {
 		"or give another file with --budget-file"
 	raw, err := encode(s)
 	if err == nil {
-		// What could not be read again would lock up the ledger.
+		// A file that cannot be read again would lock up the ledger.
 		_, err = parse(raw)
 	}
 	if err != nil {
@@ -190,7 +190,7 @@ func (l *Ledger) write(s *State, old []byte) error {
 	if err := l.replace(l.path, raw); err != nil {
 		return l.problem("cannot be written", err, advice)
 	}
-	// From here on the booking may be in the ledger whatever happens: it has
+	// From here on the booking may be in the ledger even after an error: it has
 	// been spent.
 	if err := l.disk.SyncDir(filepath.Dir(l.path)); err != nil {
 		return l.problem("was written, but may not survive a crash", err,
@@ -209,7 +209,7 @@ func (l *Ledger) replace(path string, raw []byte) error {
 }
 
 // removeLeftovers removes temporary files of killed processes. Under the lock no
-// other process has one. What CreateTemp puts into a name are digits, so files of
+// other process has one. CreateTemp puts digits into a name, so files of
 // a ledger with a longer name stay.
 func (l *Ledger) removeLeftovers() {
 	dir, base := filepath.Split(l.path)

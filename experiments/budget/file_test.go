@@ -111,7 +111,7 @@ func resealed(t *testing.T, old, new string) []byte {
 	return seal(bytes.Replace(raw, []byte(old), []byte(new), 1))
 }
 
-// What cannot be used is refused with a reason, and stays byte by byte as it is.
+// A file that cannot be used is refused with a reason, and stays byte by byte as it is.
 func TestUnusableFiles(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -246,7 +246,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// The version beside the ledger lacks the last change, and nothing else.
+// The previous version lacks the last change, and nothing else.
 func TestPreviousVersion(t *testing.T) {
 	l := limited(t, 1)
 	var last []byte
@@ -327,7 +327,7 @@ func TestHeldLock(t *testing.T) {
 	}
 }
 
-// FuzzParse reads anything, as it is and with a correct digest: no panic, and what
+// FuzzParse reads anything, as it is and with a correct digest: no panic, and a state that
 // is read is written and read back alike, with a report for each account.
 func FuzzParse(f *testing.F) {
 	raw := content(f)

@@ -24,7 +24,7 @@ type Ledger struct {
 	wait   time.Duration    // for the lock
 }
 
-// DefaultPath returns the path of the ledger beside the user's configuration.
+// DefaultPath returns the path of the ledger in the folder of the user's configuration.
 func DefaultPath() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -52,7 +52,7 @@ func Open(path string) (*Ledger, error) {
 		}
 	}
 	if info, err := os.Lstat(l.path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return l, nil //nolint:nilerr // reading says what is wrong, or that there is none
+		return l, nil //nolint:nilerr // reading returns the error, or that there is none
 	}
 	target, err := filepath.EvalSymlinks(l.path)
 	if err != nil {
@@ -93,8 +93,8 @@ func (l *Ledger) Check() error {
 }
 
 // update changes the ledger under its lock, which is held from reading to writing:
-// of two processes the second sees what the first has booked. Where change returns an error the file
-// stays as it is.
+// of two processes the second sees the bookings of the first. Where change returns an error
+// the file stays as it is.
 func (l *Ledger) update(change func(*State) error) error {
 	unlock, err := l.lock()
 	if err != nil {
@@ -120,7 +120,7 @@ func (l *Ledger) update(change func(*State) error) error {
 // An error means that nothing may be released. Where the release does not fit it
 // is a *[LimitError], where the rule of an account cannot add it up a *[RuleError],
 // where the ledger cannot be used a *[FileError]. After nil the release has spent,
-// whatever becomes of it.
+// even if it fails later.
 func (l *Ledger) Book(s experiment.Spending, as string) error {
 	if err := checkSpending(s, as); err != nil {
 		return fmt.Errorf("this release cannot be booked: %w", err)
@@ -136,7 +136,7 @@ func (l *Ledger) Book(s experiment.Spending, as string) error {
 	return nil
 }
 
-// checkSpending refuses what is no release. Its errors show no digest.
+// checkSpending refuses values that no release spends. Its errors show no digest.
 func checkSpending(s experiment.Spending, as string) error {
 	if as != "" {
 		if err := CheckName(as); err != nil {
@@ -228,7 +228,7 @@ func (s *State) label(id string) string {
 	return ""
 }
 
-// Change is what a person changes about an account. What is nil or "" stays.
+// Change is a person's change of an account. Fields that are nil or "" leave it as it is.
 type Change struct {
 	Account string // as [State.Find] takes it; the budget id with Create
 	Unit    string // "" for the only one, for a label, and with Create for each
@@ -240,8 +240,8 @@ type Change struct {
 }
 
 // Set changes the limit, the rule or the label of an account, or opens those of a
-// budget id before its first release, and returns the reports of what it changed. A
-// limit may be lowered below what is spent: then nothing more is released. A mistake
+// budget id before its first release, and returns the reports of the changed accounts. A
+// limit may be lowered below the sum of releases: then nothing more is released. A mistake
 // is an *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
 func (l *Ledger) Set(c Change) ([]*Report, error) {
 	var reports []*Report
@@ -332,7 +332,7 @@ func (s *State) open(c Change) ([]*Account, error) {
 	return opened, nil
 }
 
-// change does what is asked for, or returns an error; then the state is not written.
+// change makes the change, or returns an error; then the state is not written.
 func (s *State) change(a *Account, c Change) error {
 	if c.Epsilon == nil && c.Delta == nil && c.Rule == "" && c.Label == nil {
 		return mistake("nothing to change; give a limit, a rule or a label")
@@ -378,10 +378,10 @@ func (s *State) change(a *Account, c Change) error {
 	return nil
 }
 
-// pure says whether all releases of an account have pure guarantees. Such an account
+// pure reports whether all releases of an account have pure guarantees. Such an account
 // may change from sums to μ at any time, however that is decided: as long as it adds
 // up sums its privacy loss is at most the limit's ε, which takes no part of δ, and
-// what is spent before the change counts as μ after it, in a filter that is valid on
+// releases before the change count as μ after it, in a filter that is valid on
 // its own.
 func (a *Account) pure() bool {
 	for _, e := range a.Entries {
@@ -408,7 +408,7 @@ func (a *Account) countPure() error {
 	return nil
 }
 
-// change replaces what is given by values that a limit may have.
+// change replaces ε and δ that are given, by values that a limit may have.
 func (l *Limit) change(epsilon, delta *float64) error {
 	if epsilon != nil {
 		if err := CheckEpsilon(*epsilon); err != nil {
@@ -425,7 +425,7 @@ func (l *Limit) change(epsilon, delta *float64) error {
 	return nil
 }
 
-// SetDefault changes the limit of new accounts; what is nil stays, and a δ of 0
+// SetDefault changes the limit of new accounts; nil leaves ε or δ as it is, and a δ of 0
 // stands for 0.1/n. Accounts that are there keep theirs.
 func (l *Ledger) SetDefault(epsilon, delta *float64) (Limit, error) {
 	var limit Limit

@@ -19,7 +19,7 @@ func (l *Ledger) lock() (unlock func(), err error) {
 	if err := disk.MakeFolder(l.disk, filepath.Dir(l.path), 0o700); err != nil {
 		return nil, l.problem("cannot be written", err, "make its folder, or give another file with --budget-file")
 	}
-	// What is no ledger gets no lock file beside it.
+	// A file that is no ledger gets no lock file.
 	if _, _, err := l.read(); err != nil && !errors.Is(err, ErrNone) {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 // Processes book while they are killed, the disk fills up or fails, and the power
 // goes. Every booking that was confirmed is in the ledger, once and in both
-// accounts, no other one is but of those that were begun, and the ledger can be
+// accounts, any other is one that was begun, and the ledger can be
 // used without a person.
 func TestPowerCuts(t *testing.T) {
 	tier.Sequential(t)
@@ -29,7 +29,7 @@ func TestPowerCuts(t *testing.T) {
 	}
 }
 
-// bookings are a ledger and what is known of it.
+// bookings are a ledger with the bookings that were begun and confirmed.
 type bookings struct {
 	disk             *disktest.Disk
 	rng              *rand.Rand
@@ -48,7 +48,7 @@ func (b *bookings) round(t *testing.T) (mishap bool) {
 	switch what {
 	case 0, 1:
 		p.KillAt(moment)
-	case 2: // what it has written is there for the next, and not durable
+	case 2: // its files are there for the next process, and not durable
 		p.KillAtSync(1 + b.rng.IntN(8))
 	case 3:
 		p.FailAt(moment)
@@ -118,9 +118,8 @@ func (b *bookings) check(t *testing.T, cut bool) {
 	}
 }
 
-// Whatever the first two processes that book have done before they are killed, the
-// power cut after that leaves a ledger that the next one books in, with what was
-// confirmed.
+// After any steps of the first two processes that book and are killed, a power cut leaves a
+// ledger in which the next one books, with the confirmed bookings.
 func TestPowerCutOfTheFirstBookings(t *testing.T) {
 	tier.Sequential(t)
 	for first, firstEnded := 1, false; !firstEnded; first++ {

@@ -92,8 +92,8 @@ func names(t *testing.T, a *Account) map[string]bool {
 	return out
 }
 
-// A limit that admits exactly 24 releases admits exactly 24 of those that
-// goroutines and processes book at once.
+// A limit for exactly 24 releases admits exactly 24 when goroutines and processes book at
+// once.
 func TestConcurrentBookings(t *testing.T) {
 	const admitted = 24
 	l := limited(t, admitted*0.125)

@@ -74,10 +74,10 @@ func ceiling(l Limit) (m, down float64, err error) {
 	return float64(mu), float64(mu) * (1 - muSlack), err
 }
 
-// decimal returns the number that the shortest decimal form of x shows: what a
-// person wrote, and what the ledger holds. It differs from x by at most half a
-// unit in the last place. A guarantee is stated in this form, and the sums are of
-// what is stated.
+// decimal returns the number that the shortest decimal form of x shows, which a person
+// wrote and the ledger holds. It differs from x by at most half a
+// unit in the last place. A guarantee is stated in this form, and so are
+// the sums.
 func decimal(x float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', -1, 64))
 	if !ok {
@@ -133,8 +133,8 @@ func rootFloor(r *big.Rat) float64 {
 }
 
 // admit is the filter: it appends an entry to the account, or returns a
-// *[LimitError] or *[RuleError] and leaves it as it is. The decision uses what was
-// asked for and the entries so far, and nothing else: not the outputs of releases,
+// *[LimitError] or *[RuleError] and leaves it as it is. The decision uses the
+// release's budget and the entries so far, and nothing else: not the outputs of releases,
 // so that a refusal depends on nothing that is private.
 func (a *Account) admit(s experiment.Spending, e Entry) error {
 	rule := a.Rule
@@ -179,8 +179,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// fits says whether an entry is within what is left. Equality is: an account may be
-// spent to the last digit.
+// fits reports whether an entry is within the rest of the account. It may be equal to it: an
+// account may be spent to the last digit.
 func (a *Account) fits(rule Rule, e Entry) (bool, error) {
 	epsilon, delta, mu2 := a.sums()
 	if rule == Basic {
@@ -194,7 +194,7 @@ func (a *Account) fits(rule Rule, e Entry) (bool, error) {
 		return false, err
 	}
 	// A first release of the very (ε, δ) of the limit is within it by its own
-	// guarantee, whatever the rounding of M. It leaves nothing for others.
+	// guarantee, even where M is rounded down. It leaves nothing for others.
 	if len(a.Entries) == 0 && e.Mu <= m && e.Delta > 0 && e.Epsilon <= a.Limit.Epsilon && e.Delta <= a.Limit.Delta {
 		return true, nil
 	}
@@ -202,8 +202,8 @@ func (a *Account) fits(rule Rule, e Entry) (bool, error) {
 }
 
 // left returns the largest Gaussian release that still fits, at a delta; 0 stands
-// for that of the limit. Of sums, ε and δ are what is left of both, δ no more
-// than was asked for.
+// for that of the limit. Of sums, ε and δ are the rest of both, δ no more
+// than the given one.
 func (a *Account) left(rule Rule, delta float64) (Amount, error) {
 	epsilons, deltas, mu2 := a.sums()
 	if rule == Basic {
@@ -243,7 +243,7 @@ func (a *Account) left(rule Rule, delta float64) (Amount, error) {
 
 // spent returns the total of the entries: tightly, by the rule of the account, and
 // as sums. Of the rule GDP both are guarantees, and with few pure releases the sums
-// may be the smaller one; only Σμ² decides what passes.
+// may be the smaller one; only Σμ² decides.
 func (a *Account) spent(rule Rule) (tight, basic Amount, err error) {
 	epsilon, delta, mu2 := a.sums()
 	basic = Amount{Epsilon: above(epsilon), Delta: above(delta)}
@@ -256,7 +256,7 @@ func (a *Account) spent(rule Rule) (tight, basic Amount, err error) {
 	return Amount{total, a.Limit.Delta, mu}, basic, err
 }
 
-// refuse says what does not fit, in the terms of the account and of the release.
+// refuse returns the error of an entry that does not fit.
 func (a *Account) refuse(rule Rule, e Entry) error {
 	spent, basic, err := a.spent(rule)
 	if err != nil {
@@ -281,8 +281,8 @@ func (a *Account) refuse(rule Rule, e Entry) error {
 	}
 }
 
-// Report is an account for people: what is spent, allowed and left. Its numbers are
-// to the nearest; only what is left is rounded down.
+// Report is an account for people: its spending, its limit and its rest. Numbers are rounded
+// to the nearest, the rest down.
 type Report struct {
 	Number   int     `json:"number"`
 	Account  string  `json:"account"` // SHA-256 of the data, or the budget id
@@ -303,7 +303,7 @@ type Report struct {
 func (a *Account) Report() (*Report, error) {
 	rule := a.Rule
 	if rule == "" {
-		rule = GDP // nothing is spent, and what is left is the limit by either rule
+		rule = GDP // nothing is spent, and the limit is left by either rule
 	}
 	spent, basic, err := a.spent(rule)
 	if err != nil {
@@ -334,7 +334,7 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // Shown writes x with up to 4 digits.
 func Shown(x float64) string { return fmt.Sprintf("%.4g", x) }
 
-// ShownDown is Shown for what is left: never more than x.
+// ShownDown is Shown for the rest of an account: never more than x.
 func ShownDown(x float64) string {
 	text := Shown(x)
 	if y, err := strconv.ParseFloat(text, 64); err != nil || y <= x || x <= 0 {

@@ -18,7 +18,7 @@ import (
 // deviation s to the mean, takes the result as the next c and
 // r = γ √(1/n + s²). Values are clipped to the prior interval, [Centre − Radius,
 // Centre + Radius], beforehand; each step clips them anew, as the paper has it, where
-// that code clips what the step before left.
+// that code clips the values that the step before clipped.
 //
 // With IntervalsCut one thing is added: a step's interval is cut with the prior one,
 // so that no noise is spent on numbers that cannot occur. An interval with nothing
@@ -28,10 +28,10 @@ import (
 // The steps are made for values of variance about 1 around their mean. Others
 // are clipped too much or too little; the guarantee does not depend on it.
 //
-// What is protected is one value, replaced by any other; how many there are is
+// The protected unit is one value, replaced by any other; the number of values is
 // public. The step of budget ρ is ρ-zCDP, as it is Gaussian noise of
 // (2ρ)^-1/2 times the sensitivity, the interval's width over n. All steps
-// together, with what each of them releases, are (Σρ)-zCDP and, being Gaussian,
+// together, with the output of each, are (Σρ)-zCDP and, being Gaussian,
 // √(2Σρ)-GDP.
 type CoinPress struct {
 	Centre, Radius float64 // the prior interval, in the unit of the values; Radius > 0
@@ -76,7 +76,7 @@ func SplitZCDP(rho ZCDP, steps int, last float64) ([]ZCDP, error) {
 	return out, nil
 }
 
-// CoinPressStep is what one step did. All of it is covered by the guarantee: the
+// CoinPressStep is the result of one step. All of it is covered by the guarantee: the
 // interval depends on the noisy means of earlier steps alone.
 type CoinPressStep struct {
 	Low, High float64 // the interval to which values were clipped

@@ -95,7 +95,7 @@ func TestCoinPressAsPublished(t *testing.T) {
 	}
 }
 
-// Whatever the data and the noise, an interval lies in the prior one, is not
+// For any data and noise, an interval lies in the prior one, is not
 // empty, and the noise is the sensitivity over √(2ρ).
 func TestCoinPressStaysInside(t *testing.T) {
 	// Noise of more than about four standard deviations leaves nothing.
@@ -128,7 +128,7 @@ func TestCoinPressStaysInside(t *testing.T) {
 	}
 }
 
-// What the steps are for: from a wide prior interval, the error is that of a
+// From a wide prior interval, the error is that of a
 // single Gaussian release with the interval's final width, not with the first.
 func TestCoinPressIsAccurate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

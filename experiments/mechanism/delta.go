@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// SuspectDelta says what is wrong with a δ for n rows, or returns "". One that is not
-// below 1/n allows to publish a row picked at random as it is, which is
+// SuspectDelta returns a warning of a δ that is too large for n rows, "" for none. One that
+// is not below 1/n allows to publish a row picked at random as it is, which is
 // (0, 1/n)-differentially private; a tenth of that is the usual advice (Dwork and
 // Roth 2014, Section 2.3, ask for a δ below the inverse of any polynomial in n). n
 // is public.

@@ -1,5 +1,5 @@
 // Package mechanism holds the mechanisms of differentially private releases and
-// the arithmetic of what they spend:
+// the arithmetic of their budgets:
 //
 //   - calibrations of Gaussian noise, and its exact δ(ε), [GaussianDelta];
 //   - [EntryNoise], the noise of least magnitude for single entries of a matrix;
@@ -13,7 +13,7 @@
 // streams give equal releases.
 //
 // A calibration turns (ε, δ) into the ratio of the noise's standard deviation
-// to the sensitivity of what is released (for a vector, both measured in the
+// to the sensitivity of the query (for a vector, both measured in the
 // norm of the noise's covariance). Three are offered:
 //
 //   - [HallFactor], the one of Hall, Rinaldo and Wasserman (2013, Proposition

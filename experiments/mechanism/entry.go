@@ -13,7 +13,7 @@ import (
 // smallest under the conditions of that result, which suffice for privacy and
 // are not necessary.
 //
-// What it protects is one entry that changes by at most D, not a row: a row of
+// It protects one entry that changes by at most D, not a row: a row of
 // p entries that all change has, by basic composition, (pε, pδ). δ is the
 // probability that an entry is released exactly as it is: with δ = 1e-5 that
 // happens to about 470 of the 47 million pixels of MNIST.

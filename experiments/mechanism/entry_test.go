@@ -99,7 +99,7 @@ func TestEntryNoiseSample(t *testing.T) {
 	}
 }
 
-// One Uint64 is used for each entry, whatever the entry: the noise of an entry
+// One Uint64 is used for each entry of any value: the noise of an entry
 // depends on its place in the stream alone.
 func TestEntryNoiseIsDeterministic(t *testing.T) {
 	m := EntryNoise{Epsilon: 1, Delta: 0.01, D: 1}

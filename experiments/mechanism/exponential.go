@@ -38,7 +38,7 @@ func (m Exponential) Validate() error {
 
 // Probabilities returns the probability of each candidate. A utility of −Inf
 // excludes its candidate: the probability is exactly 0. Others have a relative
-// error below 1e-12, whatever the magnitude of the utilities, down to the
+// error below 1e-12, for utilities of any magnitude, down to the
 // smallest normal float64.
 //
 // It returns an *[Error] for invalid parameters, and an error for no utilities,

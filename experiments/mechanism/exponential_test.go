@@ -52,7 +52,7 @@ func TestExponentialProbabilities(t *testing.T) {
 	}
 }
 
-// What the mechanism is for: when every utility changes by at most Δ, no
+// The guarantee of the mechanism: when every utility changes by at most Δ, no
 // probability changes by more than a factor e^ε. The factor is reached where
 // the chosen one gains Δ and all others, many of them, lose Δ.
 func TestExponentialIsPrivate(t *testing.T) {

@@ -58,7 +58,7 @@ func AnalyticGaussian(epsilon, delta float64) (float64, error) {
 // ClassicalGaussian returns σ/Δ = √(2 log(1.25/δ))/ε (Dwork and Roth, "The
 // algorithmic foundations of differential privacy", 2014, Theorem A.1). It
 // refuses ε > 1 with an *[Error]: the proof needs ε < 1, and at ε = 1 the exact
-// δ of [GaussianDelta] is still below what is asked for. Beyond, the formula can
+// δ of [GaussianDelta] is still below the given one. Beyond, the formula can
 // be too little: see [ClassicalFormula].
 func ClassicalGaussian(epsilon, delta float64) (float64, error) {
 	if err := check(epsilon, delta); err != nil {

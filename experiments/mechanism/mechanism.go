@@ -32,8 +32,8 @@ func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
 	return HallFactor(epsilon, delta)
 }
 
-// SafeFactor is [Calibration.Factor] made larger by a share that covers what
-// floating point loses, so that the noise of a release is not below what its
+// SafeFactor is [Calibration.Factor] made larger by a share that covers its
+// rounding errors, so that the noise of a release is not below the one that its
 // guarantee needs. The share is
 //
 //	2^-35 max(1, 1e-4/ε),
@@ -60,18 +60,18 @@ func SafeFactor(c Calibration, epsilon, delta float64) (float64, error) {
 	return factor * (1 + 0x1p-35*max(1, 1e-4/epsilon)), nil
 }
 
-// Error says why a privacy parameter is refused.
+// Error is a privacy parameter that is refused, with the reason.
 type Error struct {
 	Parameter string // such as "epsilon", "delta", "sigma" or "rho"
 	Value     float64
-	Reason    string // what is required, and what to do instead
+	Reason    string // the requirement, and a way to meet it
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s = %s: %s", e.Parameter, strconv.FormatFloat(e.Value, 'g', -1, 64), e.Reason)
 }
 
-// check refuses what no calibration can use. The comparisons are written so
+// check refuses budgets that no calibration can use. The comparisons are written so
 // that NaN fails them.
 func check(epsilon, delta float64) error {
 	if err := checkEpsilon(epsilon); err != nil {

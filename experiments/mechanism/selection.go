@@ -19,7 +19,7 @@ import (
 // candidates there are costs nothing. How many draws were made must stay secret.
 type SelectionBudget struct {
 	Gamma     float64   // γ, the probability to stop after a draw
-	Candidate Guarantee // what each evaluation may spend
+	Candidate Guarantee // of each evaluation
 	T0        float64   // √(2δ)/γ, equal to Delta2
 	Delta2    float64   // δ₂, the probability of not having stopped after T draws
 	Steps     int       // T, the largest number of draws
@@ -77,9 +77,8 @@ func stoppingRoot(delta float64) float64 {
 	}
 }
 
-// Total returns Eq. (20) at the whole number of draws: what the selection
-// guarantees. It is never more than [NewSelectionBudget] was asked for, up to
-// rounding.
+// Total returns Eq. (20) at the whole number of draws: the guarantee of the selection. It is
+// never more than that given to [NewSelectionBudget], up to rounding.
 func (b SelectionBudget) Total() Guarantee {
 	root := math.Sqrt(2 * b.Candidate.Delta)
 	return Guarantee{Epsilon: 3*b.Candidate.Epsilon + 3*root, Delta: root*float64(b.Steps) + b.Delta2}
@@ -93,7 +92,7 @@ type Score struct {
 	Centre, Radius float64
 }
 
-// SelectionRule says which scores are taken. Both rules see private numbers and
+// SelectionRule decides which scores are taken. Both rules see private numbers and
 // public bounds only, so that neither costs budget.
 type SelectionRule int
 
@@ -104,7 +103,7 @@ const (
 	SelectionCorrected SelectionRule = iota
 	// SelectionAsPublished compares the score, a sum, with the bound of a single
 	// number, as Honkela's Algorithm 2 is printed: Value ≤ Centre + Radius. It
-	// has no bound from below, and refuses what is right where the bound is
+	// has no bound from below, and refuses possible scores where the bound is
 	// negative.
 	SelectionAsPublished
 )
@@ -114,7 +113,7 @@ func (SelectionRule) Choices() []string { return []string{"corrected", "as-publi
 
 func (r SelectionRule) String() string { return r.Choices()[r] }
 
-// Accepts says whether the rule takes the score. NaN is never taken.
+// Accepts reports whether the rule takes the score. NaN is never taken.
 func (r SelectionRule) Accepts(s Score) bool {
 	if r == SelectionAsPublished {
 		return s.Value <= s.Centre+s.Radius
@@ -124,14 +123,14 @@ func (r SelectionRule) Accepts(s Score) bool {
 }
 
 // Evaluator trains and scores a candidate, 0 ≤ candidate < the number of them.
-// What it returns, model and score together, must be differentially private with
+// Its results, model and score together, must be differentially private with
 // the budget's Candidate guarantee. An error ends the selection; it must not
 // depend on private data.
 type Evaluator[M any] func(candidate int, rng *rand.Rand) (M, Score, error)
 
 // Selected is the result of a selection.
 type Selected[M any] struct {
-	Found     bool // no score was taken if false; part of what is released
+	Found     bool // no score was taken if false; part of the release
 	Candidate int
 	Model     M
 	Value     float64 // the score's
@@ -141,10 +140,10 @@ type Selected[M any] struct {
 }
 
 // Select draws candidates evenly, with replacement, and returns the best one
-// when the coin says so (Honkela, Algorithm 2). A draw takes a candidate, what
-// evaluate takes, and a number for the coin from rng, so that equal streams give
+// when the coin ends the draws (Honkela, Algorithm 2). A draw takes a candidate, the
+// numbers of evaluate, and a number for the coin from rng, so that equal streams give
 // equal selections. It returns an *[Error] for no candidates or a budget that
-// [NewSelectionBudget] did not make, and what evaluate returns.
+// [NewSelectionBudget] did not make, and the errors of evaluate.
 func Select[M any](
 	b SelectionBudget, candidates int, rule SelectionRule, evaluate Evaluator[M], rng *rand.Rand,
 ) (Selected[M], error) {

@@ -37,7 +37,7 @@ func TestSelectionBudget(t *testing.T) {
 	}
 }
 
-// What the draws spend is what was asked for, and not much less; the draws end
+// The draws spend the given budget, and not much less; the draws end
 // with the probability that the analysis needs.
 func TestSelectionBudgetIsKept(t *testing.T) {
 	for _, gamma := range []float64{1e-4, 0.01, 0.3, 0.9, 1} {
@@ -60,7 +60,7 @@ func TestSelectionBudgetIsKept(t *testing.T) {
 	}
 }
 
-// The corrected rule takes what n numbers of the interval can sum to. The
+// The corrected rule takes the possible sums of n numbers of the interval. The
 // published one compares the sum with the bound of one number: of a log-
 // likelihood at noise 0.1 (C + R = 1.38), 100 numbers of 1 each are refused.
 func TestSelectionRules(t *testing.T) {

@@ -12,7 +12,7 @@ var source string
 
 func init() { experiment.Document[Budget](source) }
 
-// Budget says how strongly something is protected: settings of every experiment with
+// Budget is the strength of a protection: settings of every experiment with
 // (ε, δ)-differential privacy.
 type Budget struct {
 	// privacy parameter; inf adds no noise
@@ -21,5 +21,5 @@ type Budget struct {
 	Delta float64 `name:"delta" default:"0.01" above:"0" below:"1" when:"epsilon is not inf"`
 }
 
-// Noiseless says whether nothing is protected.
+// Noiseless reports whether nothing is protected.
 func (b *Budget) Noiseless() bool { return math.IsInf(b.Epsilon, 1) }

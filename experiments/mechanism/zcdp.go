@@ -32,7 +32,7 @@ func ClassicZCDPFor(epsilon, delta float64) (ZCDP, error) {
 }
 
 // GDP returns μ = √(2ρ) of Gaussian noise that is ρ-zCDP, or of a composition of
-// such noise: of these, and of these only, zCDP and GDP say the same.
+// such noise: for these, and for these only, zCDP and GDP are equivalent.
 func (r ZCDP) GDP() GDP { return GDP(math.Sqrt(2 * float64(r))) }
 
 // GDP is the μ of μ-Gaussian differential privacy (Dong, Roth and Su, "Gaussian

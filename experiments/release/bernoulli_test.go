@@ -111,7 +111,7 @@ func TestBelow(t *testing.T) {
 			checkCounts(t, counts, probabilities)
 		})
 	}
-	// What is rejected is not folded back, and the largest number can come.
+	// Rejected numbers are not folded back, and the largest number can come.
 	for _, c := range []struct {
 		n      uint32
 		chunks []uint32
@@ -154,8 +154,8 @@ func numberOf(digits []uint32) *big.Rat {
 	return new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), uint(32*len(digits))))
 }
 
-// Comparisons with a float64 are those of real numbers, whatever place decides
-// them: the oracle has all digits.
+// Comparisons with a float64 are those of real numbers at every deciding digit: the
+// oracle has all digits.
 func TestLessThan(t *testing.T) {
 	const places = 40 // a float64 has at most 34
 	values := []float64{

@@ -31,8 +31,8 @@ const (
 // Choose draws a candidate i with a probability proportional to
 // exp(ε uᵢ/(2Δ)), exactly: by rejection, with exact Bernoulli trials of
 // probability exp(−γᵢ) for the float64 γᵢ = ε(max u − uᵢ)/(2Δ) (Canonne, Kamath
-// and Steinke 2020, Algorithm 1). Δ is Change and twice Error, and what rounding
-// does to γ is taken off ε. Utilities of −Inf exclude a candidate; which ones must
+// and Steinke 2020, Algorithm 1). Δ is Change and twice Error, and ε is lowered by
+// the rounding of γ. Utilities of −Inf exclude a candidate; which ones must
 // not depend on private data.
 func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
 	gamma, sensitivity, err := c.exponents(utilities)
@@ -54,7 +54,7 @@ func (s *Source) Choose(c Choice, utilities []float64) (int, error) {
 	}
 }
 
-// exponents returns the γᵢ, +Inf for what is excluded, and Δ.
+// exponents returns the γᵢ, +Inf for excluded candidates, and Δ.
 func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity float64, err error) {
 	if !(c.Epsilon > 4*exponentError) || math.IsInf(c.Epsilon, 1) {
 		return nil, 0, fmt.Errorf("epsilon = %g: a finite number above %g is required to choose by", c.Epsilon,

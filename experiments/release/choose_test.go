@@ -14,7 +14,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Candidates come as often as the exponential mechanism says.
+// Candidates come with the probabilities of the exponential mechanism.
 func TestChoose(t *testing.T) {
 	inf := math.Inf(-1)
 	for i, c := range []struct {
@@ -59,7 +59,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// What rounding does to an exponent is less than what is taken off ε for it: a
+// The rounding of an exponent is less than the reduction of ε for it: a
 // utility that moves by all it can moves the computed exponent by at most ε/2, and
 // by nearly that.
 func TestExponentsStayWithinEpsilon(t *testing.T) {
@@ -79,7 +79,7 @@ func TestExponentsStayWithinEpsilon(t *testing.T) {
 		if rat(sensitivity).Cmp(exact) < 0 {
 			t.Fatalf("%+v: sensitivity %g", c, sensitivity)
 		}
-		// Per unit of what the rounded utility moves.
+		// Per unit of the change of the rounded utility.
 		share := new(big.Rat).Sub(rat(moved), rat(u))
 		share.Quo(share, exact)
 		allowed := share.Mul(share, new(big.Rat).Quo(rat(c.Epsilon), big.NewRat(2, 1)))
@@ -87,7 +87,7 @@ func TestExponentsStayWithinEpsilon(t *testing.T) {
 		if moved > 0 {
 			change = new(big.Rat).Add(rat(one[1]), rat(two[0]))
 		}
-		// Four exponents take part in a ratio: each may use a quarter of what is taken off.
+		// Four exponents take part in a ratio: each may use a quarter of the reduction.
 		slack := new(big.Rat).Sub(allowed, change)
 		if slack.Cmp(power(-29)) < 0 {
 			v, _ := slack.Float64()
@@ -99,7 +99,7 @@ func TestExponentsStayWithinEpsilon(t *testing.T) {
 	}
 }
 
-// Probabilities end at exp(−2^20), and what is excluded has none.
+// Probabilities end at exp(−2^20); excluded candidates have none.
 func TestExponents(t *testing.T) {
 	gamma, sensitivity, err := Choice{"u", 2, 1, 0}.exponents([]float64{-100, 0, math.Inf(-1), -1 << 30, -math.MaxFloat64})
 	if err != nil || sensitivity < 1 || math.Abs(gamma[0]-100) > 1e-6 || gamma[1] != 0 ||

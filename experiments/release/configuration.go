@@ -36,7 +36,7 @@ type Configuration struct {
 	params  map[string]any         // all settings with which it was chosen, of its description
 }
 
-// described is what is read of the description beside a choice.
+// described holds the parts of the description of a choice that are read.
 type described struct {
 	Experiment string              `json:"experiment"`
 	Params     map[string]any      `json:"params"`
@@ -48,12 +48,12 @@ type described struct {
 }
 
 // ReadConfiguration reads the file of a choice by one of the experiments that choose
-// ([experiment.Registry.Choices]). The description beside it (FILE.json) says whether its
-// budget is booked, and whether the file is as it was released.
+// ([experiment.Registry.Choices]). Its description (FILE.json) shows whether its
+// budget is booked and whether the file is as it was released.
 func ReadConfiguration(path string, experiments *experiment.Registry) (*Configuration, error) {
 	choices := experiments.Choices()
 	out := &Configuration{path: path}
-	// The kind first: of another file, what is in it does not matter.
+	// The kind first, because the content of another file does not matter.
 	var kind struct {
 		Format any `json:"choice"`
 	}
@@ -152,7 +152,7 @@ func (c *Configuration) Matches(e *experiment.Experiment, p experiment.Params) e
 	return nil
 }
 
-// whose says of data whether they are a user's.
+// whose names the origin of data by whether they are a user's.
 var whose = map[bool]string{true: "data of your own", false: "data of a paper"}
 
 // isFileIn is whether settings name data of a user's own, of which a description has the kind

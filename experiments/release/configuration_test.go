@@ -12,8 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// What is wrong with the file of a choice is said with its path and member, in words of the
-// file.
+// An error in the file of a choice names its path and member, in words of the file.
 func TestWrongConfigurations(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"cut off", `{"choice": "choice/1", "sett`, "c.json:1:28: the file ends in the middle: it was cut off"},

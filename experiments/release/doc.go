@@ -1,6 +1,6 @@
 // Package release is the layer through which everything leaves that has a
 // guarantee of differential privacy: noisy predictions, models, choices. It draws
-// noise exactly, calibrates it to what is computed, and books what it spends
+// noise exactly, calibrates it to the computed query, and books its budget
 // before the first bit of noise is drawn.
 //
 // # Why noise in floating point is not enough
@@ -13,8 +13,8 @@
 // significant bits for differential privacy", CCS 2012; Jin, McMurtry, Rubinstein
 // and Ohrimenko, "Are we there yet? Timing and floating-point attacks on
 // differential privacy systems", S&P 2022). Noise from math/rand/v2 has about 2^39
-// values, and a single release gives the missing row away. What is proved here
-// holds for the digits that are printed.
+// values, and a single release reveals the missing row. The proof here
+// holds for the printed digits.
 //
 // # The mechanism, in real numbers
 //
@@ -24,7 +24,7 @@
 // function of X alone and of public values (post-processing); rounding to a public
 // grid, round(X/g)·g, is one. The published grid points therefore have the same
 // guarantee, and everything computed from them by any program, in floating point or
-// not, has it as well. What has to be shown is that the program's grid points are
+// not, has it as well. It remains to show that the program's grid points are
 // those of the real-valued mechanism, for a query whose sensitivity is bounded as
 // it is computed.
 //
@@ -46,11 +46,11 @@
 // the result; if not (once in two million draws), further digits are drawn. No
 // rounding takes part that the real-valued mechanism does not have.
 //
-// # Sensitivity of what is computed
+// # Sensitivity of the computed query
 //
 // The query f̂ is computed in float64, so it is not f. With |f̂ − f| ≤ η for every data
-// set, ‖f̂(D) − f̂(D')‖ ≤ Δ + 2η by the triangle inequality, whatever the errors depend
-// on. [Query].Change is Δ, [Query].Error is η, and the rounding to g·2^-32 is added
+// set, ‖f̂(D) − f̂(D')‖ ≤ Δ + 2η by the triangle inequality, even where the errors depend
+// on the data. [Query].Change is Δ, [Query].Error is η, and the rounding to g·2^-32 is added
 // to it; [Linear] bounds η for a product with a public matrix. The bounds are
 // themselves computed in floating point, and made larger by more than that can cost
 // ([Up]); so is the factor of a calibration (mechanism.SafeFactor), by more than its
@@ -64,12 +64,12 @@
 //     believed. Rank, inducing inputs and designs come from public inputs.
 //   - Sums over rows ([Sums]). A row's contribution is computed from that row
 //     alone, rounded to a grid and added in whole numbers, so that neither the order
-//     nor other rows change what it adds: errors of a floating-point sum, which depend
+//     nor other rows change the contribution: errors of a floating-point sum, which depend
 //     on all rows, do not arise.
 //   - Choices ([Source.Choose]). The error of the utilities is added to their
-//     sensitivity, and what rounding does to an exponent is taken off ε.
+//     sensitivity, and ε is lowered by the rounding of an exponent.
 //
-// # What is assumed
+// # Assumptions
 //
 // The entropy source gives independent fair bits. The operator is trusted: errors
 // that stop a release are the operator's to read. The running time, which depends on

@@ -71,7 +71,7 @@ func (u *uniform) digits(place int, b *bitReader) uint32 {
 	return u.rest[place-1]
 }
 
-// less says whether u < v. Equal real numbers have probability zero.
+// less reports whether u < v. Equal real numbers have probability zero.
 func (u *uniform) less(v *uniform, b *bitReader) bool {
 	for place := 0; ; place++ {
 		if p, q := u.digits(place, b), v.digits(place, b); p != q {
@@ -80,7 +80,7 @@ func (u *uniform) less(v *uniform, b *bitReader) bool {
 	}
 }
 
-// lessThan says whether u < v for 0 ≤ v ≤ 1, a float64 and so a number with
+// lessThan reports whether u < v for 0 ≤ v ≤ 1, a float64 and so a number with
 // finitely many binary digits: no rounding is involved.
 func (u *uniform) lessThan(v float64, b *bitReader) bool {
 	if v >= 1 {

@@ -27,7 +27,7 @@ func kept(t *testing.T, name string) []byte {
 	return raw
 }
 
-// Descriptions that were released beside predictions, models and choices have the documented
+// Descriptions of released predictions, models and choices have the documented
 // form, and none that is spoilt has.
 func TestReleasedDescriptions(t *testing.T) {
 	schema := filepath.Join(formats, "release.schema.json")
@@ -41,7 +41,7 @@ func TestReleasedDescriptions(t *testing.T) {
 	}
 }
 
-// Descriptions that were written beside exports have the documented form, and none that is
+// Descriptions of exports have the documented form, and none that is
 // spoilt has; noise would have the form that it has in releases.
 func TestExportedDescriptions(t *testing.T) {
 	const none = `"noise": []`
@@ -61,8 +61,8 @@ func TestExportedDescriptions(t *testing.T) {
 	}
 }
 
-// choices are experiments that choose and those that they choose for, with the columns that
-// they have where none are given.
+// choices are experiments that choose and the experiments of their choices, with the columns
+// that they have where none are given.
 var choices = func() *experiment.Registry {
 	make := func(name, chooses string, columns bool) *experiment.Experiment {
 		run := func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error) {
@@ -125,7 +125,7 @@ func copyOf(t *testing.T, change func(file, description string) (string, string)
 }
 
 // A choice is taken as it was released; one that was changed, that is something else, or whose
-// description is, is refused with what is wrong.
+// description is, is refused with the reason.
 func TestChangedChoices(t *testing.T) {
 	in := func(file bool, old, new string) func(string, string) (string, string) {
 		return func(a, b string) (string, string) {

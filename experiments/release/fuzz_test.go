@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// FuzzReadConfiguration reads the file of a choice and the description beside it; what is
+// FuzzReadConfiguration reads the file of a choice and its description; a choice that is
 // read is a choice whose budget is booked, and written again reads the same.
 func FuzzReadConfiguration(f *testing.F) {
 	chosen := `{"choice":"choice/1","about":"","experiment":"cloaking/selection",` +

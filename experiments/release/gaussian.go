@@ -7,8 +7,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Query describes what noise is added to: numbers in coordinates in which their
-// noise is independent and has one scale.
+// Query describes numbers to which noise is added, in coordinates in which it is
+// independent and has one scale.
 type Query struct {
 	What        string // for those who get the release, such as "whitened predictions"
 	Coordinates int
@@ -38,7 +38,7 @@ const (
 	lawExponential = "exponential mechanism"
 )
 
-// Gaussian calibrates Gaussian noise: factor is σ/Δ, not below what the guarantee
+// Gaussian calibrates Gaussian noise: factor is σ/Δ, not below the ratio that the guarantee
 // needs, as mechanism.SafeFactor gives it.
 func Gaussian(q Query, factor float64) (*Noise, error) {
 	return calibrate(q, lawGaussian, factor, math.Sqrt(float64(q.Coordinates)))
@@ -62,8 +62,8 @@ func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return nil, fmt.Errorf("%s: noise of %g times the sensitivity cannot be drawn", q.What, factor)
 	}
-	// What rounding to a grid adds to the sensitivity depends on the grid, which
-	// depends on the sensitivity. The first grid is at most as coarse as the last.
+	// The sensitivity includes the rounding to the grid, which depends on the
+	// sensitivity. The first grid is at most as coarse as the last.
 	first, err := newGrid(factor * q.Change)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q.What, err)
@@ -101,7 +101,7 @@ func (n *Noise) Grid() float64 { return n.grid.unit() }
 // computed.
 func (n *Noise) Sensitivity() float64 { return n.sensitivity }
 
-// Describe returns what is said of the noise in a release.
+// Describe returns the description of the noise in a release.
 func (n *Noise) Describe() experiment.Noise {
 	return experiment.Noise{
 		Law: n.law, Query: n.query.What, Coordinates: n.query.Coordinates,

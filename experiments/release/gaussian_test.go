@@ -18,8 +18,8 @@ func root(n int) *big.Rat {
 	return out.Mul(out, new(big.Rat).Sub(power(0), power(-200)))
 }
 
-// The scale is at least the factor, with its margin, times the sensitivity of what
-// is computed: its change, twice its error and twice the rounding to a grid. All
+// The scale is at least the factor, with its margin, times the sensitivity of the computed
+// query: its change, twice its error and twice the rounding to a grid. All
 // of it in exact arithmetic.
 func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -43,7 +43,7 @@ func TestCalibrate(t *testing.T) {
 			t.Fatalf("%+v: %v", q, err)
 		}
 		query := rat(n.Grid())
-		query.Mul(query, power(-33)).Mul(query, all) // what a rounded query is off by
+		query.Mul(query, power(-33)).Mul(query, all) // the rounding of a query
 		want := new(big.Rat).Add(rat(q.Error), query)
 		want.Add(want, want).Add(want, rat(q.Change))
 		if rat(n.Sensitivity()).Cmp(want) < 0 {
@@ -88,7 +88,7 @@ func TestCalibrate(t *testing.T) {
 }
 
 // Where many coordinates make the rounding of queries large, a second grid is
-// coarser than the first, and its rounding is what counts.
+// coarser than the first, and its rounding counts.
 func TestCalibrateManyCoordinates(t *testing.T) {
 	for _, coordinates := range []int{1 << 30, 1 << 40} {
 		t.Run(fmt.Sprint(coordinates), func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestCalibrateRefuses(t *testing.T) {
 	}
 }
 
-// Up is above what a few roundings may have lost, and by hardly more.
+// Up is above the loss of a few roundings, and by hardly more.
 func TestUp(t *testing.T) {
 	for _, v := range []float64{1, math.Pi, 1e-300, 1e300, 1 - 0x1p-53, 0x1p-1000} {
 		t.Run(fmt.Sprint(v), func(t *testing.T) {

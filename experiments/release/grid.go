@@ -50,7 +50,7 @@ func (g grid) scale() float64 { return math.Ldexp(float64(g.multiple), g.exponen
 // queryError bounds the rounding of a query.
 func (g grid) queryError() float64 { return math.Ldexp(1, g.exponent-queryBits-1) }
 
-// fits says whether a query of that size can be released.
+// fits reports whether a query of that size can be released.
 func (g grid) fits(size float64) bool { return math.Ldexp(size, -g.exponent) < maxSteps }
 
 // fixedPoint is a query in units of the grid: whole + fraction/2^queryBits.

@@ -22,7 +22,7 @@ func power(n int) *big.Rat {
 func product(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
 
 // The unit is a power of two between a 2000th and a 1000th of the scale, which is
-// at least what is asked for, and hardly more: in exact arithmetic.
+// at least the requested one, and hardly more: in exact arithmetic.
 func TestGrid(t *testing.T) {
 	scales := []float64{1, 1000, 1024, 2000, 1e-280, 1e270, 0x1p-980, 999.9999999999999, math.Pi}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -58,7 +58,7 @@ func TestGrid(t *testing.T) {
 			t.Errorf("scale %g: accepted, %+v", scale, g)
 		}
 	}
-	// The ends of what is accepted.
+	// The ends of the accepted range.
 	for _, exponent := range []int{-1000, 900} {
 		if g, err := newGrid(math.Ldexp(1500, exponent)); err != nil || g.exponent != exponent {
 			t.Errorf("unit 2^%d: %+v, %v", exponent, g, err)
@@ -78,7 +78,7 @@ func fixedValue(g grid, f fixedPoint) *big.Rat {
 	return v.Mul(v, power(g.exponent))
 }
 
-// Rounding a query costs at most what is accounted for.
+// Rounding a query costs at most the stated error.
 func TestFixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, exponent := range []int{-1000, -300, -10, 0, 7, 300, 900} {
@@ -139,7 +139,7 @@ func rounded(v *big.Rat) *big.Int {
 }
 
 // check draws the sum, and compares it with the oracle. Extra is how many chunks
-// must be drawn beside the first.
+// must be drawn after the first.
 func (s sum) check(t *testing.T, extra int) {
 	t.Helper()
 	// With no further digits known, m lies between these digits and the next.
@@ -157,8 +157,8 @@ func (s sum) check(t *testing.T, extra int) {
 	}
 }
 
-// open says whether the first places of digits leave the nearest whole number
-// open.
+// open reports whether the first places of digits leave the nearest whole number
+// undecided.
 func (s sum) open(places int) bool {
 	one := make([]uint32, places)
 	one[places-1] = 1
@@ -354,7 +354,7 @@ func TestNoiseOnTheGrid(t *testing.T) {
 				if steps := v / n.Grid(); steps != math.Trunc(steps) {
 					t.Fatalf("%g is no multiple of %g", v, n.Grid())
 				}
-				// The middle of what is rounded to it: a thousandth of a deviation wide.
+				// The middle of the interval that is rounded to it: a thousandth of a deviation wide.
 				sample[j] = (v - value) / n.Scale()
 				cells[min(max(int(math.Floor(4*sample[j]))+16, 0), 31)]++
 			}
@@ -364,7 +364,7 @@ func TestNoiseOnTheGrid(t *testing.T) {
 	}
 }
 
-// checkCountsNear is [checkCounts] for cells that end where a function says, the
+// checkCountsNear is [checkCounts] for cells whose ends a function gives, the
 // first and the last being open.
 func checkCountsNear(t *testing.T, cells []int, below func(i int) float64) {
 	t.Helper()

@@ -22,8 +22,8 @@ const smallestChange = 0x1p-1010
 // NewLinear describes the query Qx where the protected unit moves one element of
 // x by at most change, and |x_j| ≤ largest_j.
 //
-// The sensitivity is that of the matrix that is applied, change·max_j ‖q_j‖, and
-// of nothing that it was meant to be. What float64 adds is bounded: a computed sum
+// The sensitivity is change·max_j ‖q_j‖ of the matrix that is applied, because nothing
+// certifies how a matrix was designed. Rounding errors are bounded: a computed sum
 // of N products is off by at most γ_N Σ_j |Q_ij x_j|, γ_N = Nu/(1 − Nu), u = 2^-53,
 // in any order and with or without fused operations (Higham, "Accuracy and
 // stability of numerical algorithms", 2002, Eq. 3.5), and by the smallest float64

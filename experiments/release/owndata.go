@@ -7,8 +7,8 @@ import (
 )
 
 // RequireDelta refuses a budget of a trial on the user's own data in which δ is not
-// given: it has no default there, since what is small enough depends on how many rows
-// there are. Without noise it means nothing.
+// given: it has no default there, because a δ that is small enough depends on the number of
+// rows. Without noise it has no meaning.
 func RequireDelta(b *mechanism.Budget, given func(field any) bool) error {
 	if b.Noiseless() || given(&b.Delta) {
 		return nil

@@ -10,13 +10,13 @@ import (
 )
 
 // Plan is a release of which all that is public is computed: ranks, designs,
-// sensitivities, noise. What is left depends on private data through noise
+// sensitivities, noise. The rest depends on private data through noise
 // alone, whether it fails included: a model can fail where the noise is larger than
 // its update allows for.
 type Plan struct {
 	// Private are the rows that are protected, as they were read: not clipped.
 	Private *mat.Dense
-	// Spending is what the release will take from their budget.
+	// Spending is the budget of the rows that the release takes.
 	Spending experiment.Spending
 	// Publish clips the rows and makes the release of them. It may be called with
 	// other rows of the same public shape, and more than once: audits do.
@@ -36,7 +36,7 @@ func Planned[S any](plan func(context.Context, *experiment.Trial, *S) (*Plan, er
 	}
 }
 
-// Run books what the plan spends, draws the noise and makes the release.
+// Run books the plan's spending, draws the noise and makes the release.
 func (p *Plan) Run(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
 	s, err := Open(t, p.Spending)
 	if err != nil {

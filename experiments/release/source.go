@@ -33,7 +33,7 @@ type Draw struct {
 // Trace appends each draw of the source to draws, for audits.
 func (s *Source) Trace(draws *[]Draw) { s.trace = draws }
 
-// Open books what a release spends and returns the source of its noise: there is
+// Open books the spending of a release and returns the source of its noise: there is
 // no noise that is not booked. The booking is durable when Open returns; a
 // release that fails later has spent.
 func Open(t *experiment.Trial, s experiment.Spending) (*Source, error) {
@@ -50,8 +50,8 @@ func Open(t *experiment.Trial, s experiment.Spending) (*Source, error) {
 func Unbooked(entropy io.Reader) *Source { return &Source{bits: newBitReader(entropy)} }
 
 // Replay returns an unbooked source that adds no noise: it answers queries with the given
-// outputs, one after the other, and with zeros after the last. Audits compare what two data
-// sets release with equal noisy numbers.
+// outputs, one after the other, and with zeros after the last. Audits compare the releases of
+// two data sets with equal noisy numbers.
 func Replay(outputs []float64) *Source { return &Source{outputs: outputs} }
 
 // Drawn describes the noise that was drawn, in order.
@@ -59,8 +59,8 @@ func (s *Source) Drawn() []experiment.Noise { return s.drawn }
 
 // Add adds noise to a query, each coordinate on its own: the exact sum of the
 // query, rounded to a fine public grid, and real-valued noise, rounded to the
-// nearest multiple of the grid. It returns an error for a query that is not as
-// large as its description says, which is a defect of the caller.
+// nearest multiple of the grid. It returns an error for a query that is
+// larger than its description allows, which is a defect of the caller.
 func (s *Source) Add(n *Noise, query []float64) ([]float64, error) {
 	if len(query) != n.query.Coordinates {
 		return nil, fmt.Errorf("a defect: %d numbers for the noise of %d", len(query), n.query.Coordinates)
@@ -108,5 +108,5 @@ func (s *Source) noisy(n *Noise, query fixedPoint) float64 {
 	return math.Ldexp(float64(g.add(query, s.bits.coin(), &m, s.bits)), g.exponent)
 }
 
-// describe adds what is said of noise that was not drawn by Add.
+// describe adds the description of noise that was not drawn by Add.
 func (s *Source) describe(n experiment.Noise) { s.drawn = append(s.drawn, n) }

@@ -106,7 +106,7 @@ func TestAddWithoutEntropy(t *testing.T) {
 	}
 }
 
-// A source says what it drew, in order, and keeps queries and outputs for audits.
+// A source describes its draws, in order, and keeps queries and outputs for audits.
 func TestDrawn(t *testing.T) {
 	one, two := noiseFor(t, 2, 1, 10), noiseFor(t, 1, 3, 10)
 	laplace, err := Laplace(Query{What: "counts", Coordinates: 1, Change: 1, Size: 10}, 0.5)
@@ -189,7 +189,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A plan books, publishes its own rows and says what noise was drawn.
+// A plan books, publishes its own rows and describes the noise that was drawn.
 func TestPlanRun(t *testing.T) {
 	n, failure := noiseFor(t, 1, 1, 10), errors.New("failure")
 	private := mat.NewDense(1, 1, []float64{4})

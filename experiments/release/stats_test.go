@@ -35,7 +35,7 @@ func (c *byteCounter) Read(p []byte) (int, error) {
 }
 
 // crafted is a reader of the given chunks of 32 bits, with a seeded stream behind
-// them, and a function that says how many chunks were used up.
+// them, and a function that counts the chunks that were used up.
 func crafted(chunks ...uint32) (b *bitReader, used func() int) {
 	var text []byte
 	for _, v := range chunks {

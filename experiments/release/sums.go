@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Sums adds the contributions of rows in whole numbers: what a row adds depends on
-// that row alone, and neither on the others nor on their order.
+// Sums adds the contributions of rows in whole numbers: a contribution depends on its
+// row alone, and neither on the others nor on their order.
 type Sums struct {
 	noise   *Noise
 	largest float64
-	unit    float64 // what contributions are rounded to, a power of two
+	unit    float64 // of the grid of contributions, a power of two
 	total   []int64
 }
 
@@ -35,7 +35,7 @@ func NewSums(noise *Noise, n int, largest float64) (*Sums, error) {
 	return s, nil
 }
 
-// Add adds what one row contributes. A number beyond the largest is cut to it, and
+// Add adds the contribution of one row. A number beyond the largest is cut to it, and
 // NaN counts as 0: no row can make the whole numbers overflow.
 func (s *Sums) Add(contribution []float64) {
 	for i, v := range contribution {

@@ -39,7 +39,7 @@ func contributions(rng *rand.Rand, rows, coordinates int) [][]float64 {
 	return out
 }
 
-// What a row adds depends on that row alone: in any order, split and merged in
+// A contribution depends on its row alone: in any order, split and merged in
 // any way, with other rows or without.
 func TestSumsDoNotDependOnOtherRows(t *testing.T) {
 	const rows, coordinates = 400, 3
@@ -73,8 +73,8 @@ func TestSumsDoNotDependOnOtherRows(t *testing.T) {
 		if !slices.Equal(parts[0].total, whole) {
 			t.Fatal("splitting changes the sums")
 		}
-		// One row more or less moves them by the same, to the last bit, whatever the
-		// other rows are.
+		// One row more or less moves them by the same, to the last bit, for any other
+		// rows.
 		row, k := contributions(rng, 1, coordinates), rng.IntN(rows)
 		one := sum(row)
 		with, without := sum(append(slices.Clone(mixed[:k]), row...)), sum(mixed[:k])
@@ -86,7 +86,7 @@ func TestSumsDoNotDependOnOtherRows(t *testing.T) {
 	}
 }
 
-// The rounding of a contribution is at most what is stated for it, and for noise
+// The rounding of a contribution is at most the stated bound, and for noise
 // of any larger scale.
 func TestContributionError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))

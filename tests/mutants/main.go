@@ -87,20 +87,20 @@ func run(ctx context.Context, out io.Writer, o options) (survived int, err error
 	if err := t.baseline(ctx, chosen); err != nil {
 		return 0, err
 	}
-	for m, end := range t.ends(ctx, chosen) {
+	for m, found := range t.outcomes(ctx, chosen) {
 		if ctx.Err() != nil {
 			return survived, ctx.Err()
 		}
-		if end.by == "" {
+		if found.by == "" {
 			survived++
 			delete(kept, m.Name)
 			fmt.Fprintf(out, "SURVIVED  %s: %s in %s\n", m.Name, oneLine(m.New), m.File)
-			if end.err != nil {
-				fmt.Fprintf(out, "%v\n", end.err)
+			if found.err != nil {
+				fmt.Fprintf(out, "%v\n", found.err)
 			}
 			continue
 		}
-		fmt.Fprintf(out, "%4.0f s  %s: %s\n", end.took.Seconds(), m.Name, end.by)
+		fmt.Fprintf(out, "%4.0f s  %s: %s\n", found.took.Seconds(), m.Name, found.by)
 		if kept[m.Name], err = m.fingerprint("."); err != nil {
 			return survived, err
 		}

@@ -31,14 +31,14 @@ type tester struct {
 // baseline runs the tests of the mutants on the code as it is, those of a package
 // together. Of tests that fail anyway, none dies.
 func (t *tester) baseline(ctx context.Context, of []Mutant) error {
-	type place struct {
+	type suite struct {
 		folder, env string
 		device      bool
 	}
-	var order []place
-	tests := map[place][]string{}
+	var order []suite
+	tests := map[suite][]string{}
 	for _, m := range of {
-		at := place{m.Package, m.Env, m.Device}
+		at := suite{m.Package, m.Env, m.Device}
 		if tests[at] == nil {
 			order = append(order, at)
 		}
@@ -90,20 +90,20 @@ func passes(output, pattern string) bool {
 // processor, and their tests take memory.
 const atOnce = 4
 
-// end is how a mutant ends: which test dies of it, "" where none does, and an error
-// where the tests did not run.
-type end struct {
+// outcome is the result of the tests of a mutant: the name of a test that fails, "" for none,
+// and an error where the tests did not run.
+type outcome struct {
 	by   string
 	err  error
 	took time.Duration
 }
 
-// ends looks at the mutants, some at once, and yields how each ends, in their order.
-func (t *tester) ends(ctx context.Context, of []Mutant) iter.Seq2[Mutant, end] {
-	return func(yield func(Mutant, end) bool) {
-		ends, free := make([]chan end, len(of)), make(chan struct{}, min(atOnce, runtime.NumCPU()))
+// outcomes tests the mutants, some at once, and yields their outcomes in order.
+func (t *tester) outcomes(ctx context.Context, of []Mutant) iter.Seq2[Mutant, outcome] {
+	return func(yield func(Mutant, outcome) bool) {
+		outcomes, free := make([]chan outcome, len(of)), make(chan struct{}, min(atOnce, runtime.NumCPU()))
 		for i := range of {
-			ends[i] = make(chan end, 1)
+			outcomes[i] = make(chan outcome, 1)
 		}
 		go func() {
 			for i, m := range of {
@@ -111,13 +111,13 @@ func (t *tester) ends(ctx context.Context, of []Mutant) iter.Seq2[Mutant, end] {
 				go func() {
 					start := time.Now()
 					by, err := t.deathOf(ctx, m)
-					ends[i] <- end{by, err, time.Since(start)}
+					outcomes[i] <- outcome{by, err, time.Since(start)}
 					<-free
 				}()
 			}
 		}()
 		for i, m := range of {
-			if !yield(m, <-ends[i]) {
+			if !yield(m, <-outcomes[i]) {
 				return
 			}
 		}
