@@ -21,7 +21,7 @@ func PlanClasses(ctx context.Context, t *experiment.Trial) (*release.Plan, error
 
 // Publication plans models of all classes from all rows, which depend on them through noisy sums
 // alone.
-func (c *ownClassifier) Publication(ctx context.Context) (*method.Publication, error) {
+func (c *ownClassifier) Publication(context.Context) (*method.Publication, error) {
 	s := c.settings
 	if err := s.inducing(s.Inducing).CheckApart(c.Trial, s.Dataset, c.z, c.rows.X); err != nil {
 		return nil, err

@@ -383,11 +383,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows.X); err != nil {
 		return nil, err
 	}
-	return &release.Plan{
-		Private:  o.rows.Private(),
-		Spending: o.rows.Spending(experiment.Spending{Epsilon: s.Epsilon}),
-		Publish:  o.publish,
-	}, nil
+	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Epsilon: s.Epsilon}, o.publish), nil
 }
 
 // publish chooses a candidate by rows (N×(D+1), the output last), which it draws into

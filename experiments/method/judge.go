@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
@@ -94,7 +92,9 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	out := &Scores{Clipping: Clipping{j.rows.clipped()}}
 	m := &out.Regression
 	m.RowCounts = j.rows.counts()
-	for _, o := range splits {
+	coverage := make([]float64, len(splits))
+	for i, o := range splits {
+		coverage[i] = o.coverage
 		m.RMSE += o.rmse / k
 		m.RMSEWithoutNoise += o.exact / k
 		m.RMSECentre += o.centre / k
@@ -112,24 +112,8 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	tests := j.tests(j.rows.Len())
 	return out, []string{
 		table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice),
-		table.CoverageWarning(m.Coverage95, coverageError(splits, tests), tests, j.advice.Narrow, j.advice.Wide),
+		table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests, j.advice.Narrow, j.advice.Wide),
 	}, nil
-}
-
-// coverageError is the standard error of the mean coverage of splits with the given
-// number of test rows each: the binomial one of a single split, since the rows of several are
-// the same, or that of the splits where it is larger, since one draw of the noise
-// moves all predictions of a split.
-func coverageError(splits []regressionSplit, tests int) float64 {
-	binomial := table.CoverageError(tests)
-	if len(splits) < 2 {
-		return binomial
-	}
-	coverage := make([]float64, len(splits))
-	for i, s := range splits {
-		coverage[i] = s.coverage
-	}
-	return max(binomial, stat.StdErr(stat.StdDev(coverage, nil), float64(len(splits))))
 }
 
 // classificationSplit is the result of a split, in shares of the test rows.

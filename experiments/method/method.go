@@ -68,9 +68,12 @@ func Of[S, M any, L Learner](m Method[S, M, L]) *Definition[S, M, L] {
 	return out
 }
 
-// Datasets returns the user's files that a trial reads.
+// Datasets returns the data sets that a trial reads.
 func (c Settings) Datasets() []string {
-	names := c.Spec().Files()
+	var names []string
+	if c.Dataset != Simulated {
+		names = []string{c.Dataset}
+	}
 	if c.Points != "" && c.Points != c.Dataset {
 		names = append(names, c.Points)
 	}
@@ -236,14 +239,11 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	if err != nil {
 		return nil, err
 	}
-	return &release.Plan{
-		Private: rows.Private(),
-		Spending: rows.Spending(experiment.Spending{Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Mu: p.Mu,
-			Size: p.Size}),
-		Publish: func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
-			return publish(ctx, t, l, p, rows.part(private), source)
-		},
-	}, nil
+	return rows.Data().Plan(experiment.UnitRow, experiment.Spending{
+		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Mu: p.Mu, Size: p.Size,
+	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
+		return publish(ctx, t, l, p, rows.part(private), source)
+	}), nil
 }
 
 // publish fits the rows with exact noise, and describes the release.

@@ -3,12 +3,12 @@ package method
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/learn"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -102,7 +102,13 @@ func (r *Rows) part(private *mat.Dense) *Part {
 }
 
 // All returns all rows.
-func (r *Rows) All() *Part { return r.part(r.Private()) }
+func (r *Rows) All() *Part {
+	rows := make([]int, r.Len())
+	for i := range rows {
+		rows[i] = i
+	}
+	return r.of(rows)
+}
 
 // of returns some of the rows.
 func (r *Rows) of(rows []int) *Part {
@@ -128,36 +134,16 @@ func (r *Rows) clipped() float64 {
 	return float64(outside) / float64(len(r.Values))
 }
 
-// outputs returns the values, or those by which an account finds the classes.
-func (r *Rows) outputs() []float64 {
-	if r.Labels != nil {
-		return dataset.LabelValues(r.Labels, r.Classes)
+// Data returns the rows behind a release.
+func (r *Rows) Data() release.Data {
+	if r.Labels == nil {
+		return release.Data{Inputs: r.X, Output: r.Values}
 	}
-	return r.Values
-}
-
-// Private returns the rows that a release protects: inputs and output (N×(d+1)), not clipped.
-func (r *Rows) Private() *mat.Dense {
-	n, d := r.X.Dims()
-	out := mat.NewDense(n, d+1, nil)
-	for i := range n {
-		var v float64
-		if r.Labels != nil {
-			v = float64(r.Labels[i])
-		} else {
-			v = r.Values[i]
-		}
-		out.SetRow(i, append(slices.Clone(r.X.RawRowView(i)), v))
+	labels := make([]float64, len(r.Labels))
+	for i, l := range r.Labels {
+		labels[i] = float64(l)
 	}
-	return out
-}
-
-// Spending returns the cost of a release of whole rows, with the account of the rows.
-func (r *Rows) Spending(of experiment.Spending) experiment.Spending {
-	outputs := r.outputs()
-	of.Data, of.Row = dataset.Canonical(r.X, outputs), dataset.CanonicalRows(r.X, outputs)
-	of.Rows, of.Units = r.Len(), experiment.UnitsOfARow()
-	return of
+	return release.Data{Inputs: r.X, Output: labels, Account: dataset.LabelValues(r.Labels, r.Classes)}
 }
 
 // Split draws the rows for training and for testing.
@@ -178,9 +164,13 @@ func (s Splits) tests(rows int) int { return int(math.Round(s.Holdout * float64(
 // judging, and no part of a release. The columns are in the words of the method, such as "an
 // input or the output".
 func (r *Rows) Warnings(columns string) []string {
-	if r.Dropped == 0 {
-		return r.Suspect
+	return append(DroppedWarnings(r.Dropped, r.Len(), columns), r.Suspect...)
+}
+
+// DroppedWarnings returns the warning that rows were left out; nil for none.
+func DroppedWarnings(dropped, used int, columns string) []string {
+	if dropped == 0 {
+		return nil
 	}
-	return append([]string{fmt.Sprintf("%d of %d rows have no value in %s and were left out", r.Dropped,
-		r.Dropped+r.Len(), columns)}, r.Suspect...)
+	return []string{fmt.Sprintf("%d of %d rows have no value in %s and were left out", dropped, dropped+used, columns)}
 }

@@ -2,10 +2,12 @@ package release
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 )
 
@@ -21,6 +23,41 @@ type Plan struct {
 	// Publish clips the rows and makes the release of them. It may be called with
 	// other rows of the same public shape, and more than once: audits do.
 	Publish func(ctx context.Context, private *mat.Dense, s *Source) (*experiment.Release, error)
+}
+
+// Data are the rows behind a release.
+type Data struct {
+	Inputs *mat.Dense // N×d
+	Output []float64  // N
+	// Account are the outputs by which the account of the data is found, where they differ from
+	// Output; N, or more where a release uses some of the rows.
+	Account []float64
+}
+
+// Plan returns the plan of a release that protects one unit of the data, with the spending that
+// does not follow from them. The private matrix of [experiment.UnitRow] has the inputs and then the output
+// (N×(d+1)); that of [experiment.UnitOutput] and of [experiment.UnitInputs] has these alone.
+func (d Data) Plan(unit string, spending experiment.Spending,
+	publish func(context.Context, *mat.Dense, *Source) (*experiment.Release, error)) *Plan {
+	account := d.Account
+	if account == nil {
+		account = d.Output
+	}
+	p := &Plan{Private: d.Inputs, Spending: spending, Publish: publish}
+	p.Spending.Data, p.Spending.Rows = dataset.Canonical(d.Inputs, account), len(account)
+	p.Spending.Units = []string{unit}
+	switch unit {
+	case experiment.UnitRow:
+		p.Spending.Row, p.Spending.Units = dataset.CanonicalRows(d.Inputs, account), experiment.UnitsOfARow()
+		n, columns := d.Inputs.Dims()
+		p.Private = mat.NewDense(n, columns+1, nil)
+		for i := range n {
+			p.Private.SetRow(i, append(slices.Clone(d.Inputs.RawRowView(i)), d.Output[i]))
+		}
+	case experiment.UnitOutput:
+		p.Private = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output))
+	}
+	return p
 }
 
 // Planned makes the Release of an experiment's declaration of the function that plans

@@ -169,7 +169,7 @@ var privacyMutants = []Mutant{
 	{Name: "guarantee: sensitivity that is no bound", File: "experiments/cloaking/choose/privacy.go", Package: choose,
 		Tests: "PrivacyBlock", Old: `if p.Bound != Exact {`, New: `if p.Bound == Exact {`},
 	{Name: "guarantee: configurations that are left out", File: "experiments/cloaking/choose/privacy.go",
-		Package: choose, Tests: "PrivacyBlock", Old: `if !p.Cut.Is(cloak.NotGiven) {`, New: `if p.Cut.Is(cloak.NotGiven) {`},
+		Package: choose, Tests: "PrivacyBlock", Old: `if !p.Cut.Is(method.Absent) {`, New: `if p.Cut.Is(method.Absent) {`},
 	{Name: "guarantee: noise in errors", File: "experiments/cloaking/choose/privacy.go", Package: choose,
 		Tests: "PrivacyBlock", Old: `!p.NoiseInErrors.Is(Expected) {`, New: `p.NoiseInErrors.Is(Expected) {`},
 	{Name: "guarantee: normalisation by private data", File: "experiments/cloaking/choose/privacy.go", Package: choose,

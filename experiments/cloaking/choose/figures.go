@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -92,9 +93,9 @@ func (a *algorithm) title() string {
 	out := experiment.NameOf(a.Bound) + ", " + experiment.NameOf(a.Calibration)
 	for _, cut := range []struct {
 		name  string
-		bound experiment.Or[cloak.None, float64]
+		bound method.End
 	}{{"threshold", a.Threshold}, {"sse cut", a.Cut}} {
-		if !cut.bound.Is(cloak.NotGiven) {
+		if !cut.bound.Is(method.Absent) {
 			out += fmt.Sprintf(", %s %s d²", cut.name, cut.bound)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -37,7 +38,7 @@ func (s *selector) privacy() *experiment.Privacy {
 		out.Refute("the sensitivity of Eq. (9) leaves out a term of first order and is no upper bound")
 		out.Notes = append(out.Notes, "sensitivity=exact is a proved bound")
 	}
-	if !p.Cut.Is(cloak.NotGiven) {
+	if !p.Cut.Is(method.Absent) {
 		out.Refute("sse_cut leaves out configurations by their errors on the private heights: whether one has " +
 			"probability zero depends on them")
 	}

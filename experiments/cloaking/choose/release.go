@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -25,7 +25,7 @@ func checkRelease(s *selectionSettings) error {
 	case s.heights().Normalisation == cloak.AsPublished:
 		return errors.New("with normalisation=as-published the clipping interval and the prior mean come from the " +
 			"private heights; use normalisation=public")
-	case !s.Cut.Is(cloak.NotGiven):
+	case !s.Cut.Is(method.Absent):
 		return errors.New("sse_cut leaves out configurations by their errors on the private heights; use sse_cut=none")
 	case s.Noiseless():
 		return nil
@@ -132,15 +132,8 @@ func plan(ctx context.Context, t *experiment.Trial, settings *selectionSettings)
 	}
 	p.warnings = slices.Concat(s.e.Warnings(), cloak.PrecisionWarnings(s.e, slices.Concat(all...),
 		&settings.Solver), cloak.DesignWarnings(slices.Concat(all...)))
-	rows := len(s.data.Raw)
-	return &release.Plan{
-		Private: mat.NewDense(rows, 1, slices.Clone(s.data.Raw)),
-		Spending: experiment.Spending{
-			Data: dataset.Canonical(s.data.Inputs, s.data.Raw), Units: []string{experiment.UnitOutput}, Rows: rows,
-			Epsilon: settings.SelectionEpsilon,
-		},
-		Publish: p.publish,
-	}, nil
+	return release.Data{Inputs: s.data.Inputs, Output: s.data.Raw}.Plan(experiment.UnitOutput,
+		experiment.Spending{Epsilon: settings.SelectionEpsilon}, p.publish), nil
 }
 
 // publish chooses a configuration by the heights (N×1), which it clips.

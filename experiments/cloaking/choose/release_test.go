@@ -15,6 +15,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -235,7 +236,7 @@ func TestChoiceStaysBelowTheThreshold(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		threshold experiment.Or[cloak.None, float64]
+		threshold method.End
 		kept      int
 	}{
 		{"none", none, 6},

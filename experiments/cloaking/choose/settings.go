@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -70,10 +71,10 @@ type algorithm struct {
 	Bound Bound `name:"sensitivity" default:"exact"`
 	// configurations with a larger sensitivity are left out (Section 4); this uses public
 	// inputs only
-	Threshold experiment.Or[cloak.None, float64] `name:"threshold" default:"none" unit:"d²" above:"0"`
+	Threshold method.End `name:"threshold" default:"none" unit:"d²" above:"0"`
 	// configurations with a larger sum of squared errors, noise included, are left out, which
 	// is not private: what the zeros of Table 2 look like
-	Cut experiment.Or[cloak.None, float64] `name:"sse_cut" default:"none" unit:"d²" above:"0"`
+	Cut method.End `name:"sse_cut" default:"none" unit:"d²" above:"0"`
 	// the rows that the configuration is selected on: the first half of the 287 rows, the
 	// second, every other one, a random half, or all
 	Split Split `name:"split" default:"first-144"`
@@ -134,6 +135,6 @@ func (a *algorithm) heights() *cloak.Heights {
 }
 
 // within reports whether a value is at most a bound that may be absent.
-func within(value float64, bound experiment.Or[cloak.None, float64]) bool {
-	return bound.Is(cloak.NotGiven) || value <= bound.Number
+func within(value float64, bound method.End) bool {
+	return bound.Is(method.Absent) || value <= bound.Number
 }

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -29,9 +29,9 @@ func noiseless(s *selectionSettings) { s.Epsilon = math.Inf(1) }
 func asPublished(s *selectionSettings) { s.Bound = Published }
 
 // none is a bound that is absent, and atMost one that is not.
-var none = trialtest.WordOr[float64](cloak.NotGiven)
+var none = trialtest.WordOr[float64](method.Absent)
 
-func atMost(v float64) experiment.Or[cloak.None, float64] { return experiment.NumberOr[cloak.None](v) }
+func atMost(v float64) method.End { return experiment.NumberOr[method.None](v) }
 
 // all makes one change of several.
 func all(changes ...change) change {

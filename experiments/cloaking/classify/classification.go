@@ -23,8 +23,8 @@ var Classification = experiment.Of(experiment.Declaration[*classificationSetting
 	Version:  4,
 	Summary:  "two classes of your own data predicted with differential privacy",
 	Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
-	Datasets: func(s *classificationSettings) []string { return s.own().Datasets(s.Predict) },
-	Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+	Datasets: func(s *classificationSettings) []string { return s.own().Settings(s.Predict).Datasets() },
+	Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
 	Complete: func(s *classificationSettings, given func(any) bool) error {
 		return s.own().Complete(&s.GaussianBudget, given)
 	},

@@ -15,6 +15,7 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -89,8 +90,8 @@ const noRows = ""
 
 func TestClassificationBadInput(t *testing.T) {
 	const sixRows = "a,class\n1,1\n2,1\n3,2\n4,2\n5,1\n6,2\n"
-	none := trialtest.WordOr[float64](cloak.NotGiven)
-	two := experiment.NumberOr[cloak.None](2.0)
+	none := trialtest.WordOr[float64](method.Absent)
+	two := experiment.NumberOr[method.None](2.0)
 	halves := func(scheme cloak.FoldScheme) cloak.Folds { return cloak.Folds{Folds: 2, FoldScheme: scheme} }
 	for name, c := range map[string]struct {
 		file, want string

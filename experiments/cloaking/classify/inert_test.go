@@ -9,11 +9,12 @@ import (
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
 // otherClassifiers returns other values of the settings that all classifiers have.
-func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
+func otherClassifiers(m *processMethod, s *ClassifierSettings) []inert.Setting {
 	number := experiment.NumberOr[cloak.Weights, float64]
 	return []inert.Setting{
 		inert.Values(&m.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Epsilon, 0.5, math.Inf(1)),
@@ -31,19 +32,21 @@ func otherClassifiers(m *method, s *ClassifierSettings) []inert.Setting {
 
 // basesOf makes changes of an experiment's settings, at which others are changed, of
 // those of the classifier.
-func basesOf[S any](parts func(*S) (*method, *ClassifierSettings)) map[string]func(*S) {
+func basesOf[S any](parts func(*S) (*processMethod, *ClassifierSettings)) map[string]func(*S) {
 	out := map[string]func(*S){}
-	for name, change := range map[string]func(*method, *ClassifierSettings){
-		"defaults": func(*method, *ClassifierSettings) {},
-		"no noise": func(_ *method, s *ClassifierSettings) { noiseless(s) },
+	for name, change := range map[string]func(*processMethod, *ClassifierSettings){
+		"defaults": func(*processMethod, *ClassifierSettings) {},
+		"no noise": func(_ *processMethod, s *ClassifierSettings) { noiseless(s) },
 		// With full rank every solver ends where it starts: each direction has its input.
-		"gradient": func(_ *method, s *ClassifierSettings) { s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3) },
-		"gradient, random": func(_ *method, s *ClassifierSettings) {
+		"gradient": func(_ *processMethod, s *ClassifierSettings) {
+			s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3)
+		},
+		"gradient, random": func(_ *processMethod, s *ClassifierSettings) {
 			s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3)
 			s.Start = trialtest.WordOr[float64](cloak.RandomStart)
 		},
-		"sparse": func(m *method, _ *ClassifierSettings) { m.Method = cloak.Sparse },
-		"sparse, averaged": func(m *method, s *ClassifierSettings) {
+		"sparse": func(m *processMethod, _ *ClassifierSettings) { m.Method = cloak.Sparse },
+		"sparse, averaged": func(m *processMethod, s *ClassifierSettings) {
 			m.Method, s.Probability = cloak.Sparse, Averaged
 		},
 	} {
@@ -61,22 +64,24 @@ func TestWhereSettingsApply(t *testing.T) {
 	t.Run("hmeq", func(t *testing.T) {
 		inert.Conditions[hmeqSettings, hmeqMetrics]{
 			Of: HMEQ(), Run: trialtest.Runs(t, s, HMEQ()),
-			Bases:  basesOf(func(s *hmeqSettings) (*method, *ClassifierSettings) { return &s.method, &s.ClassifierSettings }),
+			Bases: basesOf(func(s *hmeqSettings) (*processMethod, *ClassifierSettings) {
+				return &s.processMethod, &s.ClassifierSettings
+			}),
 			Common: func(s *hmeqSettings) { s.Rows, s.Draws = 30, 3 },
 			Others: func(s *hmeqSettings) []inert.Setting {
-				return append(otherClassifiers(&s.method, &s.ClassifierSettings), inert.Values(&s.Rows, 36))
+				return append(otherClassifiers(&s.processMethod, &s.ClassifierSettings), inert.Values(&s.Rows, 36))
 			},
 		}.Check(t)
 	})
 	t.Run("digits", func(t *testing.T) {
 		inert.Conditions[digitsSettings, digitsMetrics]{
 			Of: Digits(), Run: trialtest.Runs(t, s, Digits()),
-			Bases: basesOf(func(s *digitsSettings) (*method, *ClassifierSettings) {
-				return &s.method, &s.ClassifierSettings
+			Bases: basesOf(func(s *digitsSettings) (*processMethod, *ClassifierSettings) {
+				return &s.processMethod, &s.ClassifierSettings
 			}),
 			Common: func(s *digitsSettings) { s.Train, s.Test, s.Draws, s.Method = 60, 40, 3, cloak.Standard },
 			Others: func(s *digitsSettings) []inert.Setting {
-				return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+				return append(otherClassifiers(&s.processMethod, &s.ClassifierSettings),
 					inert.Values(&s.Train, 80), inert.Values(&s.Test, 30))
 			},
 		}.Check(t)
@@ -84,12 +89,12 @@ func TestWhereSettingsApply(t *testing.T) {
 	t.Run("stripes", func(t *testing.T) {
 		inert.Conditions[stripesSettings, stripesMetrics]{
 			Of: Stripes(), Run: trialtest.Runs(t, s, Stripes()),
-			Bases: basesOf(func(s *stripesSettings) (*method, *ClassifierSettings) {
-				return &s.method, &s.ClassifierSettings
+			Bases: basesOf(func(s *stripesSettings) (*processMethod, *ClassifierSettings) {
+				return &s.processMethod, &s.ClassifierSettings
 			}),
 			Common: func(s *stripesSettings) { s.Points, s.Draws = 24, 3 },
 			Others: func(s *stripesSettings) []inert.Setting {
-				return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+				return append(otherClassifiers(&s.processMethod, &s.ClassifierSettings),
 					inert.Values(&s.Points, 20), inert.Values(&s.Width, 4), inert.Values(&s.Jitter, 0.1),
 					inert.Values(&s.Gradient, 0.2))
 			},
@@ -114,12 +119,12 @@ func TestWhereSettingsApply(t *testing.T) {
 // classificationConditions are tried on HMEQ, which has no settings of a file, and on a
 // file, which has.
 func classificationConditions(t *testing.T, s trialtest.Options) {
-	none := experiment.NumberOr[cloak.None, float64]
+	none := experiment.NumberOr[method.None, float64]
 	bases := map[string]func(*classificationSettings){
 		"hmeq": func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](60) },
 	}
-	for name, change := range basesOf(func(s *classificationSettings) (*method, *ClassifierSettings) {
-		return &s.method, &s.ClassifierSettings
+	for name, change := range basesOf(func(s *classificationSettings) (*processMethod, *ClassifierSettings) {
+		return &s.processMethod, &s.ClassifierSettings
 	}) {
 		bases[name] = func(s *classificationSettings) {
 			ownClasses(s)
@@ -130,7 +135,7 @@ func classificationConditions(t *testing.T, s trialtest.Options) {
 		Of: Classification(), Run: trialtest.Runs(t, s, Classification()), Bases: bases,
 		Common: func(s *classificationSettings) { s.Folds.Folds, s.Draws = 4, 3 },
 		Others: func(s *classificationSettings) []inert.Setting {
-			return append(otherClassifiers(&s.method, &s.ClassifierSettings),
+			return append(otherClassifiers(&s.processMethod, &s.ClassifierSettings),
 				inert.Held(&s.Dataset, "a base has it"), inert.Held(&s.Predict, "it is for a release"),
 				inert.Values(&s.Inputs, "a", "CLAGE"), inert.Values(&s.Output, "z"), inert.Values(&s.Low, none(0)),
 				inert.Values(&s.High, none(0), none(170)), inert.Values(&s.Rows, experiment.NumberOr[All](50)),

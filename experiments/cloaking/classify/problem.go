@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -55,7 +56,7 @@ func (d *ownData) checkFile() error {
 			"texts write output=NAME[NEGATIVE|POSITIVE] instead")
 	}
 	switch {
-	case !d.Low.Is(cloak.NotGiven) || !d.High.Is(cloak.NotGiven):
+	case !d.Low.Is(method.Absent) || !d.High.Is(method.Absent):
 		return fmt.Errorf("output = %s: it has its two classes, and low and high are not to be given", d.Output)
 	case len(levels) != 2:
 		return fmt.Errorf("output = %s: it has %d levels, and there are two classes: the negative and the positive", d.Output,
@@ -215,9 +216,5 @@ func (d *problem) checkSize(m cloak.Method) error {
 // notes returns notes on the unused part of the data and warnings about the inputs. Missing values
 // and inputs are public.
 func (d *problem) notes() []string {
-	if d.dropped == 0 {
-		return d.warnings
-	}
-	return append(slices.Clone(d.warnings), fmt.Sprintf("%d of %d rows have no value in an input or the output and were "+
-		"left out", d.dropped, d.dropped+d.of))
+	return slices.Concat(d.warnings, method.DroppedWarnings(d.dropped, d.of, "an input or the output"))
 }

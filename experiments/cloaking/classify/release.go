@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -81,16 +80,11 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	d.warnings = append(slices.Clip(d.warnings), cloak.Extrapolations(s.Predict, points, d.inputs, d.names)...)
 	p := &publication{c, d, fit, points}
 	n, _ := points.Dims()
-	return &release.Plan{
-		Private: mat.NewDense(len(d.labels), 1, slices.Clone(d.labels)),
-		Spending: experiment.Spending{
-			Data: dataset.Canonical(d.table, d.account()), Units: []string{experiment.UnitOutput},
-			Rows: len(d.outputs), Epsilon: s.Epsilon, Delta: s.Delta,
-			Mu:   math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
-			Size: release.SizeOfTable(n, p.columns()),
-		},
-		Publish: p.publish,
-	}, nil
+	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account()}
+	return data.Plan(experiment.UnitOutput, experiment.Spending{
+		Epsilon: s.Epsilon, Delta: s.Delta, Mu: math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
+		Size: release.SizeOfTable(n, p.columns()),
+	}, p.publish), nil
 }
 
 // publication is what a release of a classifier needs besides the labels.

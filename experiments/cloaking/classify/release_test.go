@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -146,7 +147,7 @@ func TestClassReleaseRefusals(t *testing.T) {
 		"own columns": {"has a column \"class\" of its own",
 			func(s *classificationSettings) { s.Inputs = columnClass }},
 		"other value": {"has a value that a release does not show: it is neither low = 3 nor high = 8",
-			func(s *classificationSettings) { s.High = experiment.NumberOr[cloak.None](8.0) }},
+			func(s *classificationSettings) { s.High = experiment.NumberOr[method.None](8.0) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := cloaktest.Publish(t, s, Classification(), fewOwn, c.change)

@@ -4,16 +4,17 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
 //go:embed settings.go
 var settingsSource string
 
-func init() { experiment.Document[method](settingsSource) }
+func init() { experiment.Document[processMethod](settingsSource) }
 
-// method is the Gaussian process that classifies.
-type method struct {
+// processMethod is the Gaussian process that classifies.
+type processMethod struct {
 	// GP, or sparse GP with inducing inputs (Eq. 7)
 	Method cloak.Method `name:"method" default:"standard" choices:"standard,sparse"`
 }
@@ -85,9 +86,9 @@ type ownData struct {
 	// of texts with its two classes, NAME[NEGATIVE|POSITIVE]
 	Output string `name:"output" default:"" when:"dataset is not hmeq"`
 	// the output that is the negative class (of your own data, of numbers; both are public)
-	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is not hmeq"`
+	Low method.End `name:"low" default:"none" when:"dataset is not hmeq"`
 	// the output that is the positive class (of your own data, of numbers; both are public)
-	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is not hmeq"`
+	High method.End `name:"high" default:"none" when:"dataset is not hmeq"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
@@ -112,7 +113,7 @@ type ownLengthscales struct {
 
 // ownClassifier are the settings of a classifier of a user's rows.
 type ownClassifier struct {
-	method
+	processMethod
 	ownLengthscales `unit:"lengthscale: unit of the inputs"`
 }
 
@@ -131,7 +132,7 @@ type classificationSettings struct {
 
 // hmeqSettings are those of the loans.
 type hmeqSettings struct {
-	method
+	processMethod
 	// loans, drawn with weights that balance the numbers of credit lines and, less so, the
 	// outcomes: about four of five have defaulted
 	Rows               int `name:"rows" default:"200" min:"2" max:"2000"`
@@ -140,7 +141,7 @@ type hmeqSettings struct {
 
 // stripesSettings are those of the stripes.
 type stripesSettings struct {
-	method
+	processMethod
 	// training points
 	Points int `name:"points" default:"200" min:"2" max:"2000"`
 	// the class changes where x + y + ½ is a multiple of it
@@ -161,7 +162,7 @@ type digitsClassifier struct {
 
 // digitsSettings are those of the digits.
 type digitsSettings struct {
-	method `default:"method: sparse"`
+	processMethod `default:"method: sparse"`
 	// training images, drawn from the training file
 	Train int `name:"train" default:"256" min:"2" max:"2000"`
 	// test images, drawn from the test file

@@ -190,12 +190,3 @@ func (c *Problem) ClippingNote() string {
 	return fmt.Sprintf("%d of %d %[3]s are outside [%.10g, %.10g]%s and were clipped; errors are measured against the "+
 		"clipped %[3]s", c.Clipped, len(c.Output), c.Names.Outputs, c.Low, c.High, c.Names.Unit)
 }
-
-// DroppedWarnings is how many rows have no part in the problem; nil where all have.
-func (c *Problem) DroppedWarnings() []string {
-	if c.Dropped == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d rows have no value in an input or the output and were left out", c.Dropped,
-		c.Dropped+len(c.Output))}
-}

@@ -8,53 +8,40 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
-// OwnData is which data a trial is on: those of the paper, by name, or a file of the
-// user's, csv:PATH, with what has to be known of it. The settings of an experiment
-// have these fields with its documentation, and are converted to it.
+// OwnData names the data of a trial: those of the paper, or a file of the user's, csv:PATH,
+// with the public facts about it. The settings of an experiment have these fields with its
+// documentation, and are converted to it.
 type OwnData struct {
 	Dataset string
 	Inputs  string // names of columns, joined by + or commas
 	Output  string // name of the column that is predicted and protected
 	// Low and High are public: the range of the output, or its two values.
-	Low, High experiment.Or[None, float64]
+	Low, High method.End
 }
 
-// IsFile says whether the data are a file of the user's.
-func (o *OwnData) IsFile() bool {
-	return table.Is(o.Dataset)
+// IsFile reports whether the data are a file of the user's.
+func (o *OwnData) IsFile() bool { return table.Is(o.Dataset) }
+
+// Settings returns the settings that every method has; predict, if it is a file, has the points at
+// which a release predicts.
+func (o *OwnData) Settings(predict string) method.Settings {
+	out := method.Settings{Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output}}
+	if table.Is(predict) {
+		out.Points = predict
+	}
+	return out
 }
 
-// Table is what is read of a file.
-func (o *OwnData) Table() table.Spec {
-	return table.Spec{Dataset: o.Dataset, Inputs: o.Inputs, Others: []string{o.Output}}
-}
+// Table returns the columns that are read of a file.
+func (o *OwnData) Table() table.Spec { return o.Settings("").Spec() }
 
 // Columns are the names of the input columns of a file; nil for "*", every numeric one.
 func (o *OwnData) Columns() []string { return o.Table().Names() }
-
-// Datasets are the data sets of a trial: its data, and predict, where a release
-// predicts, if that is another file.
-func (o *OwnData) Datasets(predict string) []string {
-	names := []string{o.Dataset}
-	if table.Is(predict) && predict != o.Dataset {
-		names = append(names, predict)
-	}
-	return names
-}
-
-// Tables are the columns that are read of files: all of the data's, and where a
-// release predicts, at the file predict, those of the inputs.
-func (o *OwnData) Tables(predict string) []experiment.InputTable {
-	tables := o.Table().Tables()
-	if predict != o.Dataset { // which has the inputs, too
-		tables = append(tables, table.Spec{Dataset: predict, Inputs: o.Inputs}.Tables()...)
-	}
-	return tables
-}
 
 // Complete completes the budget of a trial on a file: δ must be given, and noise is
 // calibrated exactly where nothing else is asked for.
@@ -89,9 +76,9 @@ func (o *OwnData) CheckNoFile(instead string) error {
 	switch {
 	case o.Output != "":
 		return given("output", o.Output)
-	case !o.Low.Is(NotGiven):
+	case !o.Low.Is(method.Absent):
 		return given("low", o.Low.String())
-	case !o.High.Is(NotGiven):
+	case !o.High.Is(method.Absent):
 		return given("high", o.High.String())
 	}
 	return nil
@@ -103,7 +90,7 @@ func (o *OwnData) CheckFile(lowHigh string) error {
 	if err := o.CheckColumns(); err != nil {
 		return err
 	}
-	if o.Low.Is(NotGiven) || o.High.Is(NotGiven) {
+	if o.Low.Is(method.Absent) || o.High.Is(method.Absent) {
 		return fmt.Errorf("low and high are not given: they are "+lowHigh, o.Output)
 	}
 	if !(o.Low.Number < o.High.Number) {

@@ -284,12 +284,3 @@ func (f *Folds) Of(rows int, stream func(purpose string) *rand.Rand) ([]learn.Fo
 	}
 	return learn.ContiguousFolds(rows, f.Folds)
 }
-
-// None stands for a number that is not given.
-type None int
-
-// NotGiven leaves a number out.
-const NotGiven None = 0
-
-// Choices are the word.
-func (None) Choices() []string { return []string{"none"} }

@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -82,7 +83,7 @@ func waves(t *testing.T) (path string) {
 // A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t), File: waves(t), Workers: 2}
-	none := experiment.NumberOr[cloak.None, float64]
+	none := experiment.NumberOr[method.None, float64]
 	t.Run("regression", func(t *testing.T) {
 		bases := basesOf(func(s *regressionSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction })
 		bases["own file"] = smallOwn

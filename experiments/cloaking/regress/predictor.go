@@ -12,6 +12,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -313,7 +314,8 @@ func projected(r *design.Range, mean []float64, prior float64) []float64 {
 
 // warnings returns the warnings about a trial with these releases that is computed but suspect.
 func (r *predictor) warnings(releases []predictionSet) []string {
-	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), r.data.DroppedWarnings())
+	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(),
+		method.DroppedWarnings(r.data.Dropped, len(r.data.Output), "an input or the output"))
 }
 
 // publicWarnings are the warnings that do not depend on the outputs.

@@ -24,8 +24,8 @@ var Regression = experiment.Of(experiment.Declaration[*regressionSettings, regre
 	Version:  6,
 	Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
 	Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
-	Datasets: func(s *regressionSettings) []string { return s.own().Datasets(s.Predict) },
-	Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Tables(s.Predict) },
+	Datasets: func(s *regressionSettings) []string { return s.own().Settings(s.Predict).Datasets() },
+	Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
 	Complete: func(s *regressionSettings, given func(any) bool) error {
 		return s.own().Complete(&s.GaussianBudget, given)
 	},

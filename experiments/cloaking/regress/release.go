@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -105,14 +104,9 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		warnings: append(r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
 			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
-	return &release.Plan{
-		Private: mat.NewDense(rows, 1, slices.Clone(r.data.Raw)),
-		Spending: experiment.Spending{
-			Data: dataset.Canonical(r.data.Inputs, r.data.Raw), Units: []string{experiment.UnitOutput}, Rows: rows,
-			Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
-		},
-		Publish: p.publish,
-	}, nil
+	return release.Data{Inputs: r.data.Inputs, Output: r.data.Raw}.Plan(experiment.UnitOutput, experiment.Spending{
+		Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
+	}, p.publish), nil
 }
 
 // publication is what a release of predictions needs besides the outputs.

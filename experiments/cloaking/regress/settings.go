@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -19,8 +20,8 @@ type inducing struct {
 	Inducing experiment.Points `name:"inducing" default:"5" unit:"years" when:"method is sparse"`
 }
 
-// method is the model of all that predicts outputs.
-type method struct {
+// processMethod is the model of all that predicts outputs.
+type processMethod struct {
 	// GP, sparse GP (FITC), GP with Gibbs' nonstationary kernel, or weighted sum of two GPs, one
 	// with lengthscale and one with max_lengthscale (Section 5.3)
 	Method cloak.Method `name:"method" default:"standard"`
@@ -40,7 +41,7 @@ type prediction struct {
 // curveSettings are those of predictions over age.
 type curveSettings struct {
 	cloak.CensusInputs
-	method
+	processMethod
 	// ages at which predictions are released together
 	Ages []float64 `name:"ages" default:"0..110 step 2" unit:"years"`
 	// inputs age+weight: the weight at all of these ages
@@ -53,7 +54,7 @@ type curveSettings struct {
 // surfaceSettings are those of predictions over weight and age.
 type surfaceSettings struct {
 	cloak.CensusInputs `default:"inputs: age+weight" choices:"inputs: age+weight"`
-	method
+	processMethod
 	// weights of the grid, increasing; predictions at all pairs of weight and age are
 	// released together
 	Weights []float64 `name:"weights" default:"5..60 step 5" unit:"kg"`
@@ -126,10 +127,10 @@ type ownData struct {
 	Output string `name:"output" default:"" when:"dataset is not kung"`
 	// lower end of the public range of the output, to which it is clipped (of your own data,
 	// where it must be given); its length is the sensitivity. It must not be read off the data
-	Low experiment.Or[cloak.None, float64] `name:"low" default:"none" when:"dataset is not kung"`
+	Low method.End `name:"low" default:"none" when:"dataset is not kung"`
 	// upper end of the public range of the output, to which it is clipped (of your own data,
 	// where it must be given); its length is the sensitivity. It must not be read off the data
-	High experiment.Or[cloak.None, float64] `name:"high" default:"none" when:"dataset is not kung"`
+	High method.End `name:"high" default:"none" when:"dataset is not kung"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
@@ -137,7 +138,7 @@ func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
 // regressionSettings are those of a cross-validation, and of a release.
 type regressionSettings struct {
 	ownData
-	method
+	processMethod
 	cloak.Folds `also:"folds: inducing inputs that are not given are placed in every fold"`
 	// draws of the noise in every fold
 	Draws int `name:"draws" default:"100" min:"1" max:"1e6" when:"epsilon is not inf"`

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset/table"
 )
@@ -57,7 +55,7 @@ func (v *validation) coverageWarning(scores []score) string {
 		folds[i] = s.coverage
 		share += s.coverage * float64(len(v.folds[i].Test)) / float64(n)
 	}
-	deviation := max(table.CoverageError(n), stat.StdErr(stat.StdDev(folds, nil), float64(len(folds))))
+	deviation := table.CoverageError(n, folds...)
 	const unit = "; both variances are in squares of a quarter of the public range"
 	narrow := "use a larger noise_variance or kernel_variance, or a shorter lengthscale" + unit
 	if v.scale > 0 && !v.settings.Rank.Is(cloak.FullRank) {

@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -121,6 +122,6 @@ func smallOwn(s *regressionSettings) {
 func ownFile(inputs, output string, low, high float64) func(*regressionSettings) {
 	return func(s *regressionSettings) {
 		s.Dataset, s.Inputs, s.Output = "csv:my.csv", inputs, output
-		s.Low, s.High = experiment.NumberOr[cloak.None](low), experiment.NumberOr[cloak.None](high)
+		s.Low, s.High = experiment.NumberOr[method.None](low), experiment.NumberOr[method.None](high)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Warnings of a statistician about results on a user's own data. The texts depend on the data: they
@@ -72,10 +73,16 @@ const (
 	coverageErrors = 3
 )
 
-// CoverageError is the standard error of the share of n test outputs inside regions that
-// hold 95 % each: the binomial one, since several splits have the same rows.
-func CoverageError(n int) float64 {
-	return math.Sqrt(nominalCoverage * (1 - nominalCoverage) / float64(n))
+// CoverageError returns the standard error of the share of n test outputs inside regions that
+// hold 95 % each: the binomial one, since several splits have the same rows, or that of the mean
+// of the splits' shares where it is larger, since one draw of the noise moves all predictions of a
+// split.
+func CoverageError(n int, splits ...float64) float64 {
+	binomial := math.Sqrt(nominalCoverage * (1 - nominalCoverage) / float64(n))
+	if len(splits) < 2 {
+		return binomial
+	}
+	return max(binomial, stat.StdErr(stat.StdDev(splits, nil), float64(len(splits))))
 }
 
 // CoverageWarning warns of 95 % regions that hold far fewer or far more of the test outputs; it is

@@ -238,6 +238,7 @@ func (l *Learner) Suspicions(rows int) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("computed but suspect: the noise in an element of A has a standard deviation of %.3g, "+
-		"and the public range of that sum over %d rows is %.3g wide; use a larger epsilon, fewer inducing inputs, or more rows",
+		"and the public range of that sum over %d rows is %.3g wide; use a larger epsilon, fewer inducing inputs, or more "+
+		"rows",
 		l.Noise.SigmaA, rows, most)}
 }

@@ -43,7 +43,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 }
 
 // Publication plans a model of all rows, which depends on them through noisy sums alone.
-func (l *Learner) Publication(ctx context.Context) (*method.Publication, error) {
+func (l *Learner) Publication(context.Context) (*method.Publication, error) {
 	s, n := l.settings, l.rows.Len()
 	if err := l.inducing.CheckApart(l.Trial, s.Dataset, l.z, l.rows.X); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
-	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -43,7 +43,7 @@ func ownFile(t *testing.T, rows string) trialtest.Options {
 // onOwn are settings on the rows.
 func onOwn(s *ClassifierSettings) {
 	s.Dataset, s.Inputs, s.Output, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", 2, 2
-	s.Low, s.High = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+	s.Low, s.High = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
 }
 
 // Separate classes are told apart, and strong noise hides them.
@@ -76,7 +76,7 @@ func TestOwnRows(t *testing.T) {
 // value.
 func TestOwnRowsWithoutRange(t *testing.T) {
 	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
-		s.Low, s.High = experiment.SeveralOr[own.None]{IsWord: true}, experiment.SeveralOr[own.None]{IsWord: true}
+		s.Low, s.High = experiment.SeveralOr[method.None]{IsWord: true}, experiment.SeveralOr[method.None]{IsWord: true}
 		s.Data, s.Epsilon = wide.Noisy, 50
 	})
 	if out.Privacy.Guarantee != "" || !strings.Contains(out.Privacy.Notes[0], "ranges of the inputs are read off") {
@@ -90,7 +90,7 @@ func TestOwnRowsWithoutRange(t *testing.T) {
 // Suspect results are warnings.
 func TestSuspicionsOfOwnRows(t *testing.T) {
 	out := trialtest.Compute(t, ownFile(t, ownRows()), Classifier(), onOwn, func(s *ClassifierSettings) {
-		s.Output, s.High, s.Inputs = "other", experiment.SeveralOf[own.None](4), "a+b+c"
+		s.Output, s.High, s.Inputs = "other", experiment.SeveralOf[method.None](4), "a+b+c"
 		s.Holdout, s.N, s.Layers = .95, 3, 3
 	})
 	all := strings.Join(out.Warnings, "\n")
@@ -129,11 +129,11 @@ func TestOwnRowsRefused(t *testing.T) {
 			"n = 4: the data have only 3 inputs; use n=3 or less"},
 		"layers":          {"", func(s *ClassifierSettings) { s.Layers = 3 }, "a machine has at most n = 2 layers"},
 		"constant inputs": {"a,b,c,kind\n1,2,3,x\n1,2,3,y\n1,2,3,x\n1,2,3,y\n", nil, "every input has the same value"},
-		"one end": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOr[own.None]{IsWord: true} },
+		"one end": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOr[method.None]{IsWord: true} },
 			"a public range has both ends"},
-		"ends exchanged": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[own.None](0) },
+		"ends exchanged": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[method.None](0) },
 			"low must be below high"},
-		"too few ends": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[own.None](10, 20) },
+		"too few ends": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[method.None](10, 20) },
 			"but there are 3 inputs"},
 		"adjacency": {"", func(s *ClassifierSettings) { s.Data, s.Epsilon, s.D = wide.Noisy, 1, 2 },
 			"it is a share of the public range"},
@@ -165,7 +165,7 @@ func TestOwnRowsRefused(t *testing.T) {
 func TestFederationOfOwnRows(t *testing.T) {
 	onParties := func(s *FederatedSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Party, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", "site", 2, 2
-		s.Low, s.High = experiment.SeveralOf[own.None](0), experiment.SeveralOf[own.None](10)
+		s.Low, s.High = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
 		s.Epsilon = 100
 	}
 	m := trialtest.Compute(t, ownFile(t, ownRows()), Federated(), onParties).Metrics
@@ -211,8 +211,8 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 			}
 			return append(all, inert.Values(&s.Delta, .2), inert.Values(&s.D, .5),
 				inert.Values(&s.Inputs, "a+b", "b+c"), inert.Values(&s.Output, "other"), inert.Values(&s.Holdout, .5),
-				inert.Values(&s.Low, experiment.SeveralOf[own.None](-5)),
-				inert.Values(&s.High, experiment.SeveralOf[own.None](30)))
+				inert.Values(&s.Low, experiment.SeveralOf[method.None](-5)),
+				inert.Values(&s.High, experiment.SeveralOf[method.None](30)))
 		},
 		Run: func(s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 			if s.isOwn() {

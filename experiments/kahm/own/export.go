@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -30,7 +31,7 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkNames(s.Inputs); err != nil {
+	if err := s.checkNames(r); err != nil {
 		return nil, err
 	}
 	r.dropEmptyClasses()
@@ -70,12 +71,9 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	return &experiment.Release{Model: m, Privacy: privacy, Warnings: slices.Clone(e.Warnings())}, nil
 }
 
-// checkNames refuses inputs that are named as a column of predictions.
-func (r *Rows) checkNames(inputs string) error {
-	for _, name := range r.Names {
-		if slices.Contains(machinefile.Reserved, name) {
-			return fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", inputs, name)
-		}
-	}
-	return nil
+// checkNames refuses inputs that have the name of a column of predictions.
+func (s *Publishing) checkNames(r *Rows) error {
+	return method.CheckNames(s.Inputs, r.Names, func(name string) bool {
+		return slices.Contains(machinefile.Reserved, name)
+	})
 }

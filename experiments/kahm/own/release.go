@@ -90,7 +90,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkNames(s.Inputs); err != nil {
+	if err := s.checkNames(r); err != nil {
 		return nil, err
 	}
 	if r.Private != nil {
@@ -110,15 +110,9 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	output := dataset.LabelValues(r.Labels, r.Classes)
-	return &release.Plan{
-		Private: r.X,
-		Spending: experiment.Spending{
-			Data: dataset.Canonical(r.X, output), Units: []string{experiment.UnitInputs}, Rows: n,
-			Epsilon: RowEpsilon(&s.Budget, p), Size: r.size(),
-		},
-		Publish: (&publication{s, t, r, ranges, noise}).publish,
-	}, nil
+	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes)}
+	return data.Plan(experiment.UnitInputs, experiment.Spending{Epsilon: RowEpsilon(&s.Budget, p), Size: r.size()},
+		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 
 // size is that of the rows, and of the model, which has the same samples and the ranges.

@@ -19,6 +19,7 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -36,8 +37,8 @@ func rowsFile() string {
 // publishing are settings of a release of the rows.
 func publishing(changes ...func(*Publishing)) *Publishing {
 	s := &Publishing{Dataset: "csv:rows.csv",
-		Table: &Table{Inputs: "a+b", Output: "kind", Low: experiment.SeveralOf[None](0),
-			High: experiment.SeveralOf[None](100, 1), Holdout: .2},
+		Table: &Table{Inputs: "a+b", Output: "kind", Low: experiment.SeveralOf[method.None](0),
+			High: experiment.SeveralOf[method.None](100, 1), Holdout: .2},
 		Kind: wide.Noisy, Pipeline: &wide.Pipeline{Budget: wide.Budget{Epsilon: 4, Delta: 1e-5, D: 1},
 			Machine: wide.Machine{N: 2, Layers: 1, Branches: experiment.NumberOr[wide.Rounding](2)}, Variant: wide.Corrected,
 			Clustering: wide.Clustering{Starts: 1}, Smoothing: 2}}
@@ -188,7 +189,7 @@ func TestReleaseOfCategories(t *testing.T) {
 	}
 	out, draws := released(t, rows, 3, func(s *Publishing) {
 		s.Inputs, s.Output = "a+colour[red|green|blue]", "kind[w|x|y]"
-		s.Low, s.High = experiment.SeveralOf[None](0), experiment.SeveralOf[None](110)
+		s.Low, s.High = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](110)
 	})
 	if fmt.Sprint(out.Columns) != "[a colour=red colour=green colour=blue]" || fmt.Sprint(draws[0].Query[5:8]) !=
 		"[0 1 0]" || math.Abs(draws[0].Query[4]-10./110) > 1e-9 ||
@@ -203,7 +204,7 @@ func TestReleaseOfCategories(t *testing.T) {
 }
 
 func TestReleaseRefused(t *testing.T) {
-	none := End{IsWord: true}
+	none := method.Ends{IsWord: true}
 	for name, c := range map[string]struct {
 		change func(*Publishing)
 		want   string
@@ -274,7 +275,7 @@ func TestReleaseOfPictures(t *testing.T) {
 	}
 	s := publishing(func(s *Publishing) {
 		s.Dataset, s.Inputs, s.Output = "images:"+folder+"@3x2", "*", "label"
-		s.Low, s.High = End{IsWord: true}, End{IsWord: true}
+		s.Low, s.High = method.Ends{IsWord: true}, method.Ends{IsWord: true}
 	})
 	if !slices.Contains(s.Forms(), experiment.FormPictures) {
 		t.Errorf("forms %v", s.Forms())

@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -62,7 +63,7 @@ func (r *Rows) CheckDirections(p *wide.Pipeline) error {
 func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, error) {
 	p := len(r.Names)
 	switch {
-	case !d.Low.Is(NotGiven):
+	case !d.Low.Is(method.Absent):
 		return d.publicRanges(dataset, r)
 	case arePictures(dataset):
 		return &wide.Ranges{Low: make([]float64, p), High: slices.Repeat([]float64{1}, p)}, nil

@@ -7,6 +7,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -14,18 +15,6 @@ import (
 var source string
 
 func init() { experiment.Document[Table](source) }
-
-// None is the word for a number that is not given.
-type None int
-
-// NotGiven leaves a public range out.
-const NotGiven None = 0
-
-// Choices returns the word.
-func (None) Choices() []string { return []string{"none"} }
-
-// End is one end of public ranges: of all inputs, or of each.
-type End = experiment.SeveralOr[None]
 
 // Table says which of the user's rows a trial reads, and what is public of them. Beside it
 // stands the setting "dataset".
@@ -41,9 +30,9 @@ type Table struct {
 	// each (of a category it is not read); values below count as it. Pictures have 0. Without one it is the least value
 	// that is trained on, which is no public number: then nothing is guaranteed, and nothing
 	// released
-	Low End `name:"low" default:"none" later:"yes" when:"dataset is not mnist"`
+	Low method.Ends `name:"low" default:"none" later:"yes" when:"dataset is not mnist"`
 	// upper end of the public range of the inputs, as low; pictures have 1
-	High End `name:"high" default:"none" later:"yes" when:"dataset is not mnist"`
+	High method.Ends `name:"high" default:"none" later:"yes" when:"dataset is not mnist"`
 	// share of the rows of each class that are tested and not trained on; a release takes
 	// all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
@@ -66,10 +55,10 @@ func (d *Table) Check(name, party string) error {
 	if err := d.Spec(name, party).Check(); err != nil {
 		return err
 	}
-	if d.Low.Is(NotGiven) != d.High.Is(NotGiven) {
+	if d.Low.Is(method.Absent) != d.High.Is(method.Absent) {
 		return fmt.Errorf("low = %s and high = %s: a public range has both ends", d.Low, d.High)
 	}
-	if d.Low.Is(NotGiven) {
+	if d.Low.Is(method.Absent) {
 		return nil
 	}
 	low, high := d.Low.Numbers, d.High.Numbers
@@ -96,7 +85,7 @@ func CheckAdjacency(d float64) error {
 }
 
 // HasRange says whether the range of the inputs is public.
-func (d *Table) HasRange(name string) bool { return !d.Low.Is(NotGiven) || arePictures(name) }
+func (d *Table) HasRange(name string) bool { return !d.Low.Is(method.Absent) || arePictures(name) }
 
 // arePictures says whether the data are pictures, whose grey values are from 0 to 1.
 func arePictures(name string) bool { return dataset.OwnKind(name) == dataset.OwnImages }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 )
 
 // everyRow is what is suspect where nothing but sensitive rows is left.
@@ -62,11 +63,8 @@ func leastOf(values []float64) float64 {
 // that are not sensitive. They depend on the outputs, and are no part of an export.
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
-	if p.rows.dropped > 0 {
-		where := append([]string{"an input", "the output"}, p.rows.beside...)
-		out = append(out, fmt.Sprintf("%d of %d rows have no value in %s and were left out", p.rows.dropped,
-			p.rows.dropped+len(p.rows.y), joined(where, "or")))
-	}
+	where := append([]string{"an input", "the output"}, p.rows.beside...)
+	out = append(out, method.DroppedWarnings(p.rows.dropped, len(p.rows.y), joined(where, "or"))...)
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
 			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller %s, or one in the "+
