@@ -38,7 +38,7 @@ var levels = []int{50, 80, 95, 99}
 type kind int
 
 const (
-	full  kind = iota // with what the noise adds
+	full  kind = iota // with the covariance of the noise
 	naive             // without it
 )
 

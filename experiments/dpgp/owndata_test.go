@@ -89,7 +89,7 @@ func TestOwnClassification(t *testing.T) {
 		!strings.Contains(fmt.Sprint(out.Privacy.Notes), "the classes are those of the data, which a release does not take") {
 		t.Errorf("%+v", out.Privacy)
 	}
-	// A class of one row is said, and one with less than the baseline.
+	// Warnings name a class of one row, and an accuracy below the baseline.
 	few := trialtest.Compute(t, seed(1), classification(),
 		ownKinds(writeRows(t, 60, map[int]string{3: "1,2,2,rare,same"})),
 		func(s *ClassificationSettings) { s.Epsilon = 0.01 })
@@ -98,7 +98,7 @@ func TestOwnClassification(t *testing.T) {
 	}
 }
 
-// Rows outside of the public range are said where results are judged, and in no release.
+// Rows outside of the public range are warned of where results are judged, and in no release.
 func TestRowsBeyondThePublicRange(t *testing.T) {
 	path := writeRows(t, 300, nil)
 	const want = `rows the input "a" is outside of the public range, 2 to 10: what is predicted there is extrapolated`

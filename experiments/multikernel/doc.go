@@ -9,23 +9,23 @@
 // machine on the combined kernel is a linear one on at most twenty explicit
 // features; see package recognise.
 //
-// # What is protected
+// # Protection
 //
 // Nothing is guaranteed: there is no noise and no ε. The paper calls people
 // protected because a support vector machine with its settings names them no
 // better than by chance. Kernels of trace one have entries of about 1/N, so with
 // a small C such a machine of twenty classes answers with one class, and its 5 %
-// say nothing of what the features reveal. Whoever sees the test kernel has the
-// features, and better adversaries read the person off them.
+// do not measure the disclosure by the features. A reader of the test kernel has
+// the features, and better adversaries recognise the person in them.
 //
 // # Errata
 //
-// The ledger lists the paper's mistakes. Those that decide what is computed:
+// The ledger lists the paper's mistakes. These decide the computation:
 //
 //   - Eq. (7) prints ρ for ρ' in the numerator.
 //   - The right matrix of Eq. (8), K̄² + ρK̄, is singular: K̄ has the constant in
 //     its kernel. The problem is solved on the range of K̄; the experiment
-//     multikernel/eigenproblem shows what a general solver makes of the print.
+//     multikernel/eigenproblem shows the result of a general solver for the print.
 //   - The sigmoid kernel is indefinite. K̄ + ρI must be positive definite, or the
 //     kernel is refused.
 //   - Eq. (20): the second A of K̂_B lacks its subscript; the inverse is the

@@ -11,7 +11,7 @@ import (
 //go:embed ledger.yaml
 var ledger []byte
 
-// Paper returns what this package reproduces.
+// Paper returns the experiments, tables and figures of the paper.
 func Paper() experiment.Paper {
 	return experiment.Paper{
 		Name:        "multikernel",

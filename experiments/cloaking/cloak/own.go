@@ -67,8 +67,8 @@ func (o *OwnData) CheckDataset(name string) error {
 		fileHint(o.Dataset, name))
 }
 
-// CheckNoFile refuses, of the paper's data, what is for a file. Instead says what
-// such data have.
+// CheckNoFile refuses settings of a file for the paper's data. Instead names the settings of those
+// data.
 func (o *OwnData) CheckNoFile(instead string) error {
 	given := func(name, value string) error {
 		return fmt.Errorf("%s = %s: it is for data of your own, such as dataset=csv:PATH; %s", name, value, instead)
@@ -84,8 +84,8 @@ func (o *OwnData) CheckNoFile(instead string) error {
 	return nil
 }
 
-// CheckFile refuses what a file cannot be asked for. LowHigh says what low and high
-// mean for the output, whose name it takes.
+// CheckFile refuses settings that no file can have. LowHigh describes low and high for the output,
+// whose name it takes.
 func (o *OwnData) CheckFile(lowHigh string) error {
 	if err := o.CheckColumns(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func fileHint(name, valid string) string {
 // lengthscale for both is suspect.
 const widestRatio = 10
 
-// InputWarnings says what is suspect about inputs for a method and its lengthscales.
+// InputWarnings returns warnings of inputs for a method and its lengthscales.
 func InputWarnings(t *table.Data, o *OwnData, m Method, k *Kernel) []string {
 	out := t.ColumnWarnings()
 	advice := "give a lengthscale for each, or bring the columns to one scale"

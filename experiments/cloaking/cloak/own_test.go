@@ -10,8 +10,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Inputs of different scales that share a lengthscale are suspect, and what is said to do can be
-// done: a lengthscale for each is for a user's file, and for methods that have one.
+// Inputs of different scales that share a lengthscale are suspect, and the advice is applicable: a
+// lengthscale for each is for a user's file, and for methods that have one.
 func TestScalesOfInputs(t *testing.T) {
 	data := func(width float64) *table.Data {
 		return &table.Data{X: mat.NewDense(3, 2, []float64{0, 0, 1, width, 0.5, 2}), Names: []string{"age", "dose"}}

@@ -31,7 +31,7 @@ func (b *GaussianBudget) Guarantee() string {
 	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(b.Epsilon), experiment.FormatNumber(b.Delta))
 }
 
-// Source says where the ratio of noise to sensitivity comes from.
+// Source names the calibration of the noise.
 func (b *GaussianBudget) Source() string {
 	if b.Calibration == mechanism.Analytic {
 		return "calibrated by the analytic Gaussian mechanism (Balle and Wang 2018)"
@@ -65,7 +65,7 @@ func CheckNoise(b *GaussianBudget, s *Solver) error {
 	return CheckRank(b, s)
 }
 
-// Notes say what the choice of the algorithm means for the guarantee.
+// Notes explain the guarantee for the chosen algorithm.
 func (s *Solver) Notes() []string {
 	if s.Algorithm != Gradient || s.CheckGuarantee() != nil {
 		return nil
@@ -102,6 +102,6 @@ const (
 	// PrivateNormalisation refutes a guarantee.
 	PrivateNormalisation = "the clipping interval and the prior mean are computed from the private heights without " +
 		"noise"
-	// PublicNormalisation is what to do instead.
+	// PublicNormalisation is the advice against it.
 	PublicNormalisation = "normalisation=public takes the interval and the prior mean from constants"
 )

@@ -118,7 +118,7 @@ func TestPseudoInverseLeavesDirectionsOut(t *testing.T) {
 	}
 }
 
-// No guarantee holds with the pseudo-inverse, whatever the scaling.
+// No guarantee holds with the pseudo-inverse, for any scaling.
 func TestPseudoInverseIsRefuted(t *testing.T) {
 	s := Solver{Algorithm: Gradient, Inverse: Pseudo}
 	p := &experiment.Privacy{Guarantee: "(1, 0.01)-DP"}

@@ -8,8 +8,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// Quality is what is kept of a design where there are many: how good it is, and
-// what it leaves out.
+// Quality summarises a design: its certificate, and the directions that it leaves out.
 type Quality struct {
 	Rank, points     int     // directions released, of this number of predictions
 	largest, dropped float64 // singular values: the largest, and the largest left out

@@ -113,8 +113,9 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 		suspect("%.3g %% of the values are beyond the range of their input, and count as its end", 100*j.Clipped)
 	}
 	const most = 5
-	out = append(out, j.Suspicions[:min(most, len(j.Suspicions))]...)
-	if more := len(j.Suspicions) - most; more > 0 {
+	columns := j.ColumnWarnings()
+	out = append(out, columns[:min(most, len(columns))]...)
+	if more := len(columns) - most; more > 0 {
 		suspect("%d more inputs have one value in all rows, or nearly all", more)
 	}
 	var small []string

@@ -13,7 +13,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// CheckExport refuses what has a guarantee, and so is released.
+// CheckExport refuses data with a guarantee, which are released instead.
 func (s *Publishing) CheckExport() error {
 	if s.Kind != wide.Original {
 		return fmt.Errorf("data = %s: what has noise has a guarantee, and is released: --rng secure --release FILE; an "+
@@ -22,7 +22,7 @@ func (s *Publishing) CheckExport() error {
 	return nil
 }
 
-// Export returns the classifier of the rows themselves, which has no guarantee.
+// Export returns the classifier of the unprotected rows.
 func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
 	if err := s.CheckExport(); err != nil {
 		return nil, err

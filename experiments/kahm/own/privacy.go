@@ -8,11 +8,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// RowEpsilon is the ε of a whole row of p inputs with noise of ε for an entry that changes
-// by at most the share d of its range: pε/d.
+// RowEpsilon returns pε/d, the ε of a whole row of p inputs with noise of ε for an entry that
+// changes by at most the share d of its range.
 func RowEpsilon(b *wide.Budget, inputs int) float64 { return float64(inputs) * b.Epsilon / b.D }
 
-// guarantee says what the noise on rows of these inputs protects.
+// guarantee states the protection by noise on rows of that many inputs.
 func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 	number := experiment.FormatNumber
 	return &experiment.Privacy{
@@ -34,8 +34,8 @@ func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 	}
 }
 
-// Privacy says what the noise of a trial that judges protects; nil without noise.
-// clustered says whether a class has several machines.
+// Privacy states the protection by the noise of a trial that judges; nil without noise.
+// clustered reports whether a class has several machines.
 func (j *Judged) Privacy(b *wide.Builder, budget *wide.Budget, clustered bool) *experiment.Privacy {
 	if !b.HasNoise() {
 		return nil

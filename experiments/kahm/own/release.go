@@ -18,7 +18,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Publishing is the settings of a release.
+// Publishing are the settings of a release.
 type Publishing struct {
 	Dataset string
 	*Table
@@ -26,7 +26,7 @@ type Publishing struct {
 	*wide.Pipeline
 }
 
-// Check refuses a release that would protect less than it says.
+// Check refuses a release that would protect less than its statement.
 func (s *Publishing) Check() error {
 	switch {
 	case s.Kind == wide.Original:
@@ -54,7 +54,7 @@ func (s *Publishing) Check() error {
 	return err
 }
 
-// Forms are those in which a release can be written.
+// Forms returns the forms of a release.
 func (s *Publishing) Forms() []experiment.Form {
 	forms := []experiment.Form{experiment.FormTable, experiment.FormArrays, experiment.FormModel}
 	if s.wholePictures() {
@@ -63,18 +63,18 @@ func (s *Publishing) Forms() []experiment.Form {
 	return forms
 }
 
-// wholePictures says whether a row is a picture with all of its pixels.
+// wholePictures reports whether a row is a picture with all of its pixels.
 func (s *Publishing) wholePictures() bool {
 	return arePictures(s.Dataset) && s.Spec(s.Dataset).Names() == nil
 }
 
-// unitError bounds what float64 is off by where it brings an input to [0, 1]: three halves
-// and a quotient, each to 2^-53 of itself, of numbers that may be the ends of the range.
+// unitError bounds the rounding error of scaling an input to [0, 1] in float64: three halves and
+// a quotient, each with a relative error of 2^-53, of numbers up to the ends of the range.
 const unitError = 0x1p-49
 
-// entries is the query of count entries in [0, 1], each of which is a unit of protection of
-// its own. An entry moves no other; that the bound on the rounding to the grid is that of all
-// of them makes the noise larger by a part in millions.
+// entries returns the query of count entries in [0, 1], each a unit of protection of its own. An
+// entry moves no other; the bound on the rounding to the grid is that of all entries, which
+// increases the noise by a part in millions.
 func entries(count int, d float64) release.Query {
 	return release.Query{What: "an entry of the data, as a share of the public range of its input", Coordinates: count,
 		Change: d, Error: unitError, Size: 1}
@@ -115,7 +115,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 
-// size is that of the rows, and of the model, which has the same samples and the ranges.
+// size returns the size of the rows and of the model, which has the same samples and the ranges.
 func (r *Rows) size() experiment.Size {
 	n, p := r.X.Dims()
 	size := release.SizeOfTable(n, r.Names)
@@ -127,7 +127,7 @@ func (r *Rows) size() experiment.Size {
 	return size
 }
 
-// dropEmptyClasses leaves out classes that are levels of the output, and that no row has.
+// dropEmptyClasses removes the levels of the output that no row has.
 func (r *Rows) dropEmptyClasses() {
 	to, kept := make([]int, len(r.Classes)), []string{}
 	for c, name := range r.Classes {
@@ -141,16 +141,16 @@ func (r *Rows) dropEmptyClasses() {
 	r.Classes = kept
 }
 
-// publication is what a release needs besides the private inputs.
+// publication is a release whose noise is calibrated.
 type publication struct {
 	*Publishing
 	trial  *experiment.Trial
-	rows   *Rows // of which only the public parts are read: names, labels, classes
+	rows   *Rows // only the public parts are read: names, labels, classes
 	ranges *wide.Ranges
 	noise  *release.Noise
 }
 
-// publish releases samples of rows (N×p), which it clips. All after the noise is
+// publish releases samples of rows (N×p), which it clips. Everything after the noise is
 // post-processing.
 func (p *publication) publish(ctx context.Context, private *mat.Dense, source *release.Source,
 ) (*experiment.Release, error) {
@@ -164,7 +164,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 		return nil, err
 	}
 	noisy := mat.NewDense(n, columns, values)
-	// The order of the file may tell of the private values.
+	// The order of the rows in the file may depend on the private values.
 	sources := sourcesOf(p.rows, noisy, func(rows []int) {
 		slices.SortFunc(rows, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
 	})
@@ -193,8 +193,8 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	return out, nil
 }
 
-// sourcesOf are the samples of each class, from scaled or noisy rows (N×p). sort may bring
-// the rows of a class into another order.
+// sourcesOf returns the samples of each class, from scaled or noisy rows (N×p). sort may reorder
+// the rows of a class.
 func sourcesOf(r *Rows, x *mat.Dense, sort func(rows []int)) []wide.Source {
 	byClass := make([][]int, len(r.Classes))
 	for i, l := range r.Labels {
@@ -208,7 +208,7 @@ func sourcesOf(r *Rows, x *mat.Dense, sort func(rows []int)) []wide.Source {
 	return sources
 }
 
-// addRows adds the samples in the units of the inputs, class by class.
+// addRows appends the samples in the units of the inputs, class by class.
 func (p *publication) addRows(out *experiment.Release, sources []wide.Source, parts []wide.Part) {
 	_, columns := p.rows.X.Dims()
 	for c := range sources {
@@ -228,7 +228,7 @@ func (p *publication) addRows(out *experiment.Release, sources []wide.Source, pa
 	}
 }
 
-// model is the file of the classifier.
+// model returns the file of the classifier.
 func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, privacy *experiment.Privacy,
 ) *machinefile.Model {
 	m := &machinefile.Model{

@@ -58,7 +58,7 @@ func planOf(t *testing.T, rows string, s *Publishing) (*release.Plan, error) {
 	return s.Plan(t.Context(), trialtest.New(t, trialtest.Options{File: path}))
 }
 
-// released releases rows, with the noise of a seed, and returns what noise was added to.
+// released releases rows, with the noise of a seed, and returns the query without noise.
 func released(t *testing.T, rows string, seed byte, changes ...func(*Publishing),
 ) (*experiment.Release, []release.Draw) {
 	t.Helper()
@@ -157,7 +157,7 @@ func TestReleaseOfBracketedColumn(t *testing.T) {
 }
 
 // Nothing but the noisy entries of the private rows has a part in a release: where these are
-// equal, so is all of it, whatever the rows are.
+// equal, so is all of it, for any rows.
 func TestReleaseFollowsFromNoisyEntries(t *testing.T) {
 	s := publishing(func(s *Publishing) { s.Kind = wide.Fabricated })
 	plan, err := planOf(t, rowsFile(), s)
@@ -180,7 +180,7 @@ func TestReleaseFollowsFromNoisyEntries(t *testing.T) {
 	}
 }
 
-// An input of a level of a category is 0 or 1, whatever the range of numbers; levels that are
+// An input of a level of a category is 0 or 1, for any range of numbers; levels that are
 // read off the data are refused, and classes that no row has are left out.
 func TestReleaseOfCategories(t *testing.T) {
 	rows := "a,colour,kind\n"

@@ -9,38 +9,31 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
-// Rows are the user's rows, as they were read.
+// Rows are the user's rows, as they were read: N rows of p inputs.
 type Rows struct {
-	X       *mat.Dense // N×p, in the units of the file
-	Names   []string   // p, of the inputs
-	Labels  []int      // N, numbers of classes
-	Classes []string   // in their order
-	Output  string     // the column that has them
-	Parties []int      // N, numbers of parties; nil where there is one
-	Holders []string   // names of parties
-	Dropped int        // rows without a value
-	// Constant names the inputs with one value, and Suspicions are what is said of these and
-	// of others that are nearly so: for judging, and no part of a release.
-	Constant, Suspicions []string
-	// Private names the inputs whose categories were read off the data.
-	Private []string
+	*table.Data
+
+	Labels  []int    // N, numbers of classes
+	Classes []string // in their order
+	Output  string   // the column that has them
+	Parties []int    // N, numbers of parties; nil where there is one
+	Holders []string // names of parties
 }
 
-// Load reads the rows of the data of that name. party is the column with the holder of a
-// row, "" for none.
+// Load reads the rows of a data set. party is the column with the holder of a row, "" for none.
 func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) {
 	read, err := d.Spec(dataset, party).Load(t)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{X: read.X, Names: read.Names, Dropped: read.Dropped, Constant: read.Constant, Private: read.Private}
-	r.Suspicions, r.Output = read.ColumnWarnings(), read.Column(d.Output)
+	r := &Rows{Data: read, Output: read.Column(d.Output)}
 	if r.Labels, r.Classes, err = read.Labels(d.Output); err != nil {
 		return nil, err
 	}
@@ -58,8 +51,8 @@ func (r *Rows) CheckDirections(p *wide.Pipeline) error {
 	return p.Check()
 }
 
-// Ranges returns the public ranges of the inputs, or those of the rows that are trained on
-// where there are none.
+// Ranges returns the public ranges of the inputs or, where none are given, the ranges of the
+// training rows.
 func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, error) {
 	p := len(r.Names)
 	switch {
@@ -78,8 +71,8 @@ func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, erro
 	return out, nil
 }
 
-// publicRanges are those that are given: one for all inputs, or one for each as they are
-// named. An input that is 1 where a category has a level, and 0 elsewhere, has this range.
+// publicRanges returns the given ranges: one for all inputs, or one for each in the order of
+// their names. A level of a category is 0 or 1, and has the range [0, 1].
 func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
 	named := d.Spec(dataset).Names()
 	if named == nil { // all are numeric
@@ -102,8 +95,8 @@ func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
 	return out, nil
 }
 
-// Split divides the rows by class: a share of each for testing, at least one of them, and
-// at least one for training. Both lists are in increasing order.
+// Split divides the rows of each class: the share holdout is for testing, and at least one row for
+// either. Both lists are in increasing order.
 func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
 	if len(r.Classes) < 2 {
 		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
@@ -136,7 +129,7 @@ func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err er
 	return train, test, nil
 }
 
-// Judged are rows that are divided for judging, in [0, 1].
+// Judged are rows in [0, 1], split for judging.
 type Judged struct {
 	*Rows
 	Ranges  *wide.Ranges
@@ -145,14 +138,14 @@ type Judged struct {
 	Missing int           // pairs of a party and a class without rows
 	Test    *mat.Dense
 	Tested  []int // classes of the test rows
-	Trained int   // rows that are trained on
-	// Majority is the class with the most rows that are trained on.
+	Trained int   // number of training rows
+	// Majority is the class with the most training rows.
 	Majority int
-	// Clipped is the share of values that were beyond their range.
+	// Clipped is the share of values beyond their range.
 	Clipped float64
 }
 
-// Judge reads the rows of the data of that name for machines of a pipeline, and divides them.
+// Judge reads the rows of a data set for machines of a pipeline, and splits them.
 func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline) (*Judged, error) {
 	r, err := d.Load(t, dataset, party)
 	if err != nil {
@@ -203,7 +196,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	return out, out.check()
 }
 
-// scaled returns the rows in [0, 1], and how many of their values were beyond their range.
+// scaled returns the rows in [0, 1], and the number of values beyond their range.
 func scaled(r *Rows, ranges *wide.Ranges) (x *mat.Dense, outside int) {
 	x = mat.DenseCopyOf(r.X)
 	for i := range r.Labels {
@@ -212,7 +205,7 @@ func scaled(r *Rows, ranges *wide.Ranges) (x *mat.Dense, outside int) {
 	return x, outside
 }
 
-// check refuses rows without any distinction.
+// check refuses rows that have the same inputs.
 func (j *Judged) check() error {
 	if len(j.Constant) == len(j.Names) {
 		return errors.New("every input has the same value in all rows: there is nothing to tell classes apart by")

@@ -16,8 +16,8 @@ var source string
 
 func init() { experiment.Document[Table](source) }
 
-// Table says which of the user's rows a trial reads, and what is public of them. Beside it
-// stands the setting "dataset".
+// Table selects the columns of the user's rows, and has their public ranges. It accompanies the
+// setting "dataset".
 type Table struct {
 	// columns that a class is recognised from, joined by + or commas; * is every numeric
 	// column that has no other part. A category is written with its levels,
@@ -38,13 +38,13 @@ type Table struct {
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
 }
 
-// Spec is what the data of that name are read by. others are columns besides the class.
+// Spec returns the columns that are read of a data set: inputs, class, and others.
 func (d *Table) Spec(name string, others ...string) table.Spec {
 	return table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)}
 }
 
-// Check refuses settings that no data of that name can have. party is the column with the
-// holder of a row, if that matters.
+// Check refuses settings that no data set of that name can have. party is the column with the
+// holder of a row, "" for none.
 func (d *Table) Check(name, party string) error {
 	if d.Output == "" {
 		return fmt.Errorf("output is not given: name the column of %s that has the class", name)
@@ -84,8 +84,8 @@ func CheckAdjacency(d float64) error {
 	return nil
 }
 
-// HasRange says whether the range of the inputs is public.
+// HasRange reports whether the range of the inputs is public.
 func (d *Table) HasRange(name string) bool { return !d.Low.Is(method.Absent) || arePictures(name) }
 
-// arePictures says whether the data are pictures, whose grey values are from 0 to 1.
+// arePictures reports whether the data are pictures, whose grey values are from 0 to 1.
 func arePictures(name string) bool { return dataset.OwnKind(name) == dataset.OwnImages }

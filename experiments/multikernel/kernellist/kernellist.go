@@ -89,7 +89,7 @@ func ParseOne(text string) (Kernel, error) {
 
 const maxDegree = 20
 
-// Most bounds what a slip of the pen can ask for.
+// Most bounds the number of kernels, against slips of the pen.
 const Most = 20
 
 // Parse reads kernels between "+" or ",", each once.

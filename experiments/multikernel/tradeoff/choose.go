@@ -16,25 +16,24 @@ import (
 // choiceFolds is the number of parts of the training rows in which γ and ρ are chosen.
 const choiceFolds = 3
 
-// chooser scores kernels by how well a machine recognises the utility classes from the features
-// of one alone.
+// chooser scores kernels by the accuracy with which a machine recognises the utility classes from the
+// features of one kernel alone.
 type chooser struct {
 	*learner
 	parts  []learn.Fold // of rows of the data
 	scores map[string]float64
 }
 
-// choice is what was chosen.
+// choice is the chosen kernels and ρ.
 type choice struct {
 	kernels []kernellist.Kernel
 	rho     float64
-	// edges are words on what was chosen at an end of its grid.
+	// edges are warnings of values at an end of their grid.
 	edges []string
 }
 
-// choose returns the kernels with their γ, and ρ: as they are given, or those with the best
-// scores, which for ρ are the means over the kernels. Of equal ones the first of the grid
-// is taken.
+// choose returns the kernels with their γ, and ρ: the given ones, or those with the best scores, which
+// for ρ are the means over the kernels. Of equal scores the first of the grid wins.
 func (l *learner) choose(ctx context.Context, kernels []kernellist.Kernel, rows []int) (*choice, error) {
 	s := l.settings
 	rhos := []float64{s.Rho.Number}
@@ -137,8 +136,8 @@ func (c *chooser) gammas(ctx context.Context, kernels []kernellist.Kernel, rho f
 	return out, total / float64(len(kernels)), nil
 }
 
-// score is the mean accuracy of the folds and utilities, and −∞ for a kernel that is not
-// compressed with this ρ.
+// score returns the mean accuracy over folds and utilities, and −∞ for a kernel that is not compressed
+// with this ρ.
 func (c *chooser) score(ctx context.Context, k kernellist.Kernel, rho float64) (float64, error) {
 	key := fmt.Sprint(k.Kernel.String(), " ", rho)
 	if v, ok := c.scores[key]; ok {
@@ -176,7 +175,7 @@ func (c *chooser) score(ctx context.Context, k kernellist.Kernel, rho float64) (
 	return c.scores[key], nil
 }
 
-// normalise scales features to variance one over the training samples, for which C = 1 does.
+// normalise scales features to variance one over the training samples, which suits C = 1.
 func normalise(train, test *mat.Dense) {
 	s := recognise.ScalingOf(train)
 	s.Apply(train)

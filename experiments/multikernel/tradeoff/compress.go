@@ -28,7 +28,7 @@ type compressor struct {
 // fit returns the map of a kernel to its features, Q for each sample, and those of the
 // training samples (N×Q).
 func (c *compressor) fit(ctx context.Context, k kernellist.Kernel) (*discriminant.Map, *mat.Dense, error) {
-	if c.landmarks == nil || k.Family == "linear" { // which needs no points
+	if c.landmarks == nil || k.Family == "linear" { // a linear kernel needs no points
 		return c.project(ctx, k.Kernel, c.train.X)
 	}
 	marks, err := discriminant.NewLandmarks(ctx, c.e, k.Kernel, c.landmarks)

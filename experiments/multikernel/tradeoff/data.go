@@ -17,7 +17,7 @@ import (
 
 // column is a column of classes.
 type column struct {
-	name    string // as the setting has it, perhaps with levels; metrics are named by it
+	name    string // as in the setting, perhaps with levels; metrics are named by it
 	column  string // without levels
 	labels  []int  // N, from 0
 	classes []string
@@ -34,16 +34,16 @@ type data struct {
 	warnings   []string
 	joint      []int // combinations of utility classes, N, from 0
 	jointCount int
-	hidden     bool // errors name no class and count no rows of one: of an export
+	hidden     bool // errors of an export show no class and no number of its rows
 }
 
-// formulaName is the data set that needs no file.
+// formulaName is the data set that has no file.
 const formulaName = "formula"
 
-// own says whether the data are the user's.
+// own reports whether the data are the user's.
 func (s *Settings) own() bool { return s.Dataset != formulaName }
 
-// utilityNames are the columns of the setting utility.
+// utilityNames returns the columns of the setting utility.
 func (s *Settings) utilityNames() []string {
 	names := strings.Split(s.Utility, "+")
 	for i := range names {
@@ -52,12 +52,12 @@ func (s *Settings) utilityNames() []string {
 	return names
 }
 
-// spec is what is read of the user's data.
+// spec returns the columns that are read of the user's data.
 func (s *Settings) spec() table.Spec {
 	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append(s.utilityNames(), s.Privacy, s.Group)}
 }
 
-// datasets are the names of the files.
+// datasets returns the names of the files.
 func (s *Settings) datasets() []string {
 	if !s.own() {
 		return nil
@@ -69,7 +69,7 @@ func (s *Settings) datasets() []string {
 	return names
 }
 
-// checkData refuses what can be seen to be wrong without the file.
+// checkData refuses errors that show without the file.
 func (s *Settings) checkData() error {
 	if !s.own() {
 		return nil
@@ -94,7 +94,7 @@ func (s *Settings) checkData() error {
 	return s.spec().Check()
 }
 
-// complete wants the columns of the user's data to be named.
+// complete requires the names of the columns of the user's data.
 func (s *Settings) complete(given func(field any) bool) error {
 	if !s.own() {
 		return nil
@@ -106,15 +106,14 @@ func (s *Settings) complete(given func(field any) bool) error {
 	return nil
 }
 
-// fewestRows is how many rows of a class are needed: three to train on, which
-// cross-validation divides, and one to test on.
+// fewestRows is the least number of rows of a class: three to train on, which cross-validation
+// divides, and one to test on.
 const (
 	fewestTrained = 3
 	fewestRows    = fewestTrained + 1
 )
 
-// mostRows bounds the rows that are trained on: a kernel matrix of all takes 8N² bytes,
-// several of them at a time.
+// mostRows bounds the training rows: a kernel matrix takes 8N² bytes, and there are several at a time.
 const mostRows = 10_000
 
 // load reads the data of a trial.
@@ -166,7 +165,7 @@ func (d *data) warn(read *table.Data) {
 	}
 }
 
-// namedByJudging ends an error that names no class: the names are values of the data.
+// namedByJudging ends an error without the name of the class, because names are values of the data.
 const namedByJudging = "; a trial without --export names it"
 
 // classesOf reads a column of classes; setting is the one that names it.
@@ -183,7 +182,7 @@ func (d *data) classesOf(read *table.Data, name, setting string) (column, error)
 	seen := 0
 	for l, n := range counts {
 		switch {
-		case n == 0: // a level that the setting names and no row has
+		case n == 0: // a named level without rows
 			continue
 		case n < fewestRows:
 			few, more := fmt.Sprintf("only %d of the rows are of the class %q", n, c.classes[l]), ""
@@ -208,7 +207,7 @@ func combinations(columns []column) (joint []int, count int) {
 		for i := range joint {
 			joint[i] = joint[i]*len(c.classes) + c.labels[i]
 		}
-		all := recognise.Distinct(joint) // small numbers again: their product could overflow
+		all := recognise.Distinct(joint) // their product could overflow
 		count = len(all)
 		for i := range joint {
 			joint[i], _ = slices.BinarySearch(all, joint[i])
@@ -217,7 +216,7 @@ func combinations(columns []column) (joint []int, count int) {
 	return joint, count
 }
 
-// samples are some rows with the labels by which kernels are compressed and weighted.
+// samples returns rows with the labels for compression and weights.
 func (d *data) samples(rows []int) recognise.Samples {
 	return recognise.Samples{X: learn.SelectRows(d.x, rows), Utility: choose(d.joint, rows),
 		Privacy: choose(d.privacy.labels, rows)}
@@ -232,13 +231,13 @@ func choose(labels, rows []int) []int {
 	return out
 }
 
-// Sizes of the rows that are made by a formula.
+// Sizes of the simulated rows.
 const (
 	formulaRows     = 240
 	formulaFeatures = 8
 )
 
-// formula returns the rows of multikernel/reference in another number, nobody's data: three
+// formula returns the rows of multikernel/reference in another number, which are simulated: three
 // kinds and four persons.
 func formula() *data {
 	d := &data{x: mat.NewDense(formulaRows, formulaFeatures, nil),

@@ -75,7 +75,7 @@ func TestMetricNames(t *testing.T) {
 }
 
 func TestBaseline(t *testing.T) {
-	// 1 and 2 are equally frequent: the first is always said.
+	// 1 and 2 are equally frequent: the first is the answer.
 	if got := baseline([]int{2, 1, 2, 1, 0}, []int{1, 2, 1, 0}); got != 50 {
 		t.Errorf("%g %%, want 50", got)
 	}
@@ -102,7 +102,7 @@ func TestFailuresOfExportsNameNoClass(t *testing.T) {
 		name     string
 		change   func(*Settings)
 		judged   string
-		exported string // all that is said of it
+		exported string // the whole error
 	}{
 		{"a class of one row", func(s *Settings) { s.Utility = "rare" },
 			`utility = rare: only 1 of the rows are of the class "r", and at least 4 are needed`,
@@ -126,7 +126,7 @@ func TestFailuresOfExportsNameNoClass(t *testing.T) {
 	}
 }
 
-// What is wrong is said before or when the data are read, with the column.
+// Errors before or when the data are read name the column.
 func TestBadInput(t *testing.T) {
 	file := ownFile(t)
 	for _, c := range []struct {

@@ -9,22 +9,22 @@ import (
 	"privkern/experiments/multikernel/recognise"
 )
 
-// division is how rows are divided into those that are trained and those that are tested on.
+// division describes the split of rows into those for training and for testing.
 type division struct {
-	folds int     // 1: a part is held out
-	share float64 // of that part
+	folds int     // 1: hold out one part
+	share float64 // of the part that is held out
 	how   recognise.Split
 }
 
-// divide divides units: rows, or with groups (nil for none) all rows of a group together.
-// Units of a cell, a combination of the labels of all columns, are divided for themselves, in
-// the order of the file or, with SplitRandom, in one that is drawn: the last ones are held
-// out, the share of them rounded down and at least one of two, or they are cut into blocks
-// of neighbours, one for each fold. A group is in the cell of its first row's first label.
+// divide divides units: rows, or with groups (nil for none) all rows of a group together. The units of
+// a cell, a combination of the labels of all columns, are divided separately, in the order of the file
+// or, with SplitRandom, in a random order. The last ones are held out, the share of them rounded down
+// and at least one of two, or they are cut into contiguous blocks, one for each fold. A group is in the
+// cell of its first row's first label.
 func (d division) divide(columns [][]int, groups []int, rng *rand.Rand) []learn.Fold {
 	cells := cellsOf(columns, groups)
 	part := make([]int, len(columns[0]))
-	next := 0 // where a cell begins, so that small ones do not all begin in the first fold
+	next := 0 // offset of a cell, so that not all small cells begin in the first fold
 	for _, units := range cells {
 		if d.how == recognise.SplitRandom {
 			rng.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
@@ -35,7 +35,7 @@ func (d division) divide(columns [][]int, groups []int, rng *rand.Rand) []learn.
 			held = 1
 		}
 		for i, u := range units {
-			of := 1 // trained on
+			of := 1 // training
 			switch {
 			case d.folds > 1:
 				of = (next + i*d.folds/n) % d.folds
@@ -61,7 +61,7 @@ func (d division) divide(columns [][]int, groups []int, rng *rand.Rand) []learn.
 	return folds
 }
 
-// unit is rows that stay together.
+// unit is a set of rows that stay together.
 type unit struct{ rows []int }
 
 // cellsOf returns the units of each cell, in the order of its labels and of the file.
@@ -100,7 +100,7 @@ func cellsOf(columns [][]int, groups []int) [][]*unit {
 	return out
 }
 
-// checkFold refuses a fold in which a class cannot be learnt.
+// checkFold refuses a fold with too few rows of a class.
 func (d *data) checkFold(f learn.Fold, s *Settings) error {
 	if len(f.Test) == 0 || len(f.Train) == 0 {
 		return fmt.Errorf("the split leaves %d rows to train on and %d to test on: take fewer folds, or smaller groups",

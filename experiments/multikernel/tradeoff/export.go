@@ -66,7 +66,7 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 		Metrics: map[string]float64{"components": float64(l.components)}}, nil
 }
 
-// model is the file. Kernels without weight are left out.
+// model returns the file. Kernels without weight are omitted.
 func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discriminant.Map, weights, traces []float64,
 ) *projectionfile.Model {
 	s := l.settings
@@ -100,7 +100,7 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 	return m
 }
 
-// heldWords say what a file holds of the data, by what its points are.
+// heldWords describe the rows in a file by the origin of its points.
 var heldWords = map[string]string{
 	projectionfile.NoPoints: "the file holds no row: its kernels are linear",
 	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its " +
@@ -109,7 +109,7 @@ var heldWords = map[string]string{
 	projectionfile.Landmarks: "the file holds the landmarks, which whoever exported it says are public, and no other row",
 }
 
-// points are the rows with which kernels compare, in the unit of the inputs.
+// points returns the first arguments of the kernels, in the unit of the inputs.
 func (l *learner) points() projectionfile.Points {
 	if l.data.landmarks != nil {
 		return projectionfile.Points{Are: projectionfile.Landmarks, Rows: model.Rows(l.data.landmarks)}

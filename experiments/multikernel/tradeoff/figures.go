@@ -7,7 +7,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Frontier is the figure of utility against what adversaries read off the features.
+// Frontier is the figure of utility against the success of adversaries.
 func Frontier() experiment.Figure {
 	return experiment.Figure{
 		Name:  "multikernel/frontier",
@@ -30,7 +30,7 @@ type setting struct {
 	seeds        float64
 }
 
-// panelOf is what the points of one panel share.
+// panelOf identifies the panel of a point.
 func panelOf(s *Settings) string {
 	if !s.own() {
 		return "rows of a formula: kind, hiding person"
@@ -95,8 +95,8 @@ func panel(all []*setting) experiment.Panel {
 	return p
 }
 
-// frontier returns the settings that no other one beats: none recognises at least as much of
-// the utility with less of the privacy, in increasing order of what the adversary recognises.
+// frontier returns the settings that no other one dominates, in increasing order of the success of
+// the adversary: none recognises at least as much of the utility with less of the privacy.
 func frontier(all []*setting) []*setting {
 	sorted := slices.Clone(all)
 	slices.SortStableFunc(sorted, func(a, b *setting) int {

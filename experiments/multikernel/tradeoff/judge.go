@@ -11,7 +11,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// judge measures what the features of the test rows tell of each column.
+// judge measures the recognition of each column from the features of the test rows.
 func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, train, test recognise.Samples,
 	fold learn.Fold) error {
 	c, names := 0.0, metricNames(l.data.utilities)
@@ -53,7 +53,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	return err
 }
 
-// warnUseless says where no more is recognised than with the largest class as the answer.
+// warnUseless warns where the features recognise no more than the largest class as the answer.
 func (l *learner) warnUseless(m *Metrics) {
 	if m.Utility <= m.UtilityBaseline {
 		l.warnings = append(l.warnings, fmt.Sprintf("computed but suspect: the features tell the utility (%.3g %%) no "+
@@ -61,11 +61,11 @@ func (l *learner) warnUseless(m *Metrics) {
 	}
 }
 
-// penaltiesPerRow are what C is cross-validated over, divided by the number of training
-// rows: kernels of trace one have entries of about 1/N.
+// penaltiesPerRow are the candidates for C, divided by the number of training rows: kernels of trace
+// one have entries of about 1/N.
 var penaltiesPerRow = []float64{.1, 1, 10, 100}
 
-// penalty is the C of a machine.
+// penalty returns the C of a machine.
 func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) {
 	if !l.settings.C.Is(recognise.CrossValidated) {
 		return l.settings.C.Number, nil
@@ -86,7 +86,7 @@ func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) 
 	return choice.C, nil
 }
 
-// penaltyFolds leave two of three rows of a class to train on.
+// penaltyFolds trains on two of three rows of a class.
 const penaltyFolds = 3
 
 // machine returns the share of test rows whose class a machine recognises, in per cent.
@@ -98,8 +98,8 @@ func (l *learner) machine(f *recognise.Features, train, test []int, c float64) (
 	return 100 * learn.Accuracy(m.Predict(f.Test), test), nil
 }
 
-// baseline is the share of test rows that are of the largest class of the training rows, the
-// first of equal ones, in per cent.
+// baseline returns the share of test rows in the largest class of the training rows, the first of
+// equal ones, in per cent.
 func baseline(train, test []int) float64 {
 	counts := map[int]int{}
 	for _, l := range train {
@@ -120,8 +120,8 @@ func baseline(train, test []int) float64 {
 	return 100 * float64(right) / float64(len(test))
 }
 
-// metricNames are the parts of metric names that stand for columns: small letters, digits
-// and _, and a number where two would be alike.
+// metricNames returns the parts of metric names for columns: small letters, digits and _, and a
+// number where two would be equal.
 func metricNames(columns []column) []string {
 	var names []string
 	for _, c := range columns {
@@ -140,7 +140,7 @@ func metricNames(columns []column) []string {
 	return names
 }
 
-// means adds up the metrics of folds.
+// means accumulates the metrics of folds.
 type means struct{ of []*Metrics }
 
 func (s *means) add(m *Metrics) { s.of = append(s.of, m) }
@@ -159,7 +159,7 @@ func (s *means) mean() *Metrics {
 	return experiment.MetricsIn[Metrics](sums)
 }
 
-// privacyOf says that there is no guarantee.
+// privacyOf states that there is no guarantee.
 func (d *data) privacyOf() *experiment.Privacy {
 	hidden := d.privacy.column
 	out := &experiment.Privacy{

@@ -8,9 +8,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// loadLandmarks reads the public rows. Rows that are all among the data are refused: another
-// spelling of the path of the data, a copy or a part of them would leave with an export as
-// if they were public.
+// loadLandmarks reads the public rows. It refuses rows that are all among the data: another spelling
+// of the path of the data, a copy or a part of them would leave with an export as if they were
+// public.
 func (d *data) loadLandmarks(t *experiment.Trial, setting string) error {
 	marks, err := table.LoadPoints(t, setting, d.names)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package tradeoff has the experiment multikernel/learn: the compressive multi-kernel of
-// Chanyaswad, Chang and Kung (2017) on the user's own data, with what its features tell of
-// some columns and what they reveal of another. The learnt compression is exported as a
-// file, with which others compress their rows (package projectionfile).
+// Package tradeoff has the experiment multikernel/learn: the compressive multi-kernel of Chanyaswad,
+// Chang and Kung (2017) on the user's own data. It measures how well its features predict some columns
+// and another one, which they are to hide. The learnt compression is exported as a file, with which
+// others compress their rows (package projectionfile).
 package tradeoff
 
 import (
@@ -37,7 +37,7 @@ var Learn = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Export:   export,
 })
 
-// tables are the columns that are looked for when a plan is made.
+// tables returns the columns that are looked up when a plan is made.
 func (s *Settings) tables() []experiment.InputTable {
 	if !s.own() {
 		return nil
@@ -45,14 +45,14 @@ func (s *Settings) tables() []experiment.InputTable {
 	tables := s.spec().Tables()
 	if s.Landmarks != "" {
 		marks := table.Spec{Dataset: s.Landmarks, Inputs: s.Inputs}
-		if marks.Names() != nil { // of *, the header of the data decides
+		if marks.Names() != nil { // * depends on the header of the data
 			tables = append(tables, marks.Tables()...)
 		}
 	}
 	return tables
 }
 
-// check refuses what would fail after the data were read.
+// check refuses errors that show before the data are read.
 func check(s *Settings) error {
 	if err := s.checkData(); err != nil {
 		return err
@@ -107,11 +107,10 @@ func checkAlike(kernels []kernellist.Kernel, grid []float64) error {
 	return nil
 }
 
-// memory estimates what a trial takes, in bytes: half a dozen matrices of the order of the
-// rows that are trained on, and a few numbers for each value of the user's data; 0 where
-// these cannot be read, which the trial says. With 225 to 4,500 rows of 20 columns to train
-// on 66 to 763 MiB were measured, with 3,750 of 200 columns 668; without landmarks, with
-// projection=rdca or gamma=cv it is the most.
+// memory estimates the bytes that a trial takes: half a dozen matrices of the order of the training
+// rows, and a few numbers for each value of the user's data; 0 where these cannot be read, which the
+// trial reports. With 225 to 4,500 training rows of 20 columns 66 to 763 MiB were measured, with 3,750 of
+// 200 columns 668; trials without landmarks, with projection=rdca or gamma=cv take the most.
 func memory(s *Settings) int64 {
 	const process, float, matrices, copies = 96 << 20, 8, 7.5, 6
 	if !s.own() {
@@ -125,12 +124,12 @@ func memory(s *Settings) int64 {
 	if s.Folds > 1 {
 		share = 1 - 1/float64(s.Folds)
 	}
-	train := min(share*float64(rows), mostRows) // more is refused
+	train := min(share*float64(rows), mostRows) // a trial refuses more
 	numbers := min(rows*(inputs+len(s.spec().Others)), table.MaxValues)
 	return process + int64(float*(matrices*train*train+copies*float64(numbers)))
 }
 
-// learner is a trial at work.
+// learner is a trial with its data.
 type learner struct {
 	*experiment.Trial
 	e          *engine.Engine
@@ -167,7 +166,7 @@ func newLearner(t *experiment.Trial, s *Settings) (*learner, error) {
 	return l, nil
 }
 
-// columns are the labels that a split divides by: those to be hidden first.
+// columns returns the labels by which a split divides: the hidden ones first.
 func (d *data) columns() [][]int {
 	out := [][]int{d.privacy.labels}
 	for _, u := range d.utilities {
@@ -176,7 +175,7 @@ func (d *data) columns() [][]int {
 	return out
 }
 
-// part are training rows, ready to be compressed.
+// part is a set of training rows, scaled for compression.
 type part struct {
 	compressor
 	scaling *recognise.Scaling // nil for none
@@ -214,7 +213,7 @@ func (l *learner) step(what string) {
 	l.Progress(l.done, max(l.all, l.done), what)
 }
 
-// stepsOfFold are those besides its kernels: the choice, the machines, three adversaries.
+// stepsOfFold counts the choice, the machines and three adversaries.
 const stepsOfFold = 5
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
@@ -240,7 +239,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 		Warnings: compact(slices.Concat(l.warnings, l.e.Warnings()))}, nil
 }
 
-// compact leaves out what was said before.
+// compact removes repeated warnings.
 func compact(warnings []string) []string {
 	var out []string
 	for _, w := range warnings {

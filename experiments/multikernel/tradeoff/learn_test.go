@@ -128,7 +128,7 @@ func TestDesensitisedTellsLess(t *testing.T) {
 	}
 }
 
-// What is shared between trials changes nothing.
+// Sharing work between trials changes no result.
 func TestSharedWork(t *testing.T) {
 	kept := new(trialtest.Kept)
 	for range 2 {
@@ -163,8 +163,8 @@ func exported(t *testing.T, changes ...func(*Settings)) (*projectionfile.Model, 
 	return r.Model.(*projectionfile.Model), r
 }
 
-// A model that was learnt from rows makes the features that a trial makes, of each of them
-// whatever the others, and the file holds training rows where it says so alone.
+// A learnt model computes the features of a trial, row by row, and the file holds training rows only
+// where it states so.
 func TestExport(t *testing.T) {
 	file := ownFile(t)
 	marks := "csv:" + write(t, "a,b,c,d\n1,0,1,-1\n0,1,-1,1\n-1,-1,0,1\n2,0,0,-2\n0,0,0,0\n")
@@ -249,7 +249,7 @@ func trained(t *testing.T, s *Settings) (*learner, *mat.Dense) {
 	return l, f.Train
 }
 
-// The test rows have no part in what is learnt: with others the features of the first stay.
+// The test rows do not influence the learnt compression: with others the features of the first stay.
 func TestNothingIsLearntFromTestRows(t *testing.T) {
 	l, _ := trained(t, Learn().Defaults())
 	rows := make([]int, 180)
@@ -297,7 +297,7 @@ func TestFrontier(t *testing.T) {
 	}
 }
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	trial := trialtest.New(t, trialtest.Options{Workers: 2})
 	file := ownFile(t)

@@ -68,7 +68,7 @@ type Settings struct {
 // penalty is a number, or cv.
 type penalty = experiment.Or[recognise.CrossValidation, float64]
 
-// origin says where γ comes from.
+// origin selects the source of γ.
 type origin int
 
 const (
@@ -79,7 +79,7 @@ const (
 // Choices are the names of the origins.
 func (origin) Choices() []string { return []string{"given", "cv"} }
 
-// projection is how a kernel is compressed.
+// projection selects the compression of a kernel.
 type projection int
 
 const (
@@ -93,7 +93,7 @@ func (projection) Choices() []string { return []string{"dca", "pca", "rdca"} }
 
 func (p projection) String() string { return experiment.NameOf(p) }
 
-// ofClasses stands in place of a number of components.
+// ofClasses is the word for a number of components by the number of classes.
 type ofClasses int
 
 const byClasses ofClasses = 0
@@ -101,7 +101,7 @@ const byClasses ofClasses = 0
 // Choices is the word.
 func (ofClasses) Choices() []string { return []string{"classes"} }
 
-// Metrics are what is recognised and what is hidden, means over the folds.
+// Metrics measure recognition and disclosure, as means over the folds.
 type Metrics struct {
 	// test rows of which the support vector machine recognises the utility class; of several utilities the mean
 	Utility float64 `name:"utility_percent" unit:"%"`

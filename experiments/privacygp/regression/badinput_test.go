@@ -95,7 +95,7 @@ func placesOf(t *testing.T, text string) func(*Settings) {
 // tolerancesKept takes those of the column keep.
 func tolerancesKept(s *Settings) { s.XiColumn = "keep" }
 
-// What is suspect is computed, and said.
+// Suspect results are computed, with warnings.
 func TestSuspects(t *testing.T) {
 	good := line(1, 3, 2, 5, 4, 1, 0, 2)
 	places := csv(t, "x\n1e6\n2\n2\n")
@@ -181,7 +181,7 @@ func TestFloat32(t *testing.T) {
 	trialtest.Refuses(t, err, "use --dtype float64")
 }
 
-// Settings that are wrong whatever the data are refused before any is read.
+// Settings that no data can have are refused before any are read.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -278,8 +278,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Of several wrong settings all are named at once: of those that are wrong whatever the data
-// are, of those that an export adds, and of those that do not go with the data.
+// Several errors are reported at once: those without the data, those of an export, and those of
+// settings that do not fit the data.
 func TestRefusalsComeTogether(t *testing.T) {
 	_, err := Experiment().Resolve(map[string]any{"dataset": "csv:a.csv", "inputs": "a+a", "xi": "0.5,2",
 		"hyperparameters": "given", "lengthscales": "-1"})

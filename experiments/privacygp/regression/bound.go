@@ -24,7 +24,7 @@ type bound struct {
 	kept         float64    // least eigenvalue of Cov[f(S)|W] − H_SS
 }
 
-// checkH refuses a kernel condition that is wrong whatever the data are.
+// checkH refuses a kernel condition that no data can satisfy.
 func (s *Settings) checkH() []error {
 	var errs []error
 	switch s.Noise {
@@ -52,7 +52,7 @@ func (s *Settings) checkH() []error {
 }
 
 const (
-	// priorLengthscales is the word for lengthscales of H that are those of the process.
+	// priorLengthscales is the word for the lengthscales of the process.
 	priorLengthscales = "prior"
 	eqKernel          = "eq"
 	laplacianKernel   = "laplacian"
@@ -66,7 +66,7 @@ func (s *Settings) hFamily() string {
 	return s.HKernel.String()
 }
 
-// newBound is H at places (γ×d, in the units of the inputs), of that share of the prior
+// newBound returns H at places (γ×d, in the units of the inputs), with its share of the prior
 // variance.
 func newBound(s *Settings, p *prior, places *mat.Dense, variance float64) (*bound, error) {
 	_, d := places.Dims()
@@ -108,7 +108,7 @@ func (p *problem) checkBound(inadmissible bool) error {
 	return nil
 }
 
-// share is c∏h_j/l_j, the largest ratio of the Fourier transforms of H and K for eq kernels,
+// share returns c∏h_j/l_j, the largest ratio of the Fourier transforms of H and K for eq kernels,
 // and whether H is nowhere rougher than K: Example 3 for a lengthscale in each input.
 func (p *problem) share() (c float64, smooth bool) {
 	c, smooth = p.h.variance, true
@@ -119,7 +119,7 @@ func (p *problem) share() (c float64, smooth bool) {
 	return c, smooth
 }
 
-// advice is how H becomes admissible.
+// advice tells the user how to make H admissible.
 func (p *problem) advice() string {
 	const smoother = "H has to be as smooth as K or smoother, and smaller the smoother it is: leave h_kernel and " +
 		"h_lengthscales as prior, or "
@@ -146,21 +146,21 @@ func (p *problem) advice() string {
 		"lengthscales wherever the places are (Example 3)", roundedDown(p.h.variance/c))
 }
 
-// mostVariance is a variance of H, of the prior one, with which noise = uniform takes its
-// lengthscales, to the digits that a message has.
+// mostVariance returns a variance of H, over the prior one, with which noise = uniform accepts its
+// lengthscales, to the digits of a message.
 func (p *problem) mostVariance() float64 {
 	c, _ := p.share()
 	return roundedDown(mostShare * p.h.variance / c)
 }
 
-// roundedDown is v > 0 to four digits, or less. What is four digits long but for rounding
-// stays as it is.
+// roundedDown rounds v > 0 down to four digits. A number of four digits up to rounding errors
+// stays the same.
 func roundedDown(v float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(v))-3)
 	return math.Floor(v/unit*(1+1e-12)) * unit
 }
 
-// asSmooth says whether a kernel of the family h is below one of the family k in d inputs
+// asSmooth reports whether a kernel of the family h is below one of the family k in d inputs
 // for some lengthscales and variance: whether the ratio of their Fourier transforms is
 // bounded. That of a Matérn kernel falls as |ω|^-(2ν+d), and that of laplacian, ∏1/(1+ω_j²),
 // as ω^-2 along an axis and as ω^-2d along a diagonal.
@@ -187,15 +187,14 @@ func plus(values []float64) string {
 	return strings.Join(out, "+")
 }
 
-// describe is H in words, in the unit of the output.
+// describe returns H in words, in the unit of the output.
 func (p *problem) describe() string {
 	return fmt.Sprintf("%.6g times the kernel %s with the lengthscales %s", p.Variance*p.h.variance, p.h.name,
 		plus(p.h.lengthscales))
 }
 
-// checkCondition computes what a combination of outputs at the sensitive places keeps beyond
-// H, and refuses noise with which it is less than nothing, beyond rounding: Cov[f(S)|W] −
-// H_SS is positive semi-definite.
+// checkCondition computes the least eigenvalue of Cov[f(S)|W] − H_SS, and refuses noise for which it
+// is negative beyond rounding.
 func (p *prepared) checkCondition() error {
 	if p.h == nil {
 		return nil
@@ -232,20 +231,20 @@ const (
 	// mostTerms bounds the series of [problem.everywhere], each of whose terms is a kernel
 	// matrix.
 	mostTerms = 4000
-	// mostShare is a share c with which the series is no longer.
+	// mostShare is the largest c for which the series has mostTerms terms.
 	mostShare = 0.989
 )
 
-// termsOf is the length of the series for a share c below 1: what is left out is below rounding.
+// termsOf returns the length of the series for a share c below 1: the rest is below rounding.
 func termsOf(c float64) int { return int(math.Ceil(math.Log(0x1p-53*(1-c)) / math.Log(c))) }
 
-// everywhere is the uniformly privacy-aware noise for eq kernels, Eq. (13). With the Fourier
+// everywhere returns the uniformly privacy-aware noise for eq kernels, Eq. (13). With the Fourier
 // transforms of Proposition 2, where H̃/K̃ = q(ω) = c∏h_j/l_j·exp(−Σω_j²(h_j² − l_j²)/2) is
 // below 1, K̃²/(K̃ − H̃) = K̃Σ_m q^m, and every term is that of an eq kernel:
 //
 //	G(x, x') = Σ_m c^m ∏_j (h_j/l_j)^m l_j/ℓ_jm exp(−(x_j − x'_j)²/(2ℓ_jm²)), ℓ_jm² = l_j² + m(h_j² − l_j²).
 //
-// The terms that are left out are below rounding.
+// The omitted terms are below rounding.
 func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 	c, _ := p.share()
 	terms := termsOf(c)

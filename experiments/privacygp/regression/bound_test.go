@@ -67,8 +67,8 @@ func TestShareOfThePriorAsKernelCondition(t *testing.T) {
 	}
 }
 
-// Strong noise for H is Eq. (12), directly, for every family of H and of K that goes
-// together, and every combination of outputs at the places keeps what H asks for.
+// Strong noise for H solves Eq. (12), directly, for every compatible family of H and of K, and every
+// combination of outputs at the places keeps the variance of H.
 func TestKernelConditionIsKept(t *testing.T) {
 	path := wave(t, 40)
 	for _, c := range []struct {
@@ -220,7 +220,7 @@ func TestUniformKernelConditionHoldsEverywhere(t *testing.T) {
 	}
 }
 
-// What the kernel condition is, is said: in the note, as the mechanism, and in the unit.
+// The note, the mechanism and the unit describe the kernel condition.
 func TestKernelConditionIsStated(t *testing.T) {
 	path := wave(t, 30)
 	for m, want := range map[noiseMethod][2]string{
@@ -244,7 +244,7 @@ func TestKernelConditionIsStated(t *testing.T) {
 	}
 }
 
-// An export says what it keeps, in numbers that hold in predictions from the file alone.
+// An export states its variances in numbers that hold in predictions from the file alone.
 func TestExportHoldsItsCondition(t *testing.T) {
 	path := wave(t, 40)
 	schema := filepath.Join("..", "..", "..", "docs", "formats", "privacygp-model.schema.json")
@@ -282,7 +282,7 @@ func TestExportHoldsItsCondition(t *testing.T) {
 				math.Abs(c.Kernel.Variance-1.8) > 1e-12) {
 				t.Errorf("H is %+v", c.Kernel)
 			}
-			// What the file lists is said where it is said what is public.
+			// The statement of public facts covers the lists of the file.
 			public := "and the covariance of the noise, which shows where the sensitive places are, and the sensitive places " +
 				"with what each keeps, which are listed"
 			if s.Noise == uniform {
@@ -321,7 +321,7 @@ func TestKernelConditionWithoutNoise(t *testing.T) {
 }
 
 // A kernel that is not below that of the process at the places is refused, with the least
-// eigenvalue and what to do.
+// eigenvalue and advice.
 func TestInadmissibleKernelConditions(t *testing.T) {
 	path := wave(t, 40)
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// simulatedData is the word for data of nobody.
+	// simulatedData is the word for simulated data.
 	simulatedData = "simulated"
 	simulatedRows = 60
 )
@@ -23,21 +23,21 @@ const (
 // for every fold and method.
 const maxRows = 1000
 
-// spec is what is read of the user's data.
+// spec returns the columns that are read of the user's data.
 func (s *Settings) spec() table.Spec {
 	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append([]string{s.Output}, s.beside()...)}
 }
 
-// own says whether the data are the user's.
+// own reports whether the data are the user's.
 func (s *Settings) own() bool { return table.Is(s.Dataset) }
 
-// isOutput says whether a name is that of the column whose values are private. Blanks about the
-// setting are no part of it. The output of simulated data is nobody's.
+// isOutput reports whether a name is that of the private column. Blanks around the setting are
+// ignored. The output of simulated data is not private.
 func (s *Settings) isOutput(name string) bool {
 	return s.own() && strings.TrimSpace(name) == strings.TrimSpace(s.Output)
 }
 
-// files are the user's files that a trial reads.
+// files returns the user's files that a trial reads.
 func (s *Settings) files() []string {
 	names := s.spec().Files()
 	if table.Is(s.Sensitive) && !slices.Contains(names, s.Sensitive) {
@@ -46,7 +46,7 @@ func (s *Settings) files() []string {
 	return names
 }
 
-// tables are the columns that are looked for when a plan is made.
+// tables returns the columns that are looked up when a plan is made.
 func (s *Settings) tables() []experiment.InputTable {
 	tables := s.spec().Tables()
 	if !table.Is(s.Sensitive) {
@@ -61,7 +61,7 @@ func (s *Settings) tables() []experiment.InputTable {
 	}})
 }
 
-// inputNames are the names in the setting; nil for *.
+// inputNames returns the names in the setting; nil for *.
 func (s *Settings) inputNames() []string {
 	if !s.own() {
 		return []string{"x"}
@@ -77,17 +77,16 @@ type rows struct {
 	output   string
 	dropped  int
 	constant []string     // inputs with one value
-	suspect  []string     // what is to be said of the inputs
+	suspect  []string     // warnings about the inputs
 	places   *mat.Dense   // γ×d, different from each other
 	xi       []float64    // γ, tolerances in the unit of the setting
 	listed   []float64    // tolerances of the rows of the file of places; nil without a column of them
 	hidden   map[int]bool // the rows that lie at places
-	data     *table.Data  // what was read; nil for simulated data
-	// What fails is said to others, and shows no output and no value of a column that is not
-	// handed over.
+	data     *table.Data  // the data as read; nil for simulated data
+	// forOthers reports that errors leave this machine: they show no output and no value of a
+	// column that is not handed over.
 	forOthers bool
-	// Predicates by which places are chosen, and their columns that are neither inputs nor
-	// the output.
+	// predicates choose places; beside are their columns other than inputs and output.
 	predicates, beside []string
 }
 
@@ -107,7 +106,7 @@ func load(t *experiment.Trial, s *Settings) (*rows, error) {
 	return r, r.find(t, s)
 }
 
-// check refuses rows that no process can be made of.
+// check refuses rows that define no process.
 func (r *rows) check(s *Settings) error {
 	n := len(r.y)
 	switch {
@@ -173,7 +172,7 @@ func (r *rows) simulate(t *experiment.Trial) {
 	}
 }
 
-// find sets the sensitive places and the rows that lie at them.
+// find sets the sensitive places and the rows at them.
 func (r *rows) find(t *experiment.Trial, s *Settings) error {
 	wanted, err := parseSensitive(s.Sensitive)
 	if err != nil {
@@ -188,7 +187,7 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 			return fmt.Errorf("sensitive = %s: %d rows have no value in a column that is used and are left out, so that rows "+
 				"cannot be named by their numbers: name a box in the inputs, or fill the values in", s.Sensitive, r.dropped)
 		}
-		// With inputs=* a text may turn out as a predicate only now that the inputs are known.
+		// With inputs=* a text may turn out to be a predicate once the inputs are known.
 		if err := s.checkPredicates(wanted, r.names); err != nil {
 			return err
 		}
@@ -209,8 +208,8 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 	return nil
 }
 
-// hide finds the rows that lie at sensitive places. A row that lies where another is
-// sensitive is, too: it is the place that is hidden.
+// hide finds the rows at sensitive places. A row with the inputs of a sensitive row is sensitive,
+// because the place is hidden.
 func (r *rows) hide() {
 	at := map[string]bool{}
 	n, _ := r.places.Dims()
@@ -225,8 +224,8 @@ func (r *rows) hide() {
 	}
 }
 
-// step is the largest power of ten of which all outputs are multiples, to rounding: the
-// step in which they are written. It is 0 where there is none above 1e-12 of the largest.
+// step returns the largest power of ten that divides all outputs up to rounding: the step in which
+// they are written. It is 0 if that is below 1e-12 of the largest output.
 func step(y []float64) float64 {
 	largest := 0.0
 	for _, v := range y {
@@ -250,7 +249,7 @@ func multiples(y []float64, unit, largest float64) bool {
 	})
 }
 
-// tau is the standard deviation of the independent part of the noise, in the unit of the
+// tau returns the standard deviation of the independent part of the noise, in the unit of the
 // output.
 func (s *Settings) tau(y []float64, sd float64) (float64, error) {
 	if s.Noise == none {

@@ -13,7 +13,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// checkExport refuses settings with which nothing can be handed over, all of them together.
+// checkExport refuses settings without an export, all of them together.
 func checkExport(s *Settings) error {
 	var errs []error
 	if s.Noise == none {
@@ -31,8 +31,8 @@ func checkExport(s *Settings) error {
 	return errors.Join(append(errs, s.checkPublic()...)...)
 }
 
-// estimates are the settings with which something that an export hands over without noise
-// is made of the outputs.
+// estimates returns the settings by which an export would hand over estimates from the outputs
+// without noise.
 func (s *Settings) estimates() []string {
 	var out []string
 	if s.Hyperparameters == estimated {
@@ -47,9 +47,9 @@ func (s *Settings) estimates() []string {
 	return out
 }
 
-// checkPublic refuses what would be made of the outputs and handed over without noise. Σ
-// has a low rank, so that most functionals of the outputs are known to within tau: one more
-// that is exact, such as their mean by maximum likelihood, gives away what Σ hides.
+// checkPublic refuses estimates from the outputs that an export would hand over without noise. Σ has
+// a low rank, so that most linear functionals of the outputs are known up to tau: one more that is
+// exact, such as their mean by maximum likelihood, reveals the hidden ones.
 func (s *Settings) checkPublic() []error {
 	const why = "it would be made of the outputs, and, handed over without noise, give away what the noise hides"
 	const known = "known without these outputs; a trial without --export shows estimates as "
@@ -94,7 +94,7 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 		w[i] = grid * math.Round(v/grid)
 	}
 	privacy := p.privacy()
-	privacy.RNG = "secure" // there is no export with another
+	privacy.RNG = "secure" // an export has no other source
 	warnings := p.warnings()
 	if len(p.rows.hidden) == len(p.rows.y) {
 		warnings = append(warnings, everyRow)
@@ -102,11 +102,11 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: warnings}, nil
 }
 
-// gridOf is a power of two, at most a thousandth of tau: outputs are rounded to its
-// multiples, so that their last digits, which are those of sums with Y, say nothing.
+// gridOf returns a power of two, at most a thousandth of tau. Outputs are rounded to its multiples,
+// because the last digits of a floating-point sum with Y depend on Y.
 func gridOf(tau float64) float64 { return math.Exp2(math.Floor(math.Log2(tau / 1000))) }
 
-// file is the file of the obfuscated outputs w.
+// file returns the file of the obfuscated outputs w.
 func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) *modelfile.Model {
 	covariance := mat.DenseCopyOf(p.noise.sigma)
 	covariance.Scale(p.Variance, covariance)
@@ -123,13 +123,13 @@ func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) 
 	}
 }
 
-// kept is what the noise keeps, in the unit of the output.
+// kept returns the variances that the noise keeps, in the unit of the output.
 func (p *prepared) kept() *modelfile.Condition {
 	c := &modelfile.Condition{Places: rowsOf(p.rows.places), Everywhere: p.method == uniform}
 	for i, share := range p.xi {
 		v := p.Variance * share
 		if p.settings.XiUnit == ofOutput {
-			v = p.rows.xi[i] // as it was given
+			v = p.rows.xi[i] // the given number, without rounding
 		}
 		c.Variance = append(c.Variance, v)
 	}

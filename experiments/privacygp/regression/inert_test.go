@@ -8,7 +8,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	path := csv(t, "x,y,z,w\n0,0.1,1,1\n1,0.9,0,3\n2,0.2,2,2\n3,-0.7,1.5,1\n4,0.4,0.2,0\n5,0.1,3,2\n"+
 		"6,0.5,1,1\n7,0.8,0.3,2\n8,0.1,1.2,0\n")

@@ -15,7 +15,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// The ways of [byWay].
+// The predictors that [byWay] compares.
 const (
 	released    = "released"
 	unsecured   = "unsecured"
@@ -23,7 +23,7 @@ const (
 	middle      = "middle"
 )
 
-// score gathers what predictions of some rows are worth.
+// score accumulates the errors of predictions of some rows.
 type score struct {
 	rows     int
 	squares  map[string]float64        // by way, of the errors
@@ -31,11 +31,10 @@ type score struct {
 	others   [len(otherPriors)]float64 // squares of the errors of users with other priors
 }
 
-// otherPriors are the lengthscales of users with other priors, over those of the prior that
-// the noise is made for.
+// otherPriors are the lengthscales of users with other priors, over those of the assumed prior.
 var otherPriors = [...]float64{0.5, 2}
 
-// other is the least root mean square error of users with other priors.
+// other returns the least root mean square error of users with other priors.
 func (s *score) other() *float64 {
 	if s.rows == 0 {
 		return nil
@@ -43,7 +42,7 @@ func (s *score) other() *float64 {
 	return new(math.Sqrt(slices.Min(s.others[:]) / float64(s.rows)))
 }
 
-// rmse is the root mean square error of every way; none without rows.
+// rmse returns the root mean square error of every predictor; none without rows.
 func (s *score) rmse() byWay {
 	out := byWay{}
 	for way, sum := range s.squares {
@@ -125,8 +124,8 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 	return nil
 }
 
-// attack adds the errors at the sensitive rows of a fold of users with other priors, who get
-// the outputs known with the noise covariance sigma.
+// attack adds the errors, at the sensitive rows of a fold, of users with other priors, who know the
+// outputs known with the noise covariance sigma.
 func (p *problem) attack(r *rows, fold learn.Fold, sigma *mat.Dense, known []float64, hidden *score) error {
 	targets := slices.DeleteFunc(slices.Clone(fold.Test), func(row int) bool { return !r.hidden[row] })
 	if len(targets) == 0 {
@@ -154,8 +153,8 @@ func (p *problem) attack(r *rows, fold learn.Fold, sigma *mat.Dense, known []flo
 	return nil
 }
 
-// prediction is that of the process at some places, in the unit of the output. It is
-// without noise on average: mean is that from Y, and the noise moves it by N(0, wander).
+// prediction is the prediction of the process at some places, in the unit of the output, averaged
+// over the noise: mean is the one from Y, and the noise moves it by N(0, wander).
 type prediction struct{ mean, variance, wander []float64 }
 
 // predict predicts at the scaled inputs at from outputs y with a noise covariance Σ
@@ -197,8 +196,8 @@ func (p *problem) predict(v *view, noise *mat.Dense, y []float64, at *mat.Dense)
 	return out, nil
 }
 
-// covers is the probability, over the noise, that the central region of 95 % of an
-// observation holds y. noise is the variance of the data's own noise.
+// covers returns the probability, over the noise, that the central region of 95 % of an observation
+// holds y. noise is the variance of the observation noise.
 func (f *prediction) covers(i int, y, noise float64) float64 {
 	half := table.Central95 * math.Sqrt(f.variance[i]+noise)
 	miss, sd := y-f.mean[i], math.Sqrt(f.wander[i])

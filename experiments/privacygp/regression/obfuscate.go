@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// maxProgramRows and maxPlaces bound the programs: with so many a solver takes minutes.
+	// maxProgramRows and maxPlaces bound the programs: solvers of this size take minutes.
 	maxProgramRows = 500
 	maxPlaces      = 60
-	// widestGap is the duality gap, relative to the trace, above which a solution is none.
+	// widestGap is the largest duality gap of a solution, relative to the trace.
 	widestGap = 1e-7
 )
 
-// problem is what noise is made for: places that must keep a predictive variance. All
-// variances are in units of the prior one.
+// problem describes the noise to be found: places that must keep a predictive variance. All
+// variances are in units of the prior variance.
 type problem struct {
 	*prior
 	places   *mat.Dense // γ×d, scaled
 	xi       []float64  // γ, shares of the prior variance, below 1
-	h        *bound     // the kernel condition, of which xi is the diagonal; nil for none
-	tau2     float64    // variance of the independent noise besides
+	h        *bound     // the kernel condition, with the diagonal xi; nil for none
+	tau2     float64    // variance of the added independent noise
 	method   noiseMethod
 	progress sdp.Progress
 }
 
-// view is what is known of the sensitive places by outputs at some inputs.
+// view holds the information about the sensitive places in outputs at some inputs.
 type view struct {
 	*process.Observations
 	x         *mat.Dense // n×d, scaled
@@ -43,7 +43,7 @@ type view struct {
 	need      []int      // places whose variance is below the tolerance
 }
 
-// look takes outputs at the scaled inputs x.
+// look returns the view of outputs at the scaled inputs x.
 func (p *problem) look(x *mat.Dense) (*view, error) {
 	v := &view{x: x}
 	var err error
@@ -64,7 +64,7 @@ func (p *problem) look(x *mat.Dense) (*view, error) {
 	return v, nil
 }
 
-// left are the predictive variances at places whose correlation with the outputs is cross.
+// left returns the predictive variances at places whose correlation with the outputs is cross.
 func (v *view) left(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
 	out, err := v.Explained(sigma, cross)
 	for i, explained := range out {
@@ -80,7 +80,7 @@ type obfuscation struct {
 	left        []float64  // γ, predictive variances at the sensitive places
 }
 
-// obfuscate makes the noise of a method for a view.
+// obfuscate returns the noise of a method for a view.
 func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*obfuscation, error) {
 	if method == none {
 		return &obfuscation{left: v.unsecured}, nil
@@ -114,7 +114,7 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 	return out, nil
 }
 
-// rounding is by how much of the prior variance a tolerance may be missed.
+// rounding is the accepted violation of a tolerance, as a share of the prior variance.
 func (p *problem) rounding() float64 {
 	if p.single() {
 		return 1e-3
@@ -122,10 +122,10 @@ func (p *problem) rounding() float64 {
 	return 1e-6
 }
 
-// single says whether the engine computes in float32.
+// single reports whether the engine computes in float32.
 func (p *problem) single() bool { return p.engine.DType() == "float32" }
 
-// covariance is Σ, n×n, without the independent noise besides.
+// covariance returns Σ, n×n, without the added independent noise.
 func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (*mat.Dense, error) {
 	n, _ := v.x.Dims()
 	switch method {
@@ -147,7 +147,7 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	case strong:
 		return p.strong(v)
 	}
-	// Noise takes no variance away: what is held without noise is held with it.
+	// Noise never decreases a variance: a tolerance that holds without noise holds with it.
 	if len(v.need) == 0 {
 		return mat.NewDense(n, n, nil), nil
 	}
@@ -162,7 +162,7 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	return p.equal(v)
 }
 
-// strong is Eq. (11) for the Ξ of [problem.remaining]; for one place, Eq. (8).
+// strong solves Eq. (11) for the Ξ of [problem.remaining]; for one place, Eq. (8).
 func (p *problem) strong(v *view) (*mat.Dense, error) {
 	q, err := p.remaining()
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *problem) strong(v *view) (*mat.Dense, error) {
 	return noise.Sigma, nil
 }
 
-// remaining is K_SS − Ξ (γ×γ): for a kernel condition Ξ = H_SS, Eq. (12), for one tolerance
+// remaining returns K_SS − Ξ (γ×γ): for a kernel condition Ξ = H_SS, Eq. (12), for one tolerance
 // Ξ = ξK_SS, and for several Ξ_ij = √(ξ_iξ_j) K(s_i, s_j), which is positive semi-definite
 // and has the tolerances on its diagonal.
 func (p *problem) remaining() (*mat.Dense, error) {
@@ -222,8 +222,8 @@ func (p *problem) checkRequirement() error {
 	return nil
 }
 
-// dust is what the eigenvalues of a matrix of covariances of order n are known to, over the
-// largest.
+// dust is the rounding error of the eigenvalues of a covariance matrix of order n, relative to the
+// largest eigenvalue.
 func (p *problem) dust(n int) float64 {
 	if p.single() {
 		return 10 * float64(n) * 0x1p-23
@@ -231,12 +231,12 @@ func (p *problem) dust(n int) float64 {
 	return 10 * float64(n) * 0x1p-52
 }
 
-// needed are the columns of K_XS for the places in need.
+// needed returns the columns of K_XS for the places in need.
 func (v *view) needed() *mat.Dense {
 	return mat.DenseCopyOf(learn.SelectRows(mat.DenseCopyOf(v.cross.T()), v.need).T())
 }
 
-// checkProgram refuses what takes a solver too long.
+// checkProgram refuses programs that take a solver too long.
 func (v *view) checkProgram(method noiseMethod) error {
 	n, _ := v.x.Dims()
 	if n <= maxProgramRows && len(v.need) <= maxPlaces {
@@ -246,7 +246,7 @@ func (v *view) checkProgram(method noiseMethod) error {
 		"%d: use noise=strong, which is in closed form, or fewer", method, maxProgramRows, maxPlaces, n, len(v.need))
 }
 
-// weak is Eq. (10).
+// weak solves Eq. (10).
 func (p *problem) weak(ctx context.Context, v *view) (*mat.Dense, error) {
 	if err := v.checkProgram(weak); err != nil {
 		return nil, err
@@ -272,8 +272,8 @@ func checkGap(method noiseMethod, s *sdp.Solution) error {
 	return nil
 }
 
-// diagonal is the least independent noise for one place, Eq. (7). For several it is at
-// every row the largest of those for each, which suffices and need not be the least.
+// diagonal returns the least independent noise for one place, Eq. (7). For several places each row
+// has the largest of the noises for each, which suffices and need not be the least.
 func (p *problem) diagonal(ctx context.Context, v *view) (*mat.Dense, error) {
 	if err := v.checkProgram(diagonal); err != nil {
 		return nil, err
@@ -296,9 +296,8 @@ func (p *problem) diagonal(ctx context.Context, v *view) (*mat.Dense, error) {
 	return out, nil
 }
 
-// equal is cI with the least c that keeps the tolerance at all places. With C = K_XX + V =
-// UΛUᵀ the variance that is explained at a place is Σ_k (u_kᵀa)²/(λ_k + c), which falls
-// with c.
+// equal returns cI with the least c that keeps the tolerance at all places. With C = K_XX + V =
+// UΛUᵀ the explained variance at a place is Σ_k (u_kᵀa)²/(λ_k + c), which decreases in c.
 func (p *problem) equal(v *view) (*mat.Dense, error) {
 	n, _ := v.x.Dims()
 	var e mat.EigenSym
@@ -322,7 +321,7 @@ func (p *problem) equal(v *view) (*mat.Dense, error) {
 		}
 		return true
 	}
-	// With c = |a|²/(1 − ξ) no more than 1 − ξ is explained, of all a and the largest ξ.
+	// c = |a|²/(1 − ξ) explains at most 1 − ξ, for all a and the largest ξ.
 	high := mat.Norm(a, 2)
 	high = high * high / (1 - slices.Max(p.xi))
 	low := high * 0x1p-60

@@ -13,13 +13,13 @@ import (
 	"privkern/runner/experiment"
 )
 
-// predicate is a set of rows: those for which all comparisons hold.
+// predicate selects the rows for which all comparisons hold.
 type predicate []comparison
 
 // comparison is a condition on a column.
 type comparison struct{ text, column, operator, value string }
 
-// operators are those of comparisons; of two that begin alike the longer comes first.
+// operators are the operators of comparisons; a longer one precedes its prefix.
 var operators = []string{"<=", ">=", "!=", "==", "<", ">", "="}
 
 // parsePredicate reads comparisons such as speed > 3, joined by " and "; nil where there is
@@ -53,9 +53,9 @@ func parsePredicate(text string) (predicate, error) {
 	return out, nil
 }
 
-// isPredicate says whether the term is one where these are the inputs (nil where they are
-// not known). A box comes first where one of its inputs is there: kind=b:1 bounds the level b
-// of the input kind.
+// isPredicate reports whether the term is a predicate for these inputs (nil where they are not
+// known). A box takes precedence where it names an input: kind=b:1 bounds the level b of the input
+// kind.
 func (t *term) isPredicate(inputs []string) bool {
 	if t.predicate == nil || len(t.box) == 0 {
 		return t.predicate != nil
@@ -63,7 +63,7 @@ func (t *term) isPredicate(inputs []string) bool {
 	return inputs != nil && !slices.ContainsFunc(t.box, func(b side) bool { return isInput(inputs, b.name) })
 }
 
-// isInput says whether a name is that of an input, or of a level of one, known or not.
+// isInput reports whether a name is that of an input, or of a level of one, known or not.
 func isInput(inputs []string, name string) bool {
 	base, _, _ := strings.Cut(name, "=")
 	return slices.ContainsFunc(inputs, func(in string) bool {
@@ -71,7 +71,7 @@ func isInput(inputs []string, name string) bool {
 	})
 }
 
-// predicates are the texts of the terms that are predicates, and their columns, each once.
+// predicates returns the texts of the predicates and their columns, each once.
 func (s *sensitive) predicates(inputs []string) (texts, columns []string) {
 	for _, t := range s.terms {
 		if !t.isPredicate(inputs) {
@@ -87,7 +87,7 @@ func (s *sensitive) predicates(inputs []string) (texts, columns []string) {
 	return texts, columns
 }
 
-// beside are the columns of predicates that are read besides inputs and output.
+// beside returns the columns of predicates other than inputs and output.
 func (s *Settings) beside() []string {
 	wanted, err := parseSensitive(s.Sensitive)
 	if err != nil || !s.own() {
@@ -100,7 +100,7 @@ func (s *Settings) beside() []string {
 	})
 }
 
-// checkPredicates refuses predicates on columns that cannot decide what is hidden.
+// checkPredicates refuses predicates on columns that cannot select rows.
 func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 	texts, columns := wanted.predicates(inputs)
 	if len(texts) == 0 {
@@ -124,7 +124,7 @@ func (s *Settings) checkPredicates(wanted *sensitive, inputs []string) error {
 	return nil
 }
 
-// columnValues are a column that a predicate looks at.
+// columnValues holds a column of a predicate.
 type columnValues struct {
 	name    string
 	private bool // no message has its values
@@ -148,7 +148,7 @@ func (r *rows) column(name string) (*columnValues, error) {
 	if r.data == nil {
 		return nil, experiment.Unknown("column", name, r.names)
 	}
-	c.private = at < 0 && r.forOthers // inputs are handed over as they are
+	c.private = at < 0 && r.forOthers // inputs are public
 	var err error
 	if c.kind, err = r.data.Kind(name); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (r *rows) column(name string) (*columnValues, error) {
 	return c, err
 }
 
-// readLevels reads an input that is a category, which has a column a level; false where
+// readLevels reads a categorical input, which has a column for each level; it returns false if
 // there is none of that name.
 func (r *rows) readLevels(c *columnValues) bool {
 	for j, name := range r.names {
@@ -186,7 +186,7 @@ func (r *rows) readLevels(c *columnValues) bool {
 	return c.levels != nil
 }
 
-// holds are the rows of the column for which a comparison holds.
+// holds returns the rows of the column for which a comparison holds.
 func (c *columnValues) holds(by comparison) ([]bool, error) {
 	if c.kind == table.Category {
 		return c.levelIs(by)
@@ -270,7 +270,7 @@ func (c *columnValues) levelIs(by comparison) ([]bool, error) {
 	return out, nil
 }
 
-// mark sets in at the rows for which all comparisons hold, and says whether there are any.
+// mark sets in at the rows for which all comparisons hold, and reports whether there are any.
 func (p predicate) mark(in []bool, r *rows) (found bool, err error) {
 	all := slices.Repeat([]bool{true}, len(in))
 	for _, by := range p {
@@ -293,8 +293,8 @@ func (p predicate) mark(in []bool, r *rows) (found bool, err error) {
 	return found, nil
 }
 
-// ranges say between which values the columns of a predicate lie, where they are numbers. An
-// export that fails has those of inputs alone.
+// ranges returns the ranges of the columns of a predicate in words, where they are numbers. A failed
+// export shows those of inputs alone.
 func (p predicate) ranges(r *rows) string {
 	var out []string
 	for _, by := range p {

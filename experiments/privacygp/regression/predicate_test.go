@@ -163,7 +163,7 @@ func TestAmbiguousPredicateOnTheOutput(t *testing.T) {
 	_, err = run(t.Context(), trialtest.New(t, trialtest.Options{}), s)
 	trialtest.Refuses(t, err, want)
 
-	s.Sensitive = "x:1..2" // and what is one is taken
+	s.Sensitive = "x:1..2" // a column of that name is used
 	if _, err := export(t.Context(), trialtest.New(t, trialtest.Options{}), s); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestColumnsOfPredicates(t *testing.T) {
 	trialtest.Refuses(t, err, `unknown column "spede"; did you mean "speed"?`)
 }
 
-// The record says that places were chosen by a column, and an export does not hold it.
+// The record states that places were chosen by a column, and an export does not hold it.
 func TestPredicateIsStated(t *testing.T) {
 	out := trialtest.Compute(t, trialtest.Options{}, Experiment(), onJourneys(t, "speed > 40,time > 6"))
 	const want = "sensitive places are the inputs of the rows for which speed > 40, or for which time > 6; what is in " +

@@ -91,7 +91,7 @@ func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*pri
 	return p, nil
 }
 
-// estimateMean is the constant mean by maximum likelihood, 1ᵀC⁻¹y / 1ᵀC⁻¹1 for C = K_XX + V.
+// estimateMean returns the constant mean by maximum likelihood, 1ᵀC⁻¹y / 1ᵀC⁻¹1 for C = K_XX + V.
 func (p *prior) estimateMean(r *rows) error {
 	x := p.scaled(r.x)
 	o, err := p.observe(x)
@@ -111,20 +111,20 @@ func (p *prior) estimateMean(r *rows) error {
 	return nil
 }
 
-// scaled is x divided by the lengthscales.
+// scaled returns x divided by the lengthscales.
 func (p *prior) scaled(x *mat.Dense) *mat.Dense { return divided(x, p.Lengthscales) }
 
-// divided is x (n×d) with every column divided by its scale.
+// divided returns x (n×d) with every column divided by its scale.
 func divided(x *mat.Dense, scales []float64) *mat.Dense {
 	out := mat.DenseCopyOf(x)
 	out.Apply(func(_, j int, v float64) float64 { return v / scales[j] }, out)
 	return out
 }
 
-// between is the correlation of scaled inputs, n×m.
+// between returns the correlation of scaled inputs, n×m.
 func (p *prior) between(x, y *mat.Dense) (*mat.Dense, error) { return p.kernel.Matrix(p.engine, x, y) }
 
-// observe takes the outputs at the scaled inputs x, with the data's own noise.
+// observe returns the outputs at the scaled inputs x, with the data's own noise.
 func (p *prior) observe(x *mat.Dense) (*process.Observations, error) {
 	cov, err := p.between(x, x)
 	if err != nil {

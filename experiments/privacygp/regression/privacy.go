@@ -8,10 +8,10 @@ import (
 	"privkern/runner/experiment"
 )
 
-// noGuarantee is why obfuscated data have none.
+// noGuarantee is the reason why obfuscated data have no guarantee.
 const noGuarantee = "a bound on the predictive variance under one Gaussian process prior has no (epsilon, delta)"
 
-// privacy says what the obfuscated data protect, and what they do not.
+// privacy describes the protection of the obfuscated data, and its limits.
 func (p *prepared) privacy() *experiment.Privacy {
 	places, _ := p.places.Dims()
 	if p.settings.Noise == none {
@@ -21,7 +21,7 @@ func (p *prepared) privacy() *experiment.Privacy {
 	}
 	n := len(p.rows.y)
 	beside, others := "; between and beside them it may be less", ", and outputs at other places are not protected"
-	// Uniform noise is made for any place, and does not depend on those that are named.
+	// Uniform noise protects every place, and does not depend on the named ones.
 	shows, seen := ", which shows where the sensitive places are,", "in the covariance of the noise and "
 	if p.method == uniform {
 		beside, others, shows, seen = "", "", "", ""
@@ -58,7 +58,7 @@ func (p *prepared) privacy() *experiment.Privacy {
 	return out
 }
 
-// joined are words with commas between them, and the word before the last.
+// joined joins words by commas, with word before the last.
 func joined(words []string, word string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -67,7 +67,7 @@ func joined(words []string, word string) string {
 	return strings.Join(words[:last], ", ") + " " + word + " " + words[last]
 }
 
-// condition is what the noise keeps at the sensitive places.
+// condition states the variance that the noise keeps at the sensitive places.
 func (p *prepared) condition(places int) string {
 	low, high := slices.Min(p.xi), slices.Max(p.xi)
 	if p.h != nil {

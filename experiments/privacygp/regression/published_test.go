@@ -77,15 +77,15 @@ func besides(t *testing.T, r *experiment.Release) (text string, numbers []float6
 	}
 }
 
-// An export that fails says what is wrong, without outputs and without values of columns that
-// are not handed over; a trial for judging has them.
+// A failed export reports its error without outputs and without values of columns that are not
+// handed over; a trial for judging has them.
 func TestFailuresOfExportsShowNoValues(t *testing.T) {
 	const twice = "time,place,kind,speed,radius\n0,a,car,3,1.25\n0,b,bus,19,1.75\n1,a,car,7,2\n2,b,bus,0,3\n"
 	for _, c := range []struct {
 		name, sensitive string
 		change          func(*Settings)
-		judged          string // of what is said to who judges
-		exported        string // all that is said of it to others
+		judged          string // part of the error for the operator
+		exported        string // the whole error for others
 	}{
 		{"two outputs at a place", "time:1", func(s *Settings) { s.NoiseVariance = 0 }, "the outputs 1.25 and 1.75",
 			"noise_variance = 0: two of the rows that are used, 1 and 2, have the same inputs and different outputs, which " +
@@ -124,8 +124,8 @@ func TestFailuresOfExportsShowNoValues(t *testing.T) {
 	}
 }
 
-// What is named as the file of places, or as the column of its tolerances, may be another than
-// was meant: an export that fails shows no value of it.
+// The wrong file of places, or the wrong column of tolerances, may be given: a failed export shows
+// no value of it.
 func TestFailuresOfExportsShowNoPlaces(t *testing.T) {
 	rows := "time,radius\n0,1.25\n1,1.75\n2,2\n3,3\n"
 	for _, c := range []struct {
@@ -167,8 +167,8 @@ func TestFailuresOfExportsShowNoPlaces(t *testing.T) {
 	}
 }
 
-// All that is handed over but the obfuscated outputs is the same whatever the outputs are,
-// with every noise: words, numbers, metrics and warnings.
+// Except for the obfuscated outputs, an export is the same for all outputs, with every noise: words,
+// numbers, metrics and warnings.
 func TestExportsDifferInObfuscatedOutputsAlone(t *testing.T) {
 	one, two := outputs(), outputs()
 	two[hiddenRow] += 7
@@ -261,8 +261,8 @@ func readersVariance(t *testing.T, changes ...func(*Settings)) float64 {
 	return 1 - explained/file.Kernel.Variance
 }
 
-// Whoever uses every number of an export keeps the variance at the sensitive place. What an
-// export refuses to hand over would take it away, or most of it.
+// A reader who uses every number of an export keeps the variance at the sensitive place. The numbers
+// that an export refuses would remove it, or most of it.
 func TestReaderOfAllNumbersKeepsTheVariance(t *testing.T) {
 	if got := readersVariance(t); got < 0.5*(1-1e-5) || got > 0.51 {
 		t.Errorf("a variance of %g of the prior one is left, want 0.5", got)

@@ -29,7 +29,7 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Tables:   (*Settings).tables,
 	Complete: func(s *Settings, given func(field any) bool) error {
 		if s.own() && !given(&s.Sensitive) {
-			s.Sensitive = "" // which the check refuses, with all else that is wrong
+			s.Sensitive = "" // which check refuses together with other errors
 		}
 		return nil
 	},
@@ -57,7 +57,7 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	CheckExport: checkExport,
 })
 
-// memory is an estimate of what a trial with the most rows and places takes, in bytes: 30
+// memory estimates the bytes that a trial with the most rows and places takes: 30
 // matrices of the order of the rows and, for the weak program, 12 of that of its unknowns.
 // Measured were, in MiB: 70 for the simulated data, 266 for 1,000 rows (strong), 140 and 431
 // for 500 rows and 60 places (diagonal and weak).
@@ -76,7 +76,7 @@ func memory(s *Settings) int64 {
 	return process + float*(matrices*n*n+programs*unknowns*unknowns)
 }
 
-// check refuses settings that are wrong whatever the data are, all of them together.
+// check refuses settings that no data can have, all of them together.
 func check(s *Settings) error {
 	var errs []error
 	switch {
@@ -96,7 +96,7 @@ func check(s *Settings) error {
 	return errors.Join(errs...)
 }
 
-// places takes the setting sensitive apart; nil where it is not understood.
+// places parses the setting sensitive; nil where it is not understood.
 func (s *Settings) places() (*sensitive, error) {
 	if s.Sensitive == "" {
 		return nil, errors.New(notGiven)
@@ -108,7 +108,7 @@ func (s *Settings) places() (*sensitive, error) {
 	return wanted, s.checkPlaces(wanted)
 }
 
-// checkPlaces refuses sensitive places by inputs that there are not.
+// checkPlaces refuses sensitive places in unknown inputs.
 func (s *Settings) checkPlaces(wanted *sensitive) error {
 	names := s.inputNames()
 	if err := s.checkPredicates(wanted, names); err != nil {
@@ -123,7 +123,7 @@ func (s *Settings) checkPlaces(wanted *sensitive) error {
 	return nil
 }
 
-// prepared is a trial whose data are read and whose prior is known.
+// prepared is a trial with its data, prior and noise.
 type prepared struct {
 	*problem
 	rows     *rows
@@ -174,7 +174,7 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	return p, p.checkCondition()
 }
 
-// checkFor refuses settings that do not go with the data, all of them together.
+// checkFor refuses settings that do not fit the data, all of them together.
 func (s *Settings) checkFor(r *rows) error {
 	var errs []error
 	_, d := r.x.Dims()
@@ -221,7 +221,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 		Warnings: append(p.warnings(), p.suspicions(m, public.rows)...)}, nil
 }
 
-// measure are the metrics of what an export would be.
+// measure returns the metrics of the noise that an export would have.
 func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 	alone, err := p.obfuscate(ctx, p.all, equal)
 	if err != nil {
@@ -247,7 +247,7 @@ func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 	if !same(p.xi) {
 		share := math.Inf(1)
 		for i, left := range p.noise.left {
-			if p.xi[i] > 0 { // as one of them is
+			if p.xi[i] > 0 { // which holds for one of them
 				share = math.Min(share, left/p.xi[i])
 			}
 		}

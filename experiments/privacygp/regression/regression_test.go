@@ -125,7 +125,7 @@ func TestTracesOfThePaper(t *testing.T) {
 	}
 }
 
-// What uniform noise keeps it keeps at any place: no note takes that back, or counts places.
+// Uniform noise protects every place: no note restricts it, or counts places.
 func TestUniformNoiseIsStated(t *testing.T) {
 	out := trialtest.Compute(t, trialtest.Options{}, Experiment(), own(wave(t, 30), known("0.4+5", 6, 0.05),
 		func(s *Settings) { s.Noise, s.Xi, s.Folds = uniform, xi(0.3), 2 }))
@@ -227,7 +227,7 @@ func TestErrorsAreThoseOfDraws(t *testing.T) {
 	}
 }
 
-// An export holds what its own Gaussian process needs, and no more: the tolerance holds in
+// An export holds exactly the numbers of its own Gaussian process: the tolerance holds in
 // predictions from the file alone.
 func TestExport(t *testing.T) {
 	path := wave(t, 40)

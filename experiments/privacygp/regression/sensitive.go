@@ -14,14 +14,14 @@ import (
 	"privkern/runner/experiment"
 )
 
-// forms are what the setting sensitive may be.
+// forms lists the forms of the setting sensitive.
 const forms = "rows:5, rows:10..20, a box in the inputs such as x:0.4..0.6 or lat:48..49+lon:8..9, a place such as " +
 	"x:0.5, a predicate such as speed > 3, several of these joined by commas, or csv:PATH"
 
-// notGiven says what the setting is, where there is none.
+// notGiven is the error where the setting is not given.
 const notGiven = "sensitive is not given: it names the places at which the output is hidden, " + forms
 
-// sensitive is the setting, taken apart: a file of places, or a union of terms.
+// sensitive is the parsed setting: a file of places, or a union of terms.
 type sensitive struct {
 	file  string // such as csv:PATH; "" where there are terms
 	terms []term
@@ -32,7 +32,7 @@ type sensitive struct {
 type term struct {
 	text       string
 	rows       bool
-	first, end int // row numbers, from 1; both are in
+	first, end int // row numbers, from 1; both are included
 	box        []side
 	predicate  predicate
 }
@@ -40,10 +40,10 @@ type term struct {
 // side is a condition on one input.
 type side struct {
 	name      string
-	low, high float64 // both are in
+	low, high float64 // both are included
 }
 
-// parseSensitive takes the setting apart.
+// parseSensitive parses the setting.
 func parseSensitive(text string) (*sensitive, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -84,7 +84,7 @@ func parseTerm(text string) (*term, error) {
 	return t, nil
 }
 
-// parseBox reads the sides of a box, joined by +.
+// parseBox parses the sides of a box, joined by +.
 func parseBox(text string) ([]side, error) {
 	var box []side
 	for _, part := range strings.Split(text, "+") {
@@ -119,7 +119,7 @@ func (t *term) parseRows(numbers string) error {
 	return nil
 }
 
-// parseSide reads NAME:low..high, where one of the ends may be missing, or NAME:value.
+// parseSide parses NAME:low..high, where one end may be missing, or NAME:value.
 func parseSide(text string) (*side, error) {
 	at := strings.LastIndexByte(text, ':')
 	if at <= 0 {
@@ -170,13 +170,13 @@ func (s *sensitive) check(inputs []string) error {
 	return nil
 }
 
-// hasRows says whether rows are named by their numbers.
+// hasRows reports whether rows are named by their numbers.
 func (s *sensitive) hasRows() bool {
 	return slices.ContainsFunc(s.terms, func(t term) bool { return t.rows })
 }
 
-// place is the place that the term names by the value of every input, whether a row lies
-// there or not; nil for any other set.
+// place returns the place of a term with a value for every input, at which there need be no row; nil
+// for any other term.
 func (t *term) place(names []string) []float64 {
 	if t.rows || len(t.box) != len(names) || t.isPredicate(names) {
 		return nil
@@ -192,9 +192,8 @@ func (t *term) place(names []string) []float64 {
 	return out
 }
 
-// of are the places that the terms name: those of rows of the data and places by
-// themselves, each once (γ×d), with the largest tolerance (γ) of the terms that it is in; xi
-// has one for each term.
+// of returns the places of the terms, from rows and by themselves, each once (γ×d), with the largest
+// tolerance (γ) of its terms; xi has one for each term.
 func (s *sensitive) of(data *rows, xi []float64) (*mat.Dense, []float64, error) {
 	rows, tolerances, err := s.rowsOf(data, xi)
 	if err != nil {
@@ -214,7 +213,7 @@ func (s *sensitive) of(data *rows, xi []float64) (*mat.Dense, []float64, error) 
 	return places, tolerances, nil
 }
 
-// rowsOf are the rows that the terms name, in order, with their tolerances.
+// rowsOf returns the rows of the terms, in order, with their tolerances.
 func (s *sensitive) rowsOf(data *rows, xi []float64) (rows []int, tolerances []float64, err error) {
 	n, _ := data.x.Dims()
 	all := slices.Repeat([]float64{outside}, n)
@@ -246,11 +245,10 @@ func (s *sensitive) rowsOf(data *rows, xi []float64) (rows []int, tolerances []f
 	return rows, tolerances, nil
 }
 
-// outside takes the place of a tolerance where no place is sensitive: no tolerance is
-// negative.
+// outside marks rows without a tolerance: no tolerance is negative.
 const outside = -1
 
-// mark sets in at the rows of the term, and says whether there are any.
+// mark sets in at the rows of the term, and reports whether there are any.
 func (t *term) mark(in []bool, data *rows) (found bool, err error) {
 	x, names := data.x, data.names
 	if t.isPredicate(names) {
@@ -283,13 +281,13 @@ func (t *term) mark(in []bool, data *rows) (found bool, err error) {
 	return found, nil
 }
 
-// distinct are the rows of places (P×d) that differ from all before them, each with the
-// largest tolerance (of P) of those that are equal to it.
+// distinct returns the different rows of places (P×d) in the order of their first occurrence, each
+// with the largest tolerance (of P) of the rows equal to it.
 func distinct(places *mat.Dense, tolerances []float64) (*mat.Dense, []float64) {
 	n, _ := places.Dims()
 	var kept []int
 	var largest []float64
-	seen := map[string]int{} // the position among those that are kept
+	seen := map[string]int{} // the position in kept
 	for i := range n {
 		key := placeKey(places.RawRowView(i))
 		if at, again := seen[key]; again {
@@ -302,7 +300,7 @@ func distinct(places *mat.Dense, tolerances []float64) (*mat.Dense, []float64) {
 	return learn.SelectRows(places, kept), largest
 }
 
-// placeKey is equal for equal places.
+// placeKey returns a key that equal places share.
 func placeKey(place []float64) string {
 	var b strings.Builder
 	for _, v := range place {

@@ -9,10 +9,10 @@ import (
 	"privkern/runner/experiment"
 )
 
-// gridPoints is how many places a curve over one input has.
+// gridPoints is the number of places of a curve over one input.
 const gridPoints = 201
 
-// draw is W for noise of ω, n standard normal numbers, in the unit of the output.
+// draw returns W for noise of ω, n standard normal numbers, in the unit of the output.
 func (p *prepared) draw(omega []float64) ([]float64, error) {
 	w := slices.Clone(p.rows.y)
 	if p.noise.sigma == nil {
@@ -28,7 +28,7 @@ func (p *prepared) draw(omega []float64) ([]float64, error) {
 	return w, nil
 }
 
-// series are the data with one draw of the noise and, for one input, predictions from it.
+// series returns the data with one draw of the noise and, for one input, predictions from it.
 func (p *prepared) series(t *experiment.Trial) (map[string]experiment.Series, error) {
 	n, d := p.rows.x.Dims()
 	rng := t.Stream("noise")
@@ -45,7 +45,7 @@ func (p *prepared) series(t *experiment.Trial) (map[string]experiment.Series, er
 		data[name] = make([]float64, n)
 	}
 	for i := range n {
-		data["x"][i] = float64(i + 1) // the row; one input takes its place
+		data["x"][i] = float64(i + 1) // the number of the row; the value of the only input replaces it
 		if d == 1 {
 			data["x"][i] = p.rows.x.At(i, 0)
 		}
@@ -63,7 +63,7 @@ func (p *prepared) series(t *experiment.Trial) (map[string]experiment.Series, er
 	return out, err
 }
 
-// curves are the predictions from w over the range of one input.
+// curves returns the predictions from w over the range of one input.
 func (p *prepared) curves(w []float64) (experiment.Series, error) {
 	low, high := mat.Min(p.rows.x), mat.Max(p.rows.x)
 	at := mat.NewDense(gridPoints, 1, nil)

@@ -77,7 +77,7 @@ type Settings struct {
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
 }
 
-// requirement is how what is kept at the sensitive places is stated.
+// requirement selects the form of the condition at the sensitive places.
 type requirement int
 
 const (
@@ -106,7 +106,7 @@ const (
 
 func (xiUnit) Choices() []string { return []string{"prior", "output"} }
 
-// noiseMethod is how the noise covariance is made.
+// noiseMethod selects the noise covariance.
 type noiseMethod int
 
 const (
@@ -125,21 +125,21 @@ func (noiseMethod) Choices() []string {
 
 func (m noiseMethod) String() string { return experiment.NameOf(m) }
 
-// automatic stands in place of a number that is made of the data.
+// automatic is the word for a number that is computed from the data.
 type automatic int
 
 const auto automatic = 0
 
 func (automatic) Choices() []string { return []string{"auto"} }
 
-// likelihood stands in place of a number that is estimated.
+// likelihood is the word for a number that is estimated.
 type likelihood int
 
 const byLikelihood likelihood = 0
 
 func (likelihood) Choices() []string { return []string{"ml"} }
 
-// origin is where hyper-parameters come from.
+// origin selects the source of hyper-parameters.
 type origin int
 
 const (

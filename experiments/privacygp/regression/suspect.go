@@ -11,10 +11,10 @@ import (
 	"privkern/experiments/method"
 )
 
-// everyRow is what is suspect where nothing but sensitive rows is left.
+// everyRow is the warning where all rows are sensitive.
 const everyRow = "every row is sensitive: no place is left for which the obfuscated data are of use; name fewer"
 
-// warnings say what is computed but suspect, from covariances alone.
+// warnings returns warnings that depend on covariances alone.
 func (p *prepared) warnings() []string {
 	out := p.engine.Warnings()
 	if p.single() {
@@ -59,8 +59,8 @@ func leastOf(values []float64) float64 {
 	return least
 }
 
-// suspicions say what is suspect about the fit, given the metrics and the number of rows
-// that are not sensitive. They depend on the outputs, and are no part of an export.
+// suspicions returns warnings of the fit, given the metrics and the number of rows that are not
+// sensitive. They depend on the outputs, and are no part of an export.
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	where := append([]string{"an input", "the output"}, p.rows.beside...)

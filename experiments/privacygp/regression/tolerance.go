@@ -11,15 +11,15 @@ import (
 	"privkern/runner/experiment"
 )
 
-// noColumn is the word for tolerances that are no column of a file.
+// noColumn is the word for tolerances that are not in a column of the file.
 const noColumn = "none"
 
-// hasColumn says whether the file of places has the tolerances.
+// hasColumn reports whether the file of places has the tolerances.
 func (s *Settings) hasColumn() bool {
 	return s.Requirement == byTolerance && table.Is(s.Sensitive) && s.XiColumn != noColumn
 }
 
-// parts are the terms of the setting as they are written.
+// parts returns the terms of the setting as they are written.
 func (s *sensitive) parts() []string {
 	out := make([]string, len(s.terms))
 	for i, t := range s.terms {
@@ -28,7 +28,7 @@ func (s *sensitive) parts() []string {
 	return out
 }
 
-// tolerances are those of the parts of sensitive.
+// tolerances returns the tolerances of the parts of sensitive.
 func (s *Settings) tolerances(parts []string) ([]float64, error) {
 	if s.Requirement == byKernel {
 		return slices.Repeat([]float64{s.HVariance}, len(parts)), nil
@@ -45,8 +45,8 @@ func (s *Settings) tolerances(parts []string) ([]float64, error) {
 		"for each part between commas", s.Xi, len(s.Xi), have)
 }
 
-// checkXi refuses tolerances that the places cannot have, whatever the data are. wanted is
-// nil where the places are not understood.
+// checkXi refuses tolerances that no places can have. wanted is nil where the places are not
+// understood.
 func (s *Settings) checkXi(wanted *sensitive) []error {
 	if s.Requirement == byKernel {
 		return s.checkH()
@@ -92,7 +92,7 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 	return errs
 }
 
-// toleranceName is the setting that has the variance to be kept, or what to call it.
+// toleranceName returns the setting of the variance to be kept, or a name for it.
 func (s *Settings) toleranceName() string {
 	switch {
 	case s.Requirement == byKernel:
@@ -108,8 +108,8 @@ func (s *Settings) checkBelowPrior(xi, variance float64) error {
 	return s.checkBelow(s.toleranceName()+" = "+experiment.FormatNumber(xi), xi, variance)
 }
 
-// checkBelow refuses a tolerance, in the unit of the setting, that no noise reaches. called says
-// which it is, with its value or without.
+// checkBelow refuses a tolerance, in the unit of the setting, that no noise reaches. called names it,
+// with its value or without.
 func (s *Settings) checkBelow(called string, xi, variance float64) error {
 	switch {
 	case s.XiUnit == ofPrior && xi >= 1:
@@ -122,11 +122,11 @@ func (s *Settings) checkBelow(called string, xi, variance float64) error {
 	return nil
 }
 
-// shares are the tolerances of the places (γ) over the prior variance.
+// shares returns the tolerances of the places (γ) over the prior variance.
 func (r *rows) shares(s *Settings, variance float64) ([]float64, error) {
 	for i, v := range r.listed {
 		called := fmt.Sprintf("tolerance in row %d (counted from 1) of the column %s", i+1, s.XiColumn)
-		if !r.forOthers { // the column may be another than was meant
+		if !r.forOthers { // the column may be the wrong one
 			called += " = " + experiment.FormatNumber(v)
 		}
 		if err := s.checkBelow(called, v, variance); err != nil {
@@ -180,5 +180,5 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 	return nil
 }
 
-// same says whether all tolerances are one.
+// same reports whether all tolerances are equal.
 func same(xi []float64) bool { return slices.Min(xi) == slices.Max(xi) }

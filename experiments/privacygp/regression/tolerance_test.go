@@ -163,7 +163,7 @@ func TestStrongNoiseKeepsCombinations(t *testing.T) {
 	}
 }
 
-// Equal tolerances have the bits of one, however they are said.
+// Equal tolerances have the bits of one, in any notation.
 func TestOneToleranceInManyWords(t *testing.T) {
 	path := wave(t, 30)
 	places := csv(t, "a,b,keep\n0.4,3,0.3\n0.5,6,0.3\n")
@@ -193,7 +193,7 @@ func TestOneToleranceInManyWords(t *testing.T) {
 	}
 }
 
-// What is kept is said, from the least tolerance to the largest.
+// The note states the range of the variances.
 func TestTolerancesAreStated(t *testing.T) {
 	places := csv(t, "x,keep\n0.3,2.4\n0.7,0.4\n0.7,0.8\n")
 	path := csv(t, "x,y\n0.1,1\n0.2,2\n0.3,0.5\n0.5,1\n0.7,-1\n0.9,0.2\n")
@@ -220,7 +220,7 @@ func TestColumnNamedAsTheSimulatedOutput(t *testing.T) {
 }
 
 // Different tolerances of places that depend on each other have no requirement that is
-// positive semi-definite (erratum 2): weak noise takes what strong noise refuses.
+// positive semi-definite (erratum 2): weak noise accepts places that strong noise refuses.
 func TestErratumOfTheorem2(t *testing.T) {
 	near := func(m noiseMethod) func(*Settings) {
 		return two(m, func(s *Settings) { s.Sensitive, s.Xi = "x:0.5,x:0.52", xi(0.5, 0.2) })
