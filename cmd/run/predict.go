@@ -33,26 +33,29 @@ func (a *app) predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL... --at DATA",
 		Short: "Use a released model: predict, classify, compress",
-		Long: `Use the file of a MODEL that run trial METHOD --release or --export wrote, at the rows
-of DATA: a FILE of comma-separated values with a header, or what dataset= takes, such as
-csv:PATH. It must have the columns of the model's inputs, and a value in each of them in
-every row. Other columns are left out.
+		Long: `Predict, classify or compress the rows of DATA with a MODEL: a file that run trial
+METHOD --release or --export wrote. DATA is a FILE of comma-separated values with a
+header, or a value of dataset=, such as csv:PATH. It must have a column for each input
+of the model, with a value in every row. Other columns are left out.
 
-Printed are the inputs with what the model computes. Of dpgp/regression that is mean,
-the predicted output; sd, the standard deviation of the function there, with what
-the privacy noise adds; and predictive_sd, that of an observation, all in the unit of
-the output. Of kahm/classifier it is distance, that to the nearest machine, and class, its
-class; several MODELs, of parties that do not show each other their rows, are united: the
-nearest machine of any of them decides, and party is the MODEL, counted from 1, that has
-it. Of multikernel/learn it is the compressed features, which are written alone, since
-the inputs are what they keep back. With --out they are written to a file instead,
-which must not be there yet.
+The output has the inputs and, by the method of the MODEL:
 
-A classifier of affine hull machines is fitted when it is used. One that needs more
-memory than is available is refused; where that is not known, more than 8 GiB.
+  dpgp/regression       mean, of the output; sd, the standard deviation of the
+  privacygp/regression  function, privacy noise included; predictive_sd, that of an
+                        observation; all in the unit of the output
+  dpgp/classification   p_CLASS, the probability of each class; class, that of the
+                        largest mean
+  kahm/classifier       distance, to the nearest machine; class, that of the machine
+  multikernel/learn     the compressed features, without the inputs, because those
+                        are what compression keeps back
 
-Predictions need nothing but the model, and cost no privacy: any number of them
-may be made and published. The model says what it protects, and how strongly.
+Several MODELs of kahm/classifier, of parties that do not share their rows, are united:
+the nearest machine of any of them decides, and party is its MODEL, counted from 1. The
+machines are fitted when they are used. MODELs that need more memory than is available
+are refused; where that is not known, more than 8 GiB.
+
+Predictions need nothing but the model, and cost no privacy: any number of them may be
+made and published. The model states its guarantee.
 
 The exit status is 1 if the model or the DATA are malformed, and 2 if the DATA have
 no column of that name; see run help exit-codes.`,
@@ -70,7 +73,7 @@ no column of that name; see run help exit-codes.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&p.at, "at", "", "data of the inputs at which to predict (required)")
-	flags.StringVar(&p.out, "out", "", "file to write instead of printing")
+	flags.StringVar(&p.out, "out", "", "new file to write instead of printing")
 	flags.StringVar(&p.output, "output", "csv", "csv or json (default of --out FILE.json: json)")
 	flags.BoolVar(&p.alone, "without-inputs", false, "leave the inputs out of what is written")
 	flags.BoolVar(&p.ignoreMemory, "ignore-memory", false, "predict even if it may not fit into memory")

@@ -21,7 +21,7 @@ import (
 // formulaClasses is the number of classes of formulaData.
 const formulaClasses = 3
 
-// formulaData are three classes of 90 samples of 12 columns, and 20 test points of
+// formulaData returns three classes of 90 samples of 12 columns, and 20 test points of
 // each.
 func formulaData() *classData {
 	d := &classData{classes: formulaClasses, unit: "one entry", trainPoints: formulaClasses * 90}
@@ -39,7 +39,7 @@ func formulaData() *classData {
 	return d
 }
 
-// smallClassifier is a classifier for formulaData, with a change.
+// smallClassifier returns the settings of a classifier for formulaData, with a change.
 func smallClassifier(t *testing.T, change func(*ClassifierSettings)) *ClassifierSettings {
 	t.Helper()
 	s := Classifier().With(func(s *ClassifierSettings) {
@@ -160,7 +160,7 @@ func TestGuaranteeOfClassifiers(t *testing.T) {
 	}
 }
 
-// The score is computed from as many training points as are asked for.
+// The score is computed from the given number of training points.
 func TestScorePoints(t *testing.T) {
 	all := evaluateFormula(t, 1, smallClassifier(t, func(*ClassifierSettings) {}))
 	for _, c := range []struct {
@@ -228,8 +228,7 @@ func TestShareLosesNothing(t *testing.T) {
 	}
 }
 
-// A class that a party lacks is infinitely far from it, and not forgotten: all test
-// points are classified.
+// Classes that a party lacks are infinitely far from it; all test points are classified.
 func TestClassesThatPartiesLack(t *testing.T) {
 	s := Federated().With(func(s *FederatedSettings) {
 		s.Scenario, s.Parties, s.Data = randomShares, 30, wide.Original

@@ -22,8 +22,7 @@ func paperLedger(t *testing.T) *printed.Ledger {
 	return printed.Read(text)
 }
 
-// finished is a trial as published with metrics and distances as if they had been
-// computed.
+// finished returns an observation with the given metrics, as published but for a change.
 func finished(data wide.Data, epsilon, accuracy, mis float64, change func(*ClassifierSettings)) experiment.Observation {
 	s := Classifier().With(func(s *ClassifierSettings) {
 		s.Data, s.Epsilon, s.Variant = data, epsilon, wide.AsPublished

@@ -22,7 +22,7 @@ const (
 	above = "TestWhereSettingsOfPipelinesApply has it"
 )
 
-// The scenario of shared digits does something for digits alone.
+// The scenario has an effect on digits only.
 func TestWhereScenariosApply(t *testing.T) {
 	p := Federated().Params
 	i := slices.IndexFunc(p, func(p experiment.Param) bool { return p.Name == "scenario" })
@@ -34,12 +34,12 @@ func TestWhereScenariosApply(t *testing.T) {
 // machines returns a number of branches.
 func machines(n int) experiment.Or[wide.Rounding, int] { return experiment.NumberOr[wide.Rounding](n) }
 
-// heldImages keep their values.
+// heldImages returns the settings of the data, held.
 func heldImages(s *Images) []inert.Setting {
 	return []inert.Setting{inert.Held(&s.Dataset, alone), inert.Held(&s.Train, given), inert.Held(&s.Test, given)}
 }
 
-// heldOwn are the settings of the user's own data, which TestWhereSettingsOfOwnDataApply has.
+// heldOwn returns the settings of the user's own data, held for TestWhereSettingsOfOwnDataApply.
 func heldOwn(d *own.Table) (held []inert.Setting) {
 	for _, field := range []any{&d.Inputs, &d.Output, &d.Low, &d.High, &d.Holdout} {
 		held = append(held, inert.Held(field, "TestWhereSettingsOfOwnDataApply has it"))
@@ -47,7 +47,7 @@ func heldOwn(d *own.Table) (held []inert.Setting) {
 	return held
 }
 
-// heldPipeline are the settings that every classifier has alike.
+// heldPipeline returns the settings that all classifiers share, held.
 func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
 	for _, field := range []any{&p.Epsilon, &p.Delta, &p.D, &p.N, &p.Layers, &p.Branches, &p.Variant, &p.Clusters,
 		&p.Starts, &p.Smoothing} {
@@ -90,8 +90,8 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 	}.Check(t)
 }
 
-// classifiedWithDistances also has the distances of the test points: an accuracy
-// separates few of them.
+// classifiedWithDistances returns an outcome with the distances of the test points, because
+// accuracies differ for few settings.
 func classifiedWithDistances(t *testing.T, s *ClassifierSettings) (*experiment.Outcome[TrialMetrics], error) {
 	trial, d := trialtest.New(t, trialtest.Options{Seed: 3, Workers: 2}), formulaData()
 	r, err := evaluate(t.Context(), trial, s.Data, &s.Pipeline, &s.Score, d)

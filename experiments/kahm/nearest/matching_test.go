@@ -24,7 +24,7 @@ func trialOn(t *testing.T, folders map[string]string, workers int) *experiment.T
 		Dataset: func(name string) string { return folders[name] }})
 }
 
-// refused wants an error with the text.
+// put writes a file.
 func put(t *testing.T, content []byte, path ...string) {
 	t.Helper()
 	name := filepath.Join(path...)

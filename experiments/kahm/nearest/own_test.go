@@ -16,8 +16,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// ownRows are 20 rows of each of three classes that are apart, in a file with a party and
-// another label.
+// ownRows returns a file of 20 rows of each of three separate classes, with a party and another
+// label.
 func ownRows() string {
 	var b strings.Builder
 	b.WriteString("site,a,b,c,other,kind\n")
@@ -40,7 +40,7 @@ func ownFile(t *testing.T, rows string) trialtest.Options {
 	return trialtest.Options{Seed: 3, File: path}
 }
 
-// onOwn are settings on the rows.
+// onOwn sets the settings of trials on the rows.
 func onOwn(s *ClassifierSettings) {
 	s.Dataset, s.Inputs, s.Output, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", 2, 2
 	s.Low, s.High = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
@@ -102,7 +102,7 @@ func TestSuspicionsOfOwnRows(t *testing.T) {
 	}
 }
 
-// Inputs that tell nothing apart are named, a few of many.
+// Constant inputs are named, up to five of them.
 func TestConstantInputs(t *testing.T) {
 	rows := strings.ReplaceAll(strings.ReplaceAll(ownRows(), "\nnorth,", "\n1,1,1,1,1,1,1,"), "\nsouth,",
 		"\n1,1,1,1,1,1,1,")
@@ -160,8 +160,7 @@ func TestOwnRowsRefused(t *testing.T) {
 	}
 }
 
-// The classifier of two parties, of which either alone has classes of its own, is as good as
-// that of all rows.
+// The classifier of two parties with classes of their own is as accurate as that of all rows.
 func TestFederationOfOwnRows(t *testing.T) {
 	onParties := func(s *FederatedSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Party, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", "site", 2, 2
@@ -223,7 +222,7 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 	}.Check(t)
 }
 
-// heldNames are the settings that other tests have.
+// heldNames returns the settings that other tests vary.
 func heldNames(s *ClassifierSettings) []any {
 	return []any{&s.Dataset, &s.Train, &s.Test, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers, &s.Branches,
 		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid}

@@ -110,7 +110,7 @@ func (k *slowKeeper) Keep(ctx context.Context, name, key string, compute func() 
 	return v, err
 }
 
-// Times count work as long as it took, whoever did it.
+// Times include work of other trials.
 func TestTimesCountSharedWork(t *testing.T) {
 	s := smallClassifier(t, func(s *ClassifierSettings) {
 		s.Data, s.Variant = wide.Fabricated, wide.AsPublished

@@ -147,11 +147,11 @@ func TestStressBadInput(t *testing.T) {
 	trialtest.Refuses(t, err, "auto, random, blocked")
 }
 
-// splitStream is the random stream of a split.
+// splitStream returns the random stream of a split.
 func splitStream() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// Under the blocked scheme no interval is on both sides. Every interval of this
-// recording is another, so that values identify them.
+// Under the blocked scheme no interval is on both sides. The intervals of the recording differ,
+// so that values identify them.
 func TestSplitVectors(t *testing.T) {
 	var beats []dataset.Beat
 	for i := range 60 {

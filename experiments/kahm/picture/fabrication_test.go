@@ -33,8 +33,7 @@ func TestMoreNoiseMakesMoreDifference(t *testing.T) {
 	}
 }
 
-// As published, the smoothing goes on until the error is not above the
-// original's, and not further (Eq. 92).
+// As published, smoothing ends at the first error that is not above the original's (Eq. 92).
 func TestPublishedSmoothingEndsAtTheRadius(t *testing.T) {
 	for _, epsilon := range []float64{1, 3, 10} {
 		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
@@ -70,7 +69,7 @@ func TestCorrectedSmoothingTakesItsSteps(t *testing.T) {
 	}
 }
 
-func TestDifferenceIsThatOfThePictures(t *testing.T) {
+func TestDifferenceOfPictures(t *testing.T) {
 	_, out := fabricate(t, 1, func(s *FabricationSettings) { s.Shown = 60 })
 	sum := 0.0
 	for i := range 60 {
@@ -83,7 +82,7 @@ func TestDifferenceIsThatOfThePictures(t *testing.T) {
 	}
 }
 
-func TestFabricationSaysWhatIsPrivate(t *testing.T) {
+func TestPrivacyOfFabrication(t *testing.T) {
 	_, out := fabricate(t, 1, func(s *FabricationSettings) { s.Epsilon, s.Variant = 4, wide.AsPublished })
 	notes := strings.Join(out.Privacy.Notes, "\n")
 	if out.Privacy.Guarantee != "" || !strings.Contains(notes, "claimed by the paper: (4, 1e-05)-DP") ||

@@ -10,7 +10,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// heldImages keep their values: the tests give the samples.
+// heldImages returns the settings of the images, held because the tests give the samples.
 func heldImages(s *Images) []inert.Setting {
 	const given = "the test gives the data"
 	return []inert.Setting{inert.Held(&s.Dataset, "it has one value"), inert.Held(&s.Digit, given),

@@ -13,8 +13,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// onDigits returns a trial on the handwritten digits. It skips the test where they are
-// not there.
+// onDigits returns a trial on the handwritten digits. It skips the test without them.
 func onDigits(t *testing.T) *experiment.Trial {
 	t.Helper()
 	const name = "mnist"

@@ -11,7 +11,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// formulaImages stand for the images of a digit: 60 samples of twelve columns.
+// formulaImages are 60 samples of twelve columns in place of images of a digit.
 func formulaImages() *mat.Dense { return fit.FormulaClass(0, 60, 12) }
 
 // fabricate runs kahm/fabrication on formulaImages, with 5 directions and a change.

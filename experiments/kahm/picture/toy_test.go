@@ -88,8 +88,8 @@ func TestMachineOfACircle(t *testing.T) {
 	}
 }
 
-// Of all machines the grid shows the nearest, and distances are those of the
-// images; both as far as four decimals say.
+// The grid shows the nearest of all machines, and distances are those of the images, to four
+// decimals.
 func TestGridShowsTheNearestMachine(t *testing.T) {
 	for _, c := range []struct {
 		name   string

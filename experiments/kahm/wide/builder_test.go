@@ -15,7 +15,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// samples are 90 samples of 12 columns of one class.
+// samples returns 90 samples of 12 columns of one class.
 func samples() *Source {
 	rng := rand.New(rand.NewPCG(11, 1))
 	y := mat.NewDense(90, 12, nil)
@@ -92,8 +92,7 @@ func TestClustersThatHaveNotSettled(t *testing.T) {
 	}
 }
 
-// With the corrected variant nothing of the original samples goes on to the machines:
-// neither a radius nor, below, clusters.
+// In the corrected variant no radius is computed from the original samples.
 func TestCorrectedTakesNoRadius(t *testing.T) {
 	b := builder(t, Fabricated, Corrected)
 	clusters, err := b.Split(t.Context(), samples())
@@ -122,8 +121,8 @@ func TestCorrectedTakesNoRadius(t *testing.T) {
 	}
 }
 
-// The clusters are those of the noisy samples: with other samples and a noise that
-// makes up for them, they are the same.
+// The clusters are those of the noisy samples: they are the same for other samples with noise
+// that makes up for the difference.
 func TestCorrectedClustersNoisySamples(t *testing.T) {
 	b, of := builder(t, Noisy, Corrected), samples()
 	clusters, err := b.Split(t.Context(), of)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Values by hand: the place in the range, clipped to its ends; an input of one value is 0.
+// Scaled values by hand, clipped to the ends of the range; a constant input is 0.
 func TestRangesScale(t *testing.T) {
 	r := Ranges{Low: []float64{0, -10, 5, -math.MaxFloat64}, High: []float64{100, 10, 5, math.MaxFloat64}}
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestRangesScale(t *testing.T) {
 	}
 }
 
-// Numbers come back in their units, and numbers beyond are of them, too.
+// Values beyond the range are restored, too.
 func TestRangesRestore(t *testing.T) {
 	r := Ranges{Low: []float64{0, -10, 5}, High: []float64{100, 10, 5}}
 	row := []float64{.25, 1.5, 0}

@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// scaled are n samples of 12 columns, all ±rms.
+// scaled returns n samples of 12 columns, all ±rms.
 func scaled(n int, rms float64) *Source {
 	y := mat.NewDense(n, 12, nil)
 	y.Apply(func(i, j int, _ float64) float64 {
@@ -72,7 +72,7 @@ func TestScaleOfTheData(t *testing.T) {
 }
 
 // Values that are no numbers have their own refusal.
-func TestScaleOfWhatIsNoNumber(t *testing.T) {
+func TestScaleOfNonFiniteData(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(-1)} {
 		b := builder(t, Original, Corrected)
 		of := samples()
