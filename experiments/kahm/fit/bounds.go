@@ -163,7 +163,11 @@ type eigenkernel struct {
 	size   float64   // pN
 }
 
-// kernel decomposes the kernel matrix (Eq. 39): machines do not keep it.
+// kernel decomposes the kernel matrix K, N×N (Eq. 39), because machines do not keep it:
+//
+//	K_ij = exp(−(x_i − x_j)ᵀθ⁻¹(x_i − x_j)/(2n))   (Eq. 35)
+//
+// with x_i the principal scores of sample i, and θ their covariance.
 func (r *bounds) kernel(ctx context.Context) (*eigenkernel, error) {
 	scores, err := hull.PrincipalScores(ctx, r.e, r.y, r.n)
 	if err != nil {
@@ -218,7 +222,12 @@ func (k *eigenkernel) residual(lambda float64) (r, slope float64) {
 // (26).
 const theorem1Points = 1000
 
-// theorem1 computes R and its slope, with their bounds.
+// theorem1 computes R and its slope in e, with their bounds at e from 0 to ‖Y‖²_F/(pN):
+//
+//	R(e, τ) ≤ ‖Y‖²_F/(pN)   (22)
+//	∂R/∂e ≤ 2‖Y‖²_F/(pN(e + τ))   (23)
+//
+// with τ = 2‖Y‖²_F/(pN) (Eq. 40), so that R is a contraction with one fixed point.
 func (r *bounds) theorem1(k *eigenkernel) {
 	most := k.square / k.size // ‖Y‖²_F/(pN)
 	tau, m := 2*most, &r.metrics
@@ -238,7 +247,14 @@ func (r *bounds) theorem1(k *eigenkernel) {
 	m.Residual, _ = k.residual(m.Lambda)
 }
 
-// theorems2to4 computes norms of images, and ratios of distances to those to the samples.
+// theorems2to4 computes norms of images A(y), and ratios of distances to those to the samples,
+// with the bounds
+//
+//	‖A(y)‖ ≤ ρ‖Y‖₂   (46)
+//	‖y − A(y)‖ ≤ ρ‖[y−y¹ … y−yᴺ]‖₂   (49)
+//
+// where ρ = (λ + κ_max)/(λ + κ_min) ≤ 1 + pN²/(2‖Y‖²_F). Theorem 4 has (49) for the distance to
+// a conditionally deep machine.
 func (r *bounds) theorems2to4(ctx context.Context, k *eigenkernel) (experiment.Series, error) {
 	images, distances, err := r.m.Images(ctx, r.e, r.queries)
 	if err != nil {
@@ -272,8 +288,9 @@ func (r *bounds) theorems2to4(ctx context.Context, k *eigenkernel) (experiment.S
 	return series, nil
 }
 
-// theorem5 computes the ratios of distances to the machines of clusters to the Frobenius norm
-// of the differences to all samples. The counterexample is one cluster.
+// theorem5 computes the ratios of the distance to a wide machine, the smallest of those to the
+// machines of clusters, to ‖[y−y¹ … y−yᴺ]‖_F over all samples. The bound (61) is the least
+// 1 + pN_s²/(2‖Y_s‖²_F) of the clusters s. The counterexample is one cluster.
 func (r *bounds) theorem5(ctx context.Context, t *experiment.Trial) error {
 	parts := []*mat.Dense{r.y}
 	if r.Samples == Formula && r.Branches > 1 {

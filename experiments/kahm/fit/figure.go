@@ -92,7 +92,8 @@ func (a axis) panel(trials []observation) experiment.Panel {
 	return panel
 }
 
-// timeOver returns the mean time of each size, in increasing order of where it is placed.
+// timeOver returns the mean time of each size (N, p, n), in increasing order of at. Sizes at
+// equal places are points of their own.
 func timeOver(trials []observation, at func(*TimingSettings) int) experiment.Line {
 	var line experiment.Line
 	sizes := experiment.GroupBy(trials, func(s TimingSettings) [3]int { return [3]int{s.Rows, s.Dim, s.N} })

@@ -48,8 +48,9 @@ func timingMemory(s *TimingSettings) int64 {
 	return process + 10<<20 + float*n*int64(s.Dim)*13/2 + float*n*n*22/5
 }
 
-// runTiming times machines of one matrix of standard Gaussian entries, rows×dim. Of an
-// even number of times the median is the mean of the middle two.
+// runTiming times machines of one matrix of standard Gaussian entries, N×p, without layers. The
+// time is the median, of an even number of times the mean of the middle two. The rate counts
+// N·p·min(N,p) + N³/3 + 2N²(p+1) operations.
 func runTiming(ctx context.Context, t *experiment.Trial, s *TimingSettings,
 ) (*experiment.Outcome[TimingMetrics], error) {
 	e := engine.Of(t.Engine)

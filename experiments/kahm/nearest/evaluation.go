@@ -50,7 +50,9 @@ type classification struct {
 	took     time.Duration
 }
 
-// classify assigns every test point the class of its nearest machine (Eq. 62).
+// classify assigns every test point y the class of its nearest machine (Eq. 62):
+//
+//	argmin_c Γ_c(y),  Γ_c(y) = min over the machines of c of the distance (Eq. 60)
 //
 // A point without an image under any machine has no class and counts as wrong. Of equal
 // distances the machine that comes first decides. The accuracy is a share, from 0 to 1.
@@ -99,7 +101,8 @@ type evaluation struct {
 	warnings []string
 }
 
-// evaluate builds and evaluates a classifier.
+// evaluate builds and evaluates a classifier. It fails where the data have fewer columns than the
+// machines have directions.
 //
 // The order is: fit, classify, class-matching, membership score. The score draws from
 // named streams of its own, so that score=false changes nothing else.

@@ -90,9 +90,8 @@ func (r *evaluation) match(c *classification, d *classData) error {
 // rocPoints are the false positive rates at which the mean ROC curve is drawn.
 const rocPoints = 101
 
-// meanROC returns the mean over the classes of the true positive rates of a
-// class against the others, at equal false positive rates. scores are n×C;
-// labels are from 0.
+// meanROC returns the mean over the classes of the true positive rates of a class against the
+// others, at rocPoints equally spaced false positive rates. scores are n×C; labels are from 0.
 //
 // Between the points of a curve the true positive rate is linear, where a threshold
 // admits points of both kinds at once; at a vertical step the upper end counts.

@@ -41,7 +41,9 @@ func checkFabrication(s *FabricationSettings) error {
 	return s.check(s.N)
 }
 
-// runFabrication fabricates the rows of y.
+// runFabrication fabricates the rows of y (images×784, pixels in [0, 1]) as one cluster
+// (Definition 14), and compares modelling errors Σ‖y − A(y)‖ (Eq. 88) of the original, noisy and
+// smoothed images, each under a machine of its own.
 func runFabrication(ctx context.Context, t *experiment.Trial, s *FabricationSettings, y *mat.Dense,
 ) (*experiment.Outcome[FabricationMetrics], error) {
 	e := engine.Of(t.Engine)

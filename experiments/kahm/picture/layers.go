@@ -43,7 +43,8 @@ func checkLayers(s *LayersSettings) error {
 	return wide.CheckLayers(s.N, s.Layers)
 }
 
-// runLayers models the rows of y and passes one of them through the layers.
+// runLayers models the rows of y (images×784) by a conditionally deep machine and passes one of
+// them through its layers (Eq. 51). The output is that of the nearest layer (Eqs. 50 and 52).
 func runLayers(ctx context.Context, t *experiment.Trial, s *LayersSettings, y *mat.Dense,
 ) (*experiment.Outcome[LayersMetrics], error) {
 	e := engine.Of(t.Engine)

@@ -167,7 +167,9 @@ type imageSet struct {
 	images    []*mat.Dense // under each machine, of its nearest layer; NaN where there is none
 }
 
-// mapPoints returns the images of points (n×dim) under the machines of all parts.
+// mapPoints returns the images of points (n×dim) under the machines of all parts. The image
+// under a machine is that of the layer that is nearest to the point (Eqs. 50 and 52), and the
+// distance is to it (Eq. 53).
 func (r *toyTrial) mapPoints(ctx context.Context, points *mat.Dense) (*imageSet, error) {
 	n, dim := points.Dims()
 	out := &imageSet{machine: make([]int, n), distance: make([]float64, n)}
@@ -228,7 +230,9 @@ func (r *toyTrial) evaluateSamples(ctx context.Context) error {
 	return nil
 }
 
-// evaluateGrid computes the images of a lattice of points about the samples.
+// evaluateGrid computes the images of a lattice of points about the samples: under the global
+// machine, which for each point is the nearest of the parts' (Eq. 101), and where there are
+// several parts under the machine of each.
 func (r *toyTrial) evaluateGrid(ctx context.Context) error {
 	points := r.lattice()
 	m, err := r.mapPoints(ctx, points)
@@ -292,8 +296,9 @@ func (r *toyTrial) nearestSample(point []float64) float64 {
 // latticeMargin is the margin of the lattice around the samples, as a share of their extent.
 const latticeMargin = 0.25
 
-// lattice returns the points of a square or cube about the original samples,
-// along the first axis first.
+// lattice returns the points (per^dim×dim) of a square or cube about the original samples, the
+// first axis changing fastest. In space per is r.Grid to the power 2/3, so that there are about as
+// many points as in the plane.
 func (r *toyTrial) lattice() *mat.Dense {
 	dim := r.points.dim
 	low, high := make([]float64, dim), make([]float64, dim)
