@@ -72,6 +72,7 @@ func syrk[T cpublas.Float](pool *parallel.Pool, uplo blas.Uplo, t blas.Transpose
 			cpublas.Syrk(uplo, t, p.rows.n, k, alpha, rows, lda, beta, to, ldc)
 			return
 		}
-		cpublas.Gemm(t, other, p.rows.n, p.cols.n, k, alpha, rows, lda, submatrix(a, lda, p.cols.at, 0, t), lda, beta, to, ldc)
+		columns := submatrix(a, lda, p.cols.at, 0, t)
+		cpublas.Gemm(t, other, p.rows.n, p.cols.n, k, alpha, rows, lda, columns, lda, beta, to, ldc)
 	})
 }

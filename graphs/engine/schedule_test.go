@@ -34,7 +34,6 @@ func newParallelFake(t *testing.T) *parallelFake {
 		launch: func(string) error { return nil }}
 }
 
-func (f *parallelFake) concurrent() concurrent  { return f }
 func (f *parallelFake) workers() *parallel.Pool { return f.pool }
 func (f *parallelFake) share()                  {}
 func (f *parallelFake) divisible(DTensor) bool  { return true }

@@ -48,8 +48,8 @@ func safety(single bool) float64 {
 //
 // Kernel values are divided by the largest of their row, which leaves O as it
 // is and avoids 0/0 far away from all samples. A row whose sum of memberships
-// is not safely positive, above the rounding errors of cancelling terms, is NaN: the paper's claim that the sum is positive (Eq.
-// 148) does not hold.
+// is not safely positive, above the rounding errors of cancelling terms, is NaN: the paper's
+// claim that the sum is positive (Eq. 148) does not hold.
 //
 // The threshold is a share (safety) of √N·‖b‖, which bounds |kᵀb| because no kernel
 // value is above one once the row is divided by its largest. It does not depend on the

@@ -12,12 +12,14 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// Profile is a kernel of pairs of points, a Form over a Metric: see [kernels.Profile].
-type (
-	Profile = kernels.Profile
-	Metric  = kernels.Metric
-	Form    = kernels.Form
-)
+// Profile is a kernel of pairs of points, a [Form] over a [Metric]: see [kernels.Profile].
+type Profile = kernels.Profile
+
+// Metric is the number that a kernel of a pair of points depends on.
+type Metric = kernels.Metric
+
+// Form is the shape of a kernel as a function of its metric.
+type Form = kernels.Form
 
 // The metrics and the forms.
 const (

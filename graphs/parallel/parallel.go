@@ -104,7 +104,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Catch, deferred by a function, turns its panic into a *PanicError in the error that the
+// Catch turns a panic of the function that defers it into a *PanicError, the error that the
 // function returns.
 func Catch(err *error) {
 	if v := recover(); v != nil {
