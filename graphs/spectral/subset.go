@@ -168,7 +168,8 @@ func start(x []float64, i int) {
 	}
 }
 
-// normalise scales x to unit length, and returns its length before; zero or values that are not finite give zero.
+// normalise scales x to unit length, and returns its length before. For x = 0 and for elements that are not finite it
+// returns zero, and does not change x.
 func normalise(x []float64) (length float64) {
 	size := 0.0
 	for _, v := range x {

@@ -8,7 +8,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// reductions go along no axis (all elements), one, or several.
+// reductions returns sums, means and maxima over all elements and along one or several axes.
 func reductions() (graphs []Graph) {
 	for _, f := range []struct {
 		name string
@@ -56,7 +56,7 @@ func reductions() (graphs []Graph) {
 	return graphs
 }
 
-// axes prints the axes of an operation.
+// axes formats the axes of an operation.
 func axes(along []int) string {
 	if len(along) == 0 {
 		return "all axes"
@@ -64,7 +64,7 @@ func axes(along []int) string {
 	return "axes " + strings.Trim(fmt.Sprint(along), "[]")
 }
 
-// norms are softmax and what is composed of reductions.
+// norms returns softmax, its relatives, norms, and compositions of reductions.
 func norms() (graphs []Graph) {
 	for _, f := range []struct {
 		name string
@@ -142,7 +142,7 @@ func norms() (graphs []Graph) {
 		})))
 }
 
-// arrangements move elements without computing.
+// arrangements returns operations that move elements without arithmetic.
 func arrangements() (graphs []Graph) {
 	for _, c := range []struct {
 		shape []int
@@ -218,7 +218,7 @@ func element(at ...int) unary {
 	return func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.At(x, at...) }
 }
 
-// slicings take every kind of slice along every axis.
+// slicings returns slices of every form along every axis.
 func slicings() (graphs []Graph) {
 	for _, c := range []struct {
 		name   string
@@ -257,7 +257,7 @@ func slicings() (graphs []Graph) {
 	return graphs
 }
 
-// products are those of linear algebra.
+// products returns products of linear algebra.
 func products() (graphs []Graph) {
 	for _, c := range []struct {
 		name string

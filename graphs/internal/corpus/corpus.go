@@ -1,10 +1,8 @@
-// Package corpus holds graphs of gorgonia as its users write them: every public
-// operation on scalars, vectors, matrices and tensors of rank three and four, and
-// small models with their gradients. Tests run them on the CPU and on a device.
+// Package corpus is a list of gorgonia graphs for tests on the CPU and on a device: every public operation on scalars,
+// vectors, matrices and tensors of rank three and four, and small models with their gradients.
 //
-// The list follows gorgonia's own examples and operation tests (v0.9.18). Inputs come
-// from fixed pseudo-random streams. What gorgonia itself does wrong is in the list as
-// well, with its answer (see [Fault]), so that a graph that begins to run is noticed.
+// It follows gorgonia's examples and tests of operations (v0.9.18). Inputs come from fixed pseudo-random streams. Graphs
+// that gorgonia computes wrongly are included with their [Fault], so that a test fails once they are computed correctly.
 package corpus
 
 import (
@@ -20,18 +18,17 @@ import (
 
 // Graph is one graph with its inputs.
 //
-// Its program has the outputs "out0", "out1", … that Build returns, and, unless it is
-// Constant, the objective "loss" with its derivatives "d0", "d1", … by the inputs. The
-// objective is out0 where that is a scalar, and otherwise Σ out0², under which every
-// element counts differently.
+// Its program has the outputs of Build, "out0", "out1", …, and, unless it is Constant, the objective "loss" with its
+// derivatives "d0", "d1", … with respect to the inputs. The objective is out0 if that is a scalar, and otherwise Σ out0²,
+// whose derivative differs for every element.
 type Graph struct {
 	Name  string
 	In    []Input
 	Build func(in gorgonia.Nodes) gorgonia.Nodes // panics on an error, as gorgonia.Must does
-	// Constant: there is no derivative, or it is zero wherever it exists.
+	// Constant graphs have no derivative, or one that is zero everywhere.
 	Constant bool
-	// Condition bounds how much the graph enlarges relative errors; tolerances
-	// between backends are multiplied by it. Zero stands for 1.
+	// Condition bounds the growth of relative errors in the graph, and multiplies tolerances between
+	// backends. Zero stands for 1.
 	Condition float64
 }
 
@@ -39,11 +36,11 @@ type Graph struct {
 type Input struct {
 	Shape []int // empty for a scalar
 	Draw  func(r *rand.Rand, element int) float64
-	// Label: the graph is not differentiated by this input.
+	// Label inputs have no derivative.
 	Label bool
 }
 
-// Program is the graph as a program.
+// Program returns the program of the graph.
 func (g Graph) Program() engine.Program {
 	return engine.Program{Name: g.Name, Key: "corpus " + g.Name, Draws: true, Build: func(b *engine.Builder) {
 		in := make(gorgonia.Nodes, len(g.In))
@@ -73,7 +70,7 @@ func (g Graph) Program() engine.Program {
 	}}
 }
 
-// parameters are the numbers of the inputs by which the graph is differentiated.
+// parameters returns the indices of the inputs with a derivative.
 func (g Graph) parameters() (numbers []int) {
 	for i, input := range g.In {
 		if !g.Constant && !input.Label {
@@ -83,8 +80,7 @@ func (g Graph) parameters() (numbers []int) {
 	return numbers
 }
 
-// Elements are the elements of the inputs, in row-major order. They are the same in
-// every call; single precision rounds them.
+// Elements returns the elements of the inputs in row-major order, the same in every call. Single precision rounds them.
 func (g Graph) Elements() [][]float64 {
 	all := make([][]float64, len(g.In))
 	for i, input := range g.In {
@@ -97,7 +93,7 @@ func (g Graph) Elements() [][]float64 {
 	return all
 }
 
-// Values are inputs of the graph's program with the given elements.
+// Values returns the inputs of the graph's program with the given elements.
 func (g Graph) Values(dtype tensor.Dtype, elements [][]float64) engine.Values {
 	v := engine.Values{}
 	for i, input := range g.In {
@@ -120,30 +116,29 @@ func value(dtype tensor.Dtype, shape []int, elements []float64) gorgonia.Value {
 	return engine.TensorOf(single, shape...)
 }
 
-// All are the graphs of the corpus, each with a name of its own.
+// All returns the graphs of the corpus, which have different names.
 func All() []Graph {
 	return slices.Concat(unaries(), binaries(), comparisons(), broadcasts(), reductions(), norms(), arrangements(),
 		arrangedIndices(), slicings(), products(), layers(), models())
 }
 
-// Inputs. Where the graph has a kink or a tie at zero, draws do not meet it; digits meet
-// ties on purpose.
+// The inputs below avoid kinks and ties at zero, except digits, which have ties.
 
 func normal(shape ...int) Input {
 	return Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return r.NormFloat64() }}
 }
 
-// positive elements are at least 0.2.
+// positive returns an input with elements of at least 0.2.
 func positive(shape ...int) Input {
 	return Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return 0.2 + 1.8*r.Float64() }}
 }
 
-// digits are −1, 0 and 1, so that many elements of two inputs are equal.
+// digits returns an input of −1, 0 and 1, so that many elements of two inputs are equal.
 func digits(shape ...int) Input {
 	return Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return float64(r.IntN(3) - 1) }}
 }
 
-// weights are small, as the parameters of a network.
+// weights returns an input of small numbers, as the parameters of a network.
 func weights(shape ...int) Input {
 	return Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return 0.3 * r.NormFloat64() }}
 }
@@ -152,18 +147,18 @@ func probabilities(shape ...int) Input {
 	return Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return 0.1 + 0.8*r.Float64() }}
 }
 
-// label turns an input into one that is not differentiated by.
+// label returns the input without a derivative.
 func label(in Input) Input {
 	in.Label = true
 	return in
 }
 
-// coins are 0 or 1.
+// coins returns an input of 0 and 1.
 func coins(shape ...int) Input {
 	return label(Input{Shape: shape, Draw: func(r *rand.Rand, _ int) float64 { return float64(r.IntN(2)) }})
 }
 
-// classes are rows with a single 1, in turn.
+// classes returns an input of one-hot rows.
 func classes(rows, number int) Input {
 	return label(Input{Shape: []int{rows, number}, Draw: func(_ *rand.Rand, i int) float64 {
 		if i%number == i/number%number {
@@ -173,38 +168,38 @@ func classes(rows, number int) Input {
 	}})
 }
 
-// numbers are 0, 1, 2, ….
+// numbers returns the input 0, 1, 2, ….
 func numbers(shape ...int) Input {
 	return label(Input{Shape: shape, Draw: func(_ *rand.Rand, i int) float64 { return float64(i) }})
 }
 
-// The functions of gorgonia that a row of the tables names.
+// The signatures of gorgonia's functions in the tables.
 type (
 	unary  = func(*gorgonia.Node) (*gorgonia.Node, error)
 	binary = func(a, b *gorgonia.Node) (*gorgonia.Node, error)
 )
 
-// one is a graph of a function of one input.
+// one returns the graph of a function of one input.
 func one(name string, in Input, f unary) Graph {
 	return Graph{Name: name, In: []Input{in}, Build: func(in gorgonia.Nodes) gorgonia.Nodes {
 		return gorgonia.Nodes{gorgonia.Must(f(in[0]))}
 	}}
 }
 
-// two is a graph of a function of two inputs.
+// two returns the graph of a function of two inputs.
 func two(name string, a, b Input, f binary) Graph {
 	return Graph{Name: name, In: []Input{a, b}, Build: func(in gorgonia.Nodes) gorgonia.Nodes {
 		return gorgonia.Nodes{gorgonia.Must(f(in[0], in[1]))}
 	}}
 }
 
-// alone is a graph without its derivatives.
+// alone returns the graph without its derivatives.
 func alone(g Graph) Graph {
 	g.Name, g.Constant = g.Name+", the value alone", true
 	return g
 }
 
-// constant is a scalar of the element type of a node.
+// constant returns a scalar of the element type of a node.
 func constant(like *gorgonia.Node, v float64) *gorgonia.Node {
 	if like.Dtype() == tensor.Float32 {
 		return gorgonia.NewConstant(float32(v))

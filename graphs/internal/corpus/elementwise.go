@@ -7,7 +7,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// ranks are the shapes on which element-wise operations are tried.
+// ranks holds the shapes for element-wise operations.
 var ranks = []struct {
 	of    string
 	shape []int
@@ -18,7 +18,7 @@ var ranks = []struct {
 	{"a rank-3 tensor", []int{2, 3, 4}},
 }
 
-// unaries are the functions of single elements.
+// unaries returns the functions of single elements.
 func unaries() (graphs []Graph) {
 	leaky := func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.LeakyRelu(x, 0.1) }
 	for _, f := range []struct {
@@ -60,7 +60,7 @@ func unaries() (graphs []Graph) {
 	return graphs
 }
 
-// pairs are the shapes of two operands, one of which may be a scalar.
+// pairs holds the shapes of two operands; one may be a scalar.
 var pairs = []struct {
 	of   string
 	a, b []int
@@ -78,7 +78,7 @@ var pairs = []struct {
 	{"a scalar and a rank-3 tensor", nil, []int{2, 3, 4}},
 }
 
-// binaries are the functions of two matching elements.
+// binaries returns the functions of two matching elements.
 func binaries() (graphs []Graph) {
 	for _, f := range []struct {
 		name string
@@ -132,7 +132,7 @@ func binaries() (graphs []Graph) {
 		Graph{Name: "sum and product of three scalars", In: []Input{normal(), normal(), normal()}, Build: sums})
 }
 
-// orders are the comparisons.
+// orders holds the comparisons.
 var orders = []struct {
 	name      string
 	f         func(a, b *gorgonia.Node, same bool) (*gorgonia.Node, error)
@@ -146,7 +146,7 @@ var orders = []struct {
 	{"≠", gorgonia.Ne, gorgonia.BroadcastNe},
 }
 
-// comparisons have results of the operands' type or of bool.
+// comparisons returns comparisons with results of the operands' type and of bool.
 func comparisons() (graphs []Graph) {
 	for _, order := range orders {
 		for _, same := range []bool{true, false} {
@@ -165,7 +165,7 @@ func comparisons() (graphs []Graph) {
 	return graphs
 }
 
-// patterns are operands that are repeated along axes.
+// patterns holds operands that are repeated along axes.
 var patterns = []struct {
 	of          string
 	a, b        []int
@@ -187,7 +187,7 @@ var patterns = []struct {
 	{"a rank-4 tensor and channels", []int{2, 3, 4, 2}, []int{1, 3, 1, 1}, nil, []byte{0, 2, 3}},
 }
 
-// broadcasts repeat one operand, or both, along axes.
+// broadcasts returns functions with one operand, or both, repeated along axes.
 func broadcasts() (graphs []Graph) {
 	for _, f := range []struct {
 		name string

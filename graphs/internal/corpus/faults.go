@@ -1,11 +1,10 @@
 package corpus
 
-// Stage says where gorgonia fails with a graph.
+// Stage is the stage at which gorgonia fails for a graph.
 type Stage int
 
-// The stages of a graph. Up to Running nothing comes out, neither of gorgonia's
-// TapeMachine nor of the engine. Of Answering only the TapeMachine is wrong, of
-// Differentiating both: the derivative is not that of the value.
+// The stages of a graph. Up to Running, neither TapeMachine nor the engine has a result. In Answering, only TapeMachine's
+// result is wrong; in Differentiating, both derivatives are.
 const (
 	Sound Stage = iota
 	Building
@@ -14,8 +13,7 @@ const (
 	Differentiating
 )
 
-// Fault is an error of gorgonia. For Building and Running Says is a part of its message,
-// otherwise what is wrong.
+// Fault is a defect of gorgonia. Says is a part of its error for Building and Running, and a description otherwise.
 type Fault struct {
 	Stage Stage
 	Says  string
@@ -24,7 +22,7 @@ type Fault struct {
 // Fault returns the defect of gorgonia in the graph, the zero Fault if there is none.
 func (g Graph) Fault() Fault { return faults[g.Name] }
 
-// Faults are the names of the graphs with a fault.
+// Faults returns the names of the graphs with a fault.
 func Faults() (names []string) {
 	for name := range faults {
 		names = append(names, name)
@@ -32,7 +30,7 @@ func Faults() (names []string) {
 	return names
 }
 
-// faults are those of gorgonia v0.9.18 and tensor v0.9.24, by the name of the graph.
+// faults holds the defects of gorgonia v0.9.18 and tensor v0.9.24, by the name of the graph.
 var faults = map[string]Fault{
 	"smaller of scalars":               {Running, "Cannot perform MinBetween of *gorgonia.F"},
 	"larger of scalars":                {Running, "Cannot perform MaxBetween of *gorgonia.F"},

@@ -7,9 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// arrangedIndices move integers and truth values, as masks and indices are moved.
-// Integers come back as numbers where gorgonia converts them, which it does not for
-// scalars.
+// arrangedIndices returns graphs that move integers and truth values, as in masks and indices. gorgonia converts integers
+// back to numbers, except scalars.
 func arrangedIndices() (graphs []Graph) {
 	part := func(slices ...tensor.Slice) unary {
 		return func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Slice(x, slices...) }
@@ -63,12 +62,12 @@ func arrangedIndices() (graphs []Graph) {
 	return graphs
 }
 
-// indices are numbers as integers.
+// indices converts numbers to integers.
 func indices(x *gorgonia.Node) *gorgonia.Node {
 	return must(gorgonia.ConvType(x, x.Dtype(), tensor.Int))
 }
 
-// broadcast repeats a slice along an axis of what it is a slice of.
+// broadcast repeats a slice of x along an axis of x.
 func broadcast(rows tensor.Slice, axis byte) unary {
 	return func(x *gorgonia.Node) (*gorgonia.Node, error) {
 		slices := []tensor.Slice{rows}

@@ -21,12 +21,12 @@ func pool(f func(x *gorgonia.Node, kernel tensor.Shape, pad, stride []int) (*gor
 	return func(x *gorgonia.Node) (*gorgonia.Node, error) { return f(x, tensor.Shape(kernel), pad, stride) }
 }
 
-// dropout drops at random, but for the probabilities 0 and 1.
+// dropout drops elements at random; the probabilities 0 and 1 are deterministic.
 func dropout(probability float64) unary {
 	return func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Dropout(x, probability) }
 }
 
-// layers are the building blocks of networks.
+// layers returns building blocks of networks.
 func layers() []Graph {
 	normalised := func(in gorgonia.Nodes) gorgonia.Nodes {
 		y, _, _, _, err := gorgonia.BatchNorm(in[0], in[1], in[2], 0.9, 1e-5)
@@ -71,18 +71,18 @@ func layers() []Graph {
 	return graphs
 }
 
-// dense is XW + b for a vector b.
+// dense returns XW + b for a vector b.
 func dense(x, w, b *gorgonia.Node) *gorgonia.Node {
 	return must(gorgonia.BroadcastAdd(must(gorgonia.Mul(x, w)), b, nil, []byte{0}))
 }
 
-// crossEntropy is −Σ y ∘ log p, divided by the number of rows.
+// crossEntropy returns −Σ y∘log p, divided by the number of rows.
 func crossEntropy(p, y *gorgonia.Node) *gorgonia.Node {
 	each := must(gorgonia.Sum(must(gorgonia.HadamardProd(y, must(gorgonia.Log(p)))), 1))
 	return must(gorgonia.Neg(must(gorgonia.Mean(each))))
 }
 
-// models are whole models, most of them with a step of gradient descent's derivative.
+// models returns whole models, most of them with the derivative of their loss.
 func models() []Graph {
 	graphs := []Graph{
 		{Name: "line", In: []Input{label(normal(9)), label(normal(9)), normal(), normal()}, Build: line},
@@ -132,7 +132,7 @@ func models() []Graph {
 	return graphs
 }
 
-// line is the mean square of mx + c − y.
+// line returns the mean square of mx + c − y.
 func line(in gorgonia.Nodes) gorgonia.Nodes {
 	x, y, m, c := in[0], in[1], in[2], in[3]
 	predicted := must(gorgonia.Add(must(gorgonia.Mul(x, m)), c))
@@ -144,8 +144,7 @@ func linear(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.Mean(must(gorgonia.Square(must(gorgonia.Sub(predicted, in[1])))))), predicted}
 }
 
-// logistic is the cross-entropy with a penalty; it also answers with probabilities and
-// classes, which are bool.
+// logistic returns the cross-entropy with a penalty, the probabilities, and the classes, which are bool.
 func logistic(in gorgonia.Nodes) gorgonia.Nodes {
 	x, y, w, b := in[0], in[1], in[2], in[3]
 	one := constant(x, 1)
@@ -158,7 +157,7 @@ func logistic(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.Add(loss, penalty)), p, classes}
 }
 
-// logisticUpdate is a step of gradient descent, all in the graph.
+// logisticUpdate returns the parameters after a step of gradient descent.
 func logisticUpdate(in gorgonia.Nodes) gorgonia.Nodes {
 	grads, err := gorgonia.Grad(logistic(in)[0], in[2], in[3])
 	if err != nil {
@@ -230,8 +229,8 @@ func unrolled(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{state}
 }
 
-// memoryInputs are x, the hidden state and the cell, and for each of four gates the
-// weights of x and of the hidden state and the bias. All states are vectors.
+// memoryInputs returns x, the hidden state and the cell, and for each of four gates the weights of x and of the hidden
+// state and the bias. All states are vectors.
 func memoryInputs() []Input {
 	in := []Input{normal(3), normal(4), normal(4)}
 	for range 4 {
@@ -251,7 +250,7 @@ func memory(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.HadamardProd(output, must(gorgonia.Tanh(cell)))), cell}
 }
 
-// attention is softmax(QKᵀ/√d)V for each member of the batch.
+// attention returns softmax(QKᵀ/√d)V for each member of the batch.
 func attention(in gorgonia.Nodes) gorgonia.Nodes {
 	scores := must(gorgonia.Mul(must(gorgonia.BatchedMatMul(in[0], in[1], false, true)), constant(in[0], 0.5)))
 	return gorgonia.Nodes{must(gorgonia.BatchedMatMul(must(gorgonia.SoftMax(scores)), in[2]))}
@@ -263,9 +262,8 @@ func mask(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.HadamardProd(in[0], lower)), lower}
 }
 
-// process is the negative log-likelihood of a Gaussian process with the kernel
-// exp(−‖x−x'‖²/2ℓ²) and noise of variance 0.5, without its constant, for ℓ > 0. Points
-// are the rows of x; the targets are a column or a vector.
+// process returns the negative log-likelihood, without its constant, of a Gaussian process with the kernel
+// exp(−‖x−x'‖²/2ℓ²), ℓ > 0, and noise of variance 0.5. Points are the rows of x; targets are a column or a vector.
 func process(in gorgonia.Nodes) gorgonia.Nodes {
 	x, y, lengthscale := in[0], in[1], in[2] // and in[3], the identity
 	squares := must(gorgonia.Sum(must(gorgonia.Square(x)), 1))

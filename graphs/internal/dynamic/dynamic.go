@@ -1,6 +1,6 @@
 //go:build (linux || darwin || freebsd) && (amd64 || arm64)
 
-// Package dynamic loads libraries of C.
+// Package dynamic loads C libraries.
 package dynamic
 
 import (
@@ -9,11 +9,9 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Open loads a library with names of its own, so that two can be loaded side by side. Its
-// error is the loader's.
+// Open loads a library with local symbols, so that several can be loaded at the same time. Its error is the loader's.
 //
-// The loader keeps the reason of a failure for the thread that failed: a goroutine that
-// moves to another thread before it asks for the reason gets none.
+// It locks the goroutine to its thread, because the loader keeps the reason of a failure per thread.
 func Open(path string) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,6 +1,5 @@
-// Package graphtest holds what the tests of graph programs share: both BLAS
-// implementations, gradients against finite differences, and gorgonia's own
-// machine against the executor.
+// Package graphtest has helpers for tests of graph programs: all BLAS implementations, gradients against finite
+// differences, and the executor against gorgonia's TapeMachine.
 package graphtest
 
 import (
@@ -20,8 +19,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// EachBLAS runs a test with the kernels of package matrix, with gonum's BLAS, and with OpenBLAS
-// where it is installed.
+// EachBLAS runs a test with the kernels of package matrix, with gonum's BLAS, and with OpenBLAS if it is installed.
 func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	for _, setting := range []string{"privkern", "gonum", "openblas"} {
 		t.Run("blas="+setting, func(t *testing.T) {
@@ -35,8 +33,8 @@ func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// Backend is what Engine opens: PRIVKERN_TEST_BACKEND, by default cpu. With
-// "cuda" and the build tag gpu the tests of graph programs run on a GPU.
+// Backend returns the backend of Engine: PRIVKERN_TEST_BACKEND, by default "cpu". With "cuda" the tests of graph programs
+// run on a GPU.
 func Backend() string {
 	if b := os.Getenv("PRIVKERN_TEST_BACKEND"); b != "" {
 		return b
@@ -44,7 +42,7 @@ func Backend() string {
 	return "cpu"
 }
 
-// Engine opens an engine for the length of the test.
+// Engine opens an engine, and closes it at the end of the test.
 func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
 	t.Helper()
 	e, err := engine.Open(Backend(), dtype, workers)
@@ -52,7 +50,7 @@ func Engine(t testing.TB, dtype string, workers int) *engine.Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// No program of the repository leaves the device.
+		// All programs of the repository run on the device.
 		for _, w := range e.Warnings() {
 			if strings.Contains(w, engine.FellBack) {
 				t.Error(w)
@@ -74,8 +72,7 @@ func Normal(rng *rand.Rand, rows, cols int) *mat.Dense {
 	return a
 }
 
-// Definite returns a symmetric positive definite matrix with eigenvalues from
-// 1.
+// Definite returns a symmetric positive definite n×n matrix with eigenvalues of at least 1.
 func Definite(rng *rand.Rand, n int) *mat.Dense {
 	b := Normal(rng, n, n)
 	a := mat.NewDense(n, n, nil)
@@ -89,10 +86,10 @@ func Definite(rng *rand.Rand, n int) *mat.Dense {
 	return a
 }
 
-// Rand is a fixed random stream.
+// Rand returns a fixed random stream.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// Inputs are float64 inputs by name.
+// Inputs holds float64 inputs by name.
 type Inputs map[string]*mat.Dense
 
 func (in Inputs) values() engine.Values {
@@ -113,17 +110,15 @@ func Run(t testing.TB, p engine.Program, in Inputs) engine.Values {
 	return out
 }
 
-// Gradient compares the symbolic derivative of a scalar by every input with
-// central differences. The scalar is f, built from the inputs in the order of
-// names. It is also computed by gorgonia's TapeMachine.
+// Gradient compares the symbolic derivatives of a scalar with respect to every input with central differences. The scalar
+// is f of the inputs in the order of names. TapeMachine computes it as well.
 func Gradient(t *testing.T, names []string, in Inputs, f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
 	t.Helper()
 	TapeMachine(t, gradient(t, names, in, f), in)
 	Differences(t, names, in, f)
 }
 
-// Differences is Gradient without gorgonia's TapeMachine, which overwrites inputs that a
-// graph reshapes.
+// Differences is Gradient without TapeMachine, for graphs that reshape inputs, which TapeMachine overwrites.
 func Differences(t *testing.T, names []string, in Inputs,
 	f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
 	t.Helper()
@@ -181,7 +176,7 @@ func inputs(b *engine.Builder, names []string, in Inputs) gorgonia.Nodes {
 	return nodes
 }
 
-// gradient is the program of a value with its derivatives by the inputs.
+// gradient returns the program of a value with its derivatives with respect to the inputs.
 func gradient(t *testing.T, names []string, in Inputs,
 	f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) engine.Program {
 	return engine.Program{Name: t.Name(), Key: "gradient", Build: func(b *engine.Builder) {
@@ -194,13 +189,12 @@ func gradient(t *testing.T, names []string, in Inputs,
 	}}
 }
 
-// Weigh is the scalar Σ sin(X)∘X: every element of X counts differently.
+// Weigh returns the scalar Σ sin(X)∘X, whose derivative differs for every element of X.
 func Weigh(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
 	return b.Sum(b.Hadamard(b.Sin(x), x))
 }
 
-// TapeMachine compares the executor with gorgonia's own machine on the same
-// graph.
+// TapeMachine compares the executor with gorgonia's TapeMachine on the same graph.
 func TapeMachine(t *testing.T, p engine.Program, in Inputs) {
 	t.Helper()
 	g, err := engine.Build(p, tensor.Float64)

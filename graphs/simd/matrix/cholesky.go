@@ -19,9 +19,8 @@ func (ks *kernels[T]) cholesky(p part, n int, a []T, lda int) (order int) {
 	return ks.factor(w, p, n, v)
 }
 
-// factor halves the lower triangle of v (Gustavson, "Recursion leads to automatic variable
-// blocking for dense linear-algebra algorithms", 1997). The matrix is stored with p as its
-// triangle.
+// factor computes the Cholesky factor of the lower triangle of v (n×n) by halving (Gustavson, "Recursion leads to
+// automatic variable blocking for dense linear-algebra algorithms", 1997). p is the stored triangle.
 func (ks *kernels[T]) factor(w *work[T], p part, n int, v view[T]) (order int) {
 	if n <= blockTri {
 		return ks.factorBlock(w, n, v)
@@ -44,10 +43,10 @@ func (ks *kernels[T]) factor(w *work[T], p part, n int, v view[T]) (order int) {
 	return 0
 }
 
-// isPivot says whether a number is positive and finite, which NaN is not.
+// isPivot reports whether a number is positive and finite, and not NaN.
 func isPivot[T Float](d T) bool { return d > 0 && !math.IsInf(float64(d), 1) }
 
-// factorBlock is the factor of one block, by columns on a copy whose row k is column k of L.
+// factorBlock factors one block by columns, on a copy whose row k is column k of L.
 func (ks *kernels[T]) factorBlock(w *work[T], n int, v view[T]) (order int) {
 	x := w.triangle
 	clear(x[:n*blockTri])
@@ -58,7 +57,7 @@ func (ks *kernels[T]) factorBlock(w *work[T], n int, v view[T]) (order int) {
 		if !isPivot(d) {
 			return k + 1
 		}
-		// The root of a float32, rounded twice, is rounded correctly.
+		// The float64 root of a float32, rounded to float32, is the correctly rounded root.
 		d = T(math.Sqrt(float64(d)))
 		ks.eliminate(n, k, &x[0], 1/d)
 		*pivot = d

@@ -7,8 +7,8 @@ import (
 	"privkern/graphs/simd"
 )
 
-// Sizes of blocks. blockK and blockTri are part of the definition of results, and blockTri is
-// known to the assembly; the others are multiples of the tiles of every level.
+// Sizes of blocks. blockK and blockTri are part of the definition of results, and blockTri is a constant of the
+// assembly as well; the others are multiples of the tiles of every level.
 const (
 	blockK   = 256
 	blockM   = 240
@@ -16,8 +16,7 @@ const (
 	blockTri = 32
 )
 
-// kernels are the inner loops of one level for one type of element. What may be nil has a
-// loop in Go instead.
+// kernels holds the inner loops of one level for one element type. A field that is nil is replaced by a loop in Go.
 type kernels[T Float] struct {
 	// gemm computes c = fma(alpha, A B, c) for the mr×nr tile c, or with +0 for c where add
 	// is 0. a holds k columns of mr elements, b k rows of nr. k > 0.
@@ -30,9 +29,9 @@ type kernels[T Float] struct {
 	width           int
 	solve, multiply func(n int, t, x *T)
 
-	// eliminate scales row k of a matrix with blockTri elements a row by inv, and then takes
-	// multiples of it off the rows i of (k, n): the multiple is element i of row k. Elements
-	// before the diagonal and the pivot k are undefined after it.
+	// eliminate scales row k of a matrix with blockTri elements per row by inv, and then subtracts
+	// element i of row k times row k from the rows i of (k, n). Elements before the diagonal and the
+	// pivot k are undefined afterwards.
 	eliminate func(n, k int, x *T, inv T)
 
 	// row computes c = fma(alpha, s, c) for n elements of a row of C, where s are dot products
@@ -41,7 +40,7 @@ type kernels[T Float] struct {
 
 	narrows narrowKernels[T] // may be empty
 
-	// largest writes the largest element of each column of an n×nr panel, any number where one is
+	// largest writes the largest element of each column of an n×nr panel, undefined for columns with
 	// NaN. n > 0. May be nil.
 	largest func(n int, x, out *T)
 
@@ -53,7 +52,7 @@ type kernels[T Float] struct {
 	pool sync.Pool // of *work[T]
 }
 
-// use is the kernels of the active level.
+// use returns the kernels of the active level.
 func use[T Float]() *kernels[T] {
 	l := simd.Active()
 	var zero T
@@ -63,7 +62,7 @@ func use[T Float]() *kernels[T] {
 	return any(kernels32[l]).(*kernels[T])
 }
 
-// work is the buffers of one call, aligned to lines of the cache.
+// work holds the buffers of one call, aligned to cache lines.
 type work[T Float] struct{ a, b, tile, triangle, x []T }
 
 func (ks *kernels[T]) get() *work[T] {
@@ -74,7 +73,7 @@ func (ks *kernels[T]) get() *work[T] {
 		x: aligned[T](blockTri * ks.width)}
 }
 
-// size is the bytes of an element.
+// size returns the size of an element in bytes.
 func size[T Float]() int { return int(unsafe.Sizeof(T(0))) }
 
 func aligned[T Float](n int) []T {

@@ -2,7 +2,7 @@ package matrix
 
 import "privkern/graphs/simd"
 
-// See the fields of kernels for what these compute.
+// The fields of kernels document these functions.
 
 //go:noescape
 func gemmF64(k int, a, b, c *float64, ldc, add int, alpha float64)

@@ -2,17 +2,16 @@ package matrix
 
 import "gonum.org/v1/gonum/blas"
 
-// Left is an m×k matrix that multiplies many others from the left: the copy that the kernels
-// read is made once. The others are panels of Width columns, one after the other, each of
-// which is contiguous by rows; so are the products, which can be factors of the next ones.
-// It has the bits of [Gemm], and belongs to the level at which it was made.
+// Left is an m×k matrix, packed once for the kernels, that multiplies many matrices from the left. These are stored as
+// consecutive panels of Width columns, each row-major, as are the products, which can be factors of further products.
+// Products have the bits of [Gemm]. A Left belongs to the level at which it was made.
 type Left[T Float] struct {
 	ks   *kernels[T]
 	m, k int
 	d    []T
 }
 
-// NewLeft copies op(A), m×k. Neither is 0.
+// NewLeft packs op(A), m×k, for m, k > 0.
 func NewLeft[T Float](t blas.Transpose, m, k int, a []T, lda int) *Left[T] {
 	ks, v := use[T](), operand(a, lda, t)
 	checkRange(v, m, k)
@@ -23,22 +22,22 @@ func NewLeft[T Float](t blas.Transpose, m, k int, a []T, lda int) *Left[T] {
 	return l
 }
 
-// Width is the number of columns of a panel.
+// Width returns the number of columns of a panel.
 func (l *Left[T]) Width() int { return l.ks.nr }
 
-// Rows is the number of rows of a panel of products: m, and what completes the last tile of the
-// kernels, whose elements are products with rows of zeros.
+// Rows returns the number of rows of a panel of products: m rounded up to the kernels' tiles. The additional rows are
+// products with zeros.
 func (l *Left[T]) Rows() int { return roundUp(l.m, l.ks.mr) }
 
-// Multiply computes C = alpha A B, or with add C = alpha A B + C, of a number of panels. Those of
-// B begin distance elements after one another and have k rows, those of C have Rows.
+// Multiply computes C = alpha A B, or C = alpha A B + C if add is set, for a number of panels. Panels of B have k rows
+// and begin distance elements apart; panels of C have Rows rows.
 func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c []T) {
 	ks, rows, width := l.ks, l.Rows(), l.ks.nr
 	if panels == 0 {
 		return
 	}
 	_, _ = b[(panels-1)*distance+l.k*width-1], c[panels*rows*width-1]
-	for p := 0; p < l.k; p += blockK { // of which the copy stays in the second cache
+	for p := 0; p < l.k; p += blockK { // whose packed block stays in the second-level cache
 		kb := min(blockK, l.k-p)
 		for j := range panels {
 			right := &b[j*distance+p*width]
@@ -49,8 +48,8 @@ func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c
 	}
 }
 
-// Largest writes the largest element of each column of n rows of a panel to to, Width elements. Where
-// a column has NaN, it is undefined. n is not 0.
+// Largest writes the largest element of each column of the first n > 0 rows of a panel to to, Width elements. It is
+// undefined for columns with NaN.
 func (l *Left[T]) Largest(n int, panel, to []T) {
 	width := l.ks.nr
 	_, _ = panel[n*width-1], to[width-1]
@@ -67,7 +66,7 @@ func (l *Left[T]) Largest(n int, panel, to []T) {
 	}
 }
 
-// Transpose copies the transpose of the m×n A to the n×m B. Neither is 0.
+// Transpose copies the transpose of A (m×n) to B (n×m), for m, n > 0.
 func Transpose[T Float](m, n int, a []T, lda int, b []T, ldb int) {
 	use[T]().move(view[T]{b, 0, 1, ldb}, view[T]{a, 0, lda, 1}, m, n)
 }

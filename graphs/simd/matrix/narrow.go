@@ -1,15 +1,15 @@
 package matrix
 
-// The other operand and the result of a narrow product have at most narrowBytes a row. Its
-// columns are taken in multiples of narrowAlign elements.
+// In a narrow product, B and C have at most narrowBytes per row. Columns are computed in multiples of narrowAlign
+// elements.
 const (
 	narrowBytes = 64
 	narrowRows  = 8
-	narrowChunk = 480 // rows of a result whose sums stay in the first cache
+	narrowChunk = 480 // rows of a result whose sums stay in the first-level cache
 )
 
-// narrowKernels update a result of few columns without copies of the large operand A: a copy
-// would take longer than the arithmetic. B is packed, with rows of narrowBytes.
+// narrowKernels update a result of few columns without packing the large operand A, because packing takes longer than the
+// arithmetic. B is packed, with rows of narrowBytes.
 type narrowKernels[T Float] struct {
 	// rows computes c = fma(alpha, A B, c) for narrowRows rows of A, each contiguous, and a packed
 	// C. k > 0.
@@ -22,15 +22,15 @@ type narrowKernels[T Float] struct {
 	add func(n int, s, c *T, alpha T)
 }
 
-// narrow is update for a C of at most narrowBytes a row or column. It returns false where that has
-// no kernel or does not pay.
+// narrow is update for C with at most narrowBytes per row or column. It returns false, without a result, if there is no
+// kernel or packing is faster.
 func (ks *kernels[T]) narrow(m, n, k int, alpha T, a, b view[T], add bool, c view[T]) bool {
 	const short = 8
 	if m < n {
 		m, n, a, b, c = n, m, b.t(), a.t(), c.t()
 	}
 	width := narrowBytes / size[T]()
-	// A column takes rows of A as fast without a copy of it.
+	// For a single column, the product without packing is as fast.
 	small := m*k < 32*32 || n == 1 && (a.cs == 1 || m*k < 64*64)
 	if ks.narrows.rows == nil || small || n > width || k < short || m < 2*width || a.cs != 1 && a.rs != 1 {
 		return false
@@ -53,8 +53,8 @@ func (ks *kernels[T]) narrow(m, n, k int, alpha T, a, b view[T], add bool, c vie
 	return true
 }
 
-// narrowByRows is narrow for an A with contiguous rows, of which it returns the number that it
-// has computed. All of a row is read before the next ones.
+// narrowByRows is narrow for A with contiguous rows, which are read one after the other. It returns the number of rows of
+// C that it has computed.
 func (ks *kernels[T]) narrowByRows(w *work[T], m, n, k int, alpha T, a view[T], add bool, c view[T]) (done int) {
 	width := narrowBytes / size[T]()
 	w.a = grown(w.a, narrowRows*width)
@@ -72,10 +72,10 @@ func (ks *kernels[T]) narrowByRows(w *work[T], m, n, k int, alpha T, a view[T], 
 	return done
 }
 
-// narrowByColumns is narrow for an A with contiguous columns; it returns as narrowByRows does.
+// narrowByColumns is narrow for A with contiguous columns. It returns the number of rows of C that it has computed.
 func (ks *kernels[T]) narrowByColumns(w *work[T], m, n, k int, alpha T, a view[T], add bool, c view[T]) (done int) {
 	width := narrowBytes / size[T]()
-	// Columns an odd number of lines of the cache apart are in sets of their own.
+	// Columns an odd number of cache lines apart fall into different sets of the cache.
 	ld := narrowChunk + width
 	w.a = grown(w.a, 2*n*ld)
 	sums, out := w.a[:n*ld], w.a[n*ld:]

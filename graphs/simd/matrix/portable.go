@@ -6,13 +6,13 @@ import (
 	"privkern/graphs/simd/internal/fma"
 )
 
-// The portable kernels are the definition of results: those of other levels have their bits.
+// The portable kernels define the results; those of other levels have the same bits.
 var (
 	portable64 = portable[float64]()
 	portable32 = portable[float32]()
 )
 
-// portableTile is the rows and columns of a tile, and portableWidth those of a panel.
+// portableTile is the number of rows and of columns of a tile, portableWidth the number of columns of a panel.
 const (
 	portableTile  = 4
 	portableWidth = 8

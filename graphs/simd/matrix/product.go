@@ -17,8 +17,8 @@ func (ks *kernels[T]) product(p part, m, n, k int, alpha T, a, b view[T], beta T
 	ks.update(p, m, n, k, alpha, a, b, beta != 0, view[T]{c, 0, ldc, 1})
 }
 
-// update adds alpha A B to part p of C, or overwrites it unless add. C may be stored by
-// columns where p is full. No size is 0.
+// update adds alpha A B to part p of C, or stores it there unless add is set. C may be column-major if p is full. Sizes
+// are positive.
 func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
 	if p == full && ks.narrow(m, n, k, alpha, a, b, add, c) {
 		return
@@ -35,15 +35,15 @@ func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add boo
 	ks.pool.Put(w)
 }
 
-// isSmall says whether copying to panels costs more than it gains; measured at the crossing.
+// isSmall reports whether packing costs more than it gains, by measurement.
 func isSmall(m, n, k int) bool {
 	const small, short, few = 8 * 8 * 8, 4, 12
 	return min(m, n) <= 2 || m*n <= few || m*n*k <= small || k <= short && m*n*k <= 4*small
 }
 
-// smallProduct is update by rows of C, without copies.
+// smallProduct is update by rows of C, without packing.
 func (ks *kernels[T]) smallProduct(m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
-	if n < m && n < 4 { // long rows have more sums under way
+	if n < m && n < 4 { // long rows have more independent sums
 		m, n, a, b, c = n, m, b.t(), a.t(), c.t()
 	}
 	checkRange(a, m, k)
@@ -74,7 +74,7 @@ func flag(b bool) int {
 	return 0
 }
 
-// blocks is update by panels.
+// blocks is update by packed panels.
 func (ks *kernels[T]) blocks(w *work[T], p part, m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
 	for jc := 0; jc < n; jc += blockN {
 		nb := min(blockN, n-jc)
@@ -128,8 +128,8 @@ func (ks *kernels[T]) tiles(w *work[T], p part, ic, jc, mb, nb, kb int, alpha T,
 	}
 }
 
-// cutTile updates a tile of which m×n elements and those of part p are in C, in a buffer. The
-// diagonal of C is at column i+below of row i.
+// cutTile updates a tile in a buffer, and copies its first m×n elements in part p to C. The diagonal of C is at column
+// i+below of row i.
 func (ks *kernels[T]) cutTile(w *work[T], p part, below, m, n, kb int, a, b, c []T, ldc, add int, alpha T) {
 	span := func(i int) (lo, hi int) {
 		switch p {
@@ -156,8 +156,7 @@ func (ks *kernels[T]) cutTile(w *work[T], p part, below, m, n, kb int, a, b, c [
 	}
 }
 
-// pack copies the m×k matrix v to panels of r rows, each stored column by column. Zeros fill
-// the last one.
+// pack copies the m×k matrix v to panels of r rows, each column-major. The last panel is padded by zeros.
 func (ks *kernels[T]) pack(dst []T, v view[T], m, k, r int) {
 	for i := 0; i < m; i += r {
 		p, rows := dst[i*k:(i+r)*k], min(r, m-i)
@@ -168,8 +167,7 @@ func (ks *kernels[T]) pack(dst []T, v view[T], m, k, r int) {
 	}
 }
 
-// scale multiplies part p of the m×n matrix C by beta. beta = 0 stores zeros whatever was
-// there, NaN included.
+// scale multiplies part p of the m×n matrix C by beta. beta = 0 stores zeros, also for NaN.
 func scale[T Float](p part, m, n int, beta T, c []T, ldc int) {
 	if beta == 1 {
 		return
@@ -193,8 +191,7 @@ func scale[T Float](p part, m, n int, beta T, c []T, ldc int) {
 	}
 }
 
-// symmetric is Symm: the products of blocks of A, of which those on the diagonal are copied
-// with both triangles.
+// symmetric is Symm, by products of blocks of A. Diagonal blocks are copied with both triangles.
 func (ks *kernels[T]) symmetric(side blas.Side, uplo blas.Uplo, m, n int, alpha T, a, b view[T], beta T, c []T,
 	ldc int) {
 	if m == 0 || n == 0 {

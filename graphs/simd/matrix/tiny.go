@@ -6,13 +6,13 @@ import (
 	"privkern/graphs/simd/internal/fma"
 )
 
-// Up to tinySolve multiplications and order tinyCholesky, copies cost more than the arithmetic.
+// Numbers of multiplications and orders up to which copies cost more than the arithmetic.
 const (
 	tinySolve    = 50
 	tinyCholesky = 4
 )
 
-// tiny solves A X = B, or computes A X, for A of order n in place of the n×m X.
+// tiny solves A X = B, or computes A X, for A of order n, in place of X (n×m).
 func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
 	a := t.view
 	if !t.lower {
@@ -21,7 +21,7 @@ func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
 	for j := range m {
 		for r := range n {
 			i := r
-			if !solve { // rows before it are still those of X
+			if !solve { // the rows before it still hold X
 				i = n - 1 - r
 			}
 			var s T
@@ -49,7 +49,7 @@ func (t triangle[T]) tiny(solve bool, n, m int, x view[T]) {
 	}
 }
 
-// tinyFactor is the Cholesky factor of the lower triangle of v, in place.
+// tinyFactor computes the Cholesky factor of the lower triangle of v in place.
 func tinyFactor[T Float](n int, v view[T]) (order int) {
 	at := func(i, j int) *T { return &v.d[v.off+i*v.rs+j*v.cs] }
 	for j := range n {

@@ -2,19 +2,19 @@ package matrix
 
 import "gonum.org/v1/gonum/blas"
 
-// triangle is a triangular operand: lower, with a diagonal of ones or one that is stored.
+// triangle is a triangular operand, with a stored diagonal or one of ones.
 type triangle[T Float] struct {
 	view[T]
 	lower, unit bool
 }
 
-// from is the triangle that begins at (i, i).
+// from returns the triangle that begins at (i, i).
 func (t triangle[T]) from(i int) triangle[T] {
 	t.view = t.view.from(i, i)
 	return t
 }
 
-// triangular is Trsm where solve is set, and else Trmm.
+// triangular is Trsm if solve is set, and Trmm otherwise.
 func (ks *kernels[T]) triangular(solve bool, side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
 	alpha T, a []T, lda int, b []T, ldb int) {
 	if m == 0 || n == 0 {
@@ -42,10 +42,10 @@ func (ks *kernels[T]) triangular(solve bool, side blas.Side, uplo blas.Uplo, t b
 	ks.pool.Put(w)
 }
 
-// half is where a triangle is divided.
+// half returns the order of the first half of a triangle.
 func half(n int) int { return roundUp(n/2, blockTri) }
 
-// solveHalves solves A X = B for A of order n in place of the n×m B.
+// solveHalves solves A X = B for A of order n, in place of B (n×m).
 func (ks *kernels[T]) solveHalves(w *work[T], a triangle[T], n, m int, x view[T]) {
 	if n <= blockTri {
 		ks.inBlock(w, ks.solve, a, true, n, m, x)
@@ -64,7 +64,7 @@ func (ks *kernels[T]) solveHalves(w *work[T], a triangle[T], n, m int, x view[T]
 	ks.solveHalves(w, a, n1, m, x)
 }
 
-// multiplyHalves computes A X for A of order n in place of the n×m X.
+// multiplyHalves computes A X for A of order n, in place of X (n×m).
 func (ks *kernels[T]) multiplyHalves(w *work[T], a triangle[T], n, m int, x view[T]) {
 	if n <= blockTri {
 		ks.inBlock(w, ks.multiply, a, false, n, m, x)

@@ -10,19 +10,19 @@ type view[T Float] struct {
 
 func (v view[T]) t() view[T] { return view[T]{v.d, v.off, v.cs, v.rs} }
 
-// from is the view whose first element is (i, j).
+// from returns the view that begins at element (i, j).
 func (v view[T]) from(i, j int) view[T] {
 	v.off += i*v.rs + j*v.cs
 	return v
 }
 
-// reversed has the m rows in reverse order.
+// reversed returns the view with its m rows in reverse order.
 func (v view[T]) reversed(m int) view[T] { return view[T]{v.d, v.off + (m-1)*v.rs, -v.rs, v.cs} }
 
-// slice is the data from element (i, j) on.
+// slice returns the data from element (i, j) on.
 func (v view[T]) slice(i, j int) []T { return v.d[v.off+i*v.rs+j*v.cs:] }
 
-// move copies the m×n src to dst. One stride of each is 1.
+// move copies src (m×n) to dst. One stride of each is 1.
 func (ks *kernels[T]) move(dst, src view[T], m, n int) {
 	if m == 0 || n == 0 {
 		return
@@ -78,8 +78,7 @@ func (ks *kernels[T]) transpose(dst, src view[T], m, n int) {
 	}
 }
 
-// checkRange panics where a corner of the m×n view lies outside its slice: assembly reads
-// and writes without a check.
+// checkRange panics if a corner of the m×n view lies outside its slice, because assembly does not check bounds.
 func checkRange[T Float](v view[T], m, n int) {
 	_, _ = v.d[v.off], v.d[v.off+(m-1)*v.rs]
 	_, _ = v.d[v.off+(n-1)*v.cs], v.d[v.off+(m-1)*v.rs+(n-1)*v.cs]

@@ -20,7 +20,7 @@ func sub32NEON(dst, x, y *float32, n int)
 //go:noescape
 func mul32NEON(dst, x, y *float32, n int)
 
-// vectorCombine64 runs the kernel over whole blocks, if the level has it.
+// vectorCombine64 runs the level's kernel on whole blocks, if there is one.
 func vectorCombine64(o operator, dst, x, y []float64) bool {
 	if simd.Active() != simd.NEON {
 		return false
@@ -36,7 +36,7 @@ func vectorCombine64(o operator, dst, x, y []float64) bool {
 	return true
 }
 
-// vectorCombine32 runs the kernel over whole blocks, if the level has it.
+// vectorCombine32 is vectorCombine64 for float32.
 func vectorCombine32(o operator, dst, x, y []float32) bool {
 	if simd.Active() != simd.NEON {
 		return false

@@ -1,6 +1,6 @@
 package vector
 
-// Scal stores alpha·src[i] in dst[i]; dst may be src, and is not shorter.
+// Scal stores alpha·src[i] in dst[i] for each element of src; dst may be src.
 func Scal[T Float](dst []T, alpha T, src []T) {
 	dst = dst[:len(src)]
 	n := len(src) &^ (block[T]() - 1)
@@ -19,9 +19,8 @@ func Scal[T Float](dst []T, alpha T, src []T) {
 	}
 }
 
-// AddNorms finishes a row of squared distances |x|² + |y_j|² − 2x·y_j: dst holds −2x·y_j, norms
-// |y_j|² and norm |x|². It reports whether any result is below near·(|x|²+|y_j|²), where the
-// product formula has cancelled.
+// AddNorms completes a row of squared distances |x|² + |y_j|² − 2x·y_j, where dst holds −2x·y_j, norms |y_j|², and norm
+// |x|². It reports whether any result is below near·(|x|²+|y_j|²), where the terms have cancelled.
 func AddNorms[T Float](dst, norms []T, norm, near T) (hit bool) {
 	norms = norms[:len(dst)]
 	n := len(dst) &^ (block[T]() - 1)

@@ -26,7 +26,7 @@ func norms32AVX512(dst, norms *float32, n int, norm, near float32) bool
 //go:noescape
 func norms32AVX2(dst, norms *float32, n int, norm, near float32) bool
 
-// vectorScal64 runs the kernel over whole blocks, if the level has it.
+// vectorScal64 runs the level's kernel on whole blocks, if there is one.
 func vectorScal64(dst, src []float64, alpha float64) bool {
 	switch simd.Active() {
 	case simd.AVX512:
@@ -39,7 +39,7 @@ func vectorScal64(dst, src []float64, alpha float64) bool {
 	return true
 }
 
-// vectorNorms64 runs the kernel over whole blocks, if the level has it.
+// vectorNorms64 runs the level's kernel on whole blocks, if there is one.
 func vectorNorms64(dst, norms []float64, norm, near float64) (hit, done bool) {
 	switch simd.Active() {
 	case simd.AVX512:
@@ -50,7 +50,7 @@ func vectorNorms64(dst, norms []float64, norm, near float64) (hit, done bool) {
 	return false, false
 }
 
-// vectorScal32 runs the kernel over whole blocks, if the level has it.
+// vectorScal32 is vectorScal64 for float32.
 func vectorScal32(dst, src []float32, alpha float32) bool {
 	switch simd.Active() {
 	case simd.AVX512:
@@ -63,7 +63,7 @@ func vectorScal32(dst, src []float32, alpha float32) bool {
 	return true
 }
 
-// vectorNorms32 runs the kernel over whole blocks, if the level has it.
+// vectorNorms32 is vectorNorms64 for float32.
 func vectorNorms32(dst, norms []float32, norm, near float32) (hit, done bool) {
 	switch simd.Active() {
 	case simd.AVX512:

@@ -38,7 +38,7 @@ func rootExp32AVX512(dst, src *float32, n int, table, parameters *float32)
 //go:noescape
 func rootExp32AVX2(dst, src *float32, n int, table, parameters *float32)
 
-// vectorExp64 runs a form over whole blocks, if the level has it.
+// vectorExp64 runs the level's kernel of a form on whole blocks, if there is one.
 func vectorExp64(f form, dst, src []float64, p *parameters[float64]) bool {
 	level := simd.Active()
 	d, s, n, table := &dst[0], &src[0], len(src), &expTable64[0]

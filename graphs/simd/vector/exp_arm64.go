@@ -20,7 +20,7 @@ func rootExp64NEON(dst, src *float64, n int, table, parameters *float64)
 //go:noescape
 func rootExp32NEON(dst, src *float32, n int, table, parameters *float32)
 
-// vectorExp64 runs a form over whole blocks, if the level has it.
+// vectorExp64 runs the level's kernel of a form on whole blocks, if there is one.
 func vectorExp64(f form, dst, src []float64, p *parameters[float64]) bool {
 	if simd.Active() != simd.NEON {
 		return false

@@ -27,7 +27,7 @@ func portableExp[T Float](f form, dst, src []T, p *parameters[T]) {
 	}
 }
 
-// flushed is factor·exp(t), or zero where it or exp(t) is not normal.
+// flushed returns factor·exp(t), or zero if it or exp(t) is not normal.
 func flushed[T Float](t, factor T, c []T) T {
 	if t < c[6] {
 		return 0
@@ -39,7 +39,7 @@ func flushed[T Float](t, factor T, c []T) T {
 	return v
 }
 
-// exponential defines exp x. Comparisons with NaN are false: it passes the limits.
+// exponential defines exp x. NaN passes the limits, because comparisons with it are false.
 func exponential[T Float](x T, c []T) T {
 	if x > c[0] {
 		x = c[0]
@@ -64,12 +64,12 @@ func exponential[T Float](x T, c []T) T {
 	if n != n {
 		return n
 	}
-	// Two steps: one alone overflows before the product does. Only the last one rounds.
+	// Two steps, because one factor would overflow before the product. Only the last one rounds.
 	half := int(n) >> 1
 	return Product(Product(e, power[T](half)), power[T](int(n)-half))
 }
 
-// power is 2ⁿ for an n whose power is normal.
+// power returns 2ⁿ, for a normal result.
 func power[T Float](n int) T {
 	if size[T]() == 8 {
 		return T(math.Float64frombits(uint64(n+1023) << 52))
@@ -77,7 +77,7 @@ func power[T Float](n int) T {
 	return T(math.Float32frombits(uint32(n+127) << 23))
 }
 
-// expTable is the table of the element type.
+// expTable returns the table of the element type.
 func expTable[T Float]() []T {
 	if t, ok := any(expTable64[:]).([]T); ok {
 		return t

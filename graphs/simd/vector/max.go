@@ -2,7 +2,7 @@ package vector
 
 import "math"
 
-// Max is the largest of at least one element, NaN if any is NaN. A zero is +0.
+// Max returns the largest element of x, which is not empty, or NaN if any element is NaN. A zero result is +0.
 func Max[T Float](x []T) T {
 	lanes := lanesBytes / size[T]()
 	n := len(x) &^ (lanes - 1)
@@ -29,7 +29,7 @@ func Max[T Float](x []T) T {
 	return largest + 0
 }
 
-// vectorMax is the level's kernel, if it has one.
+// vectorMax runs the level's kernel, if there is one.
 func vectorMax[T Float](x []T, more bool, tail *[lanesBytes / 4]T) (T, bool) {
 	switch x := any(x).(type) {
 	case []float64:

@@ -8,7 +8,7 @@ func max64NEON(x *float64, n int, tail *float64) float64
 //go:noescape
 func max32NEON(x *float32, n int, tail *float32) float32
 
-// vectorMax64 is the largest of whole blocks and a padded one, if the level has it.
+// vectorMax64 returns the largest element of whole blocks and a padded one, if the level has a kernel.
 func vectorMax64(x *float64, n int, tail *float64) (float64, bool) {
 	switch simd.Active() {
 	case simd.NEON:
@@ -17,7 +17,7 @@ func vectorMax64(x *float64, n int, tail *float64) (float64, bool) {
 	return 0, false
 }
 
-// vectorMax32 is the largest of whole blocks and a padded one, if the level has it.
+// vectorMax32 is vectorMax64 for float32.
 func vectorMax32(x *float32, n int, tail *float32) (float32, bool) {
 	switch simd.Active() {
 	case simd.NEON:

@@ -2,13 +2,13 @@
 
 package vector
 
-// Other processors have the portable definitions alone.
+// Other processors have only the portable definitions.
 
 func vectorExp64(form, []float64, []float64, *parameters[float64]) bool { return false }
 func vectorExp32(form, []float32, []float32, *parameters[float32]) bool { return false }
 
-func vectorSum64(kind, *float64, *float64, int, *float64, *float64) (float64, bool) { return 0, false }
-func vectorSum32(kind, *float32, *float32, int, *float32, *float32) (float32, bool) { return 0, false }
+func vectorSum64(term, *float64, *float64, int, *float64, *float64) (float64, bool) { return 0, false }
+func vectorSum32(term, *float32, *float32, int, *float32, *float32) (float32, bool) { return 0, false }
 
 func vectorPairs64(Metric, int, *float64, int, *float64, *float64, int) bool { return false }
 func vectorPairs32(Metric, int, *float32, int, *float32, *float32, int) bool { return false }

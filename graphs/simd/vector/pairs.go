@@ -16,20 +16,19 @@ const (
 	SquaredEuclidean               // Σ (x−y)², fused
 )
 
-// A tile is pairRows points beside a panel, and a block of depth coordinates adds up in one
-// register before it is added to the result.
+// A tile is pairRows points of x and a panel of points of y. A block of depth coordinates is summed in one register before
+// it is added to the result.
 const (
 	pairRows   = 4
 	panelBytes = 128
 	depth      = 64
 )
 
-// Distances stores the distances of the n rows of x to the rows of y in c, n×rows. Points have
-// d coordinates; ldx, ldy and ldc are the distances of rows in elements.
+// Distances stores the distances of the n rows of x (n×d) to the rows of y (rows×d) in c (n×rows). ldx, ldy and ldc are
+// the distances of rows in elements.
 //
-// The terms of a pair add up in the order of coordinates, in blocks of 64 that are then added
-// up in order: the error is at most about min(d, 64) + d/64 units of roundoff of the distance,
-// and in most cases the root of that.
+// The terms of a pair are summed in the order of coordinates in blocks of 64, and then the blocks in order. The error is
+// at most about min(d, 64) + d/64 units of roundoff of the distance, and typically the root of that.
 func Distances[T Float](m Metric, n, rows, d int, x []T, ldx int, y []T, ldy int, c []T, ldc int) {
 	for i := range n {
 		clear(c[i*ldc : i*ldc+rows])
@@ -71,7 +70,7 @@ func Distances[T Float](m Metric, n, rows, d int, x []T, ldx int, y []T, ldy int
 	}
 }
 
-// pack stores coordinate k of point j at panel[k·wide+j]; points that lack are zero.
+// pack stores coordinate k of point j at panel[k·wide+j], and zeros for missing points.
 func pack[T Float](panel, y []T, ldy, cols, kc int) {
 	wide := panelBytes / size[T]()
 	if cols < wide {
@@ -87,7 +86,7 @@ func pack[T Float](panel, y []T, ldy, cols, kc int) {
 
 // pairs adds a block of pairRows rows of distances to c.
 func pairs[T Float](m Metric, kc int, x []T, ldx int, panel, c []T, ldc int) {
-	// The bounds that the assembly relies on.
+	// Bounds that the assembly does not check.
 	wide := panelBytes / size[T]()
 	x, panel, c = x[:(pairRows-1)*ldx+kc], panel[:kc*wide], c[:(pairRows-1)*ldc+wide]
 	done := false
@@ -126,7 +125,7 @@ func portablePairs[T Float](m Metric, kc int, x []T, ldx int, panel, c []T, ldc 
 	}
 }
 
-// The pools keep panels of points.
+// Pools of panels.
 var pool64, pool32 sync.Pool
 
 func pool[T Float]() *sync.Pool {
@@ -136,7 +135,7 @@ func pool[T Float]() *sync.Pool {
 	return &pool32
 }
 
-// borrow returns a slice of n elements that may hold anything.
+// borrow returns a slice of n elements of any values.
 func borrow[T Float](n int) *[]T {
 	if s, ok := pool[T]().Get().(*[]T); ok && cap(*s) >= n {
 		*s = (*s)[:n]
@@ -146,5 +145,5 @@ func borrow[T Float](n int) *[]T {
 	return &s
 }
 
-// release gives a slice back; it must not be used afterwards.
+// release returns a slice to the pool; it must not be used afterwards.
 func release[T Float](s *[]T) { pool[T]().Put(s) }

@@ -26,7 +26,7 @@ func euclidean32AVX512(kc int, x *float32, ldx int, panel, c *float32, ldc int)
 //go:noescape
 func euclidean32AVX2(kc int, x *float32, ldx int, panel, c *float32, ldc int)
 
-// vectorPairs64 adds four rows of distances to c, if the level has it.
+// vectorPairs64 adds four rows of distances to c, if the level has a kernel.
 func vectorPairs64(m Metric, kc int, x *float64, ldx int, panel, c *float64, ldc int) bool {
 	level := simd.Active()
 	switch {
@@ -44,7 +44,7 @@ func vectorPairs64(m Metric, kc int, x *float64, ldx int, panel, c *float64, ldc
 	return true
 }
 
-// vectorPairs32 adds four rows of distances to c, if the level has it.
+// vectorPairs32 is vectorPairs64 for float32.
 func vectorPairs32(m Metric, kc int, x *float32, ldx int, panel, c *float32, ldc int) bool {
 	level := simd.Active()
 	switch {

@@ -14,7 +14,7 @@ func euclidean64NEON(kc int, x *float64, ldx int, panel, c *float64, ldc int)
 //go:noescape
 func euclidean32NEON(kc int, x *float32, ldx int, panel, c *float32, ldc int)
 
-// vectorPairs64 adds four rows of distances to c, if the level has it.
+// vectorPairs64 adds four rows of distances to c, if the level has a kernel.
 func vectorPairs64(m Metric, kc int, x *float64, ldx int, panel, c *float64, ldc int) bool {
 	level := simd.Active()
 	switch {
@@ -28,7 +28,7 @@ func vectorPairs64(m Metric, kc int, x *float64, ldx int, panel, c *float64, ldc
 	return true
 }
 
-// vectorPairs32 adds four rows of distances to c, if the level has it.
+// vectorPairs32 is vectorPairs64 for float32.
 func vectorPairs32(m Metric, kc int, x *float32, ldx int, panel, c *float32, ldc int) bool {
 	level := simd.Active()
 	switch {

@@ -2,8 +2,8 @@ package vector
 
 import "privkern/graphs/simd/internal/fma"
 
-// Rotate replaces a by c·a − s·b and b by s·a + c·b, where b is not shorter than a. The product
-// with b is rounded, and the one with a is fused with the addition.
+// Rotate replaces a by c·a − s·b and b by s·a + c·b for each element of a. The product with b is rounded, and the one with
+// a is fused with the addition.
 func Rotate(a, b []float64, c, s float64) {
 	b = b[:len(a)]
 	n := len(a) &^ (block[float64]() - 1)
@@ -16,7 +16,7 @@ func Rotate(a, b []float64, c, s float64) {
 	}
 }
 
-// Axpy adds alpha·x to y, which is not shorter, with fused multiply-adds.
+// Axpy adds alpha·x[i] to y[i] for each element of x, with fused multiply-adds.
 func Axpy(alpha float64, x, y []float64) {
 	y = y[:len(x)]
 	n := len(x) &^ (block[float64]() - 1)

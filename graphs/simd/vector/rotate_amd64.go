@@ -14,7 +14,7 @@ func axpyAVX512(x, y *float64, n int, alpha float64)
 //go:noescape
 func axpyAVX2(x, y *float64, n int, alpha float64)
 
-// vectorRotate runs the kernel over whole blocks, if the level has it.
+// vectorRotate runs the level's kernel on whole blocks, if there is one.
 func vectorRotate(a, b []float64, c, s float64) bool {
 	switch simd.Active() {
 	case simd.AVX512:
@@ -27,7 +27,7 @@ func vectorRotate(a, b []float64, c, s float64) bool {
 	return true
 }
 
-// vectorAxpy runs the kernel over whole blocks, if the level has it.
+// vectorAxpy runs the level's kernel on whole blocks, if there is one.
 func vectorAxpy(alpha float64, x, y []float64) bool {
 	switch simd.Active() {
 	case simd.AVX512:

@@ -8,7 +8,7 @@ func rotateNEON(a, b *float64, n int, c, s float64)
 //go:noescape
 func axpyNEON(x, y *float64, n int, alpha float64)
 
-// vectorRotate runs the kernel over whole blocks, if the level has it.
+// vectorRotate runs the level's kernel on whole blocks, if there is one.
 func vectorRotate(a, b []float64, c, s float64) bool {
 	if simd.Active() != simd.NEON {
 		return false
@@ -17,7 +17,7 @@ func vectorRotate(a, b []float64, c, s float64) bool {
 	return true
 }
 
-// vectorAxpy runs the kernel over whole blocks, if the level has it.
+// vectorAxpy runs the level's kernel on whole blocks, if there is one.
 func vectorAxpy(alpha float64, x, y []float64) bool {
 	if simd.Active() != simd.NEON {
 		return false

@@ -2,27 +2,26 @@ package vector
 
 import "privkern/graphs/simd/internal/fma"
 
-// kind is what a sum adds up.
-type kind int
+// term selects the terms of a sum.
+type term int
 
 const (
-	products kind = iota // x·y, fused
+	products term = iota // x·y, fused
 	squares              // (x−y)², fused
 )
 
-// Dot is Σ x_k·y_k, where y is not shorter than x. Products are fused with the additions. Its
-// error is at most about len/32 + 5 units of roundoff (len/64 + 6 in float32) times
-// Σ|x_k·y_k|.
+// Dot returns Σ x_k·y_k over the elements of x. Products are fused with the additions. The error is at most about
+// len/32 + 5 units of roundoff (len/64 + 6 in float32) times Σ|x_k·y_k|.
 func Dot[T Float](x, y []T) T { return sum(products, x, y) }
 
-// SquaredDistance is Σ (x_k−y_k)², where y is not shorter than x.
+// SquaredDistance returns Σ (x_k−y_k)² over the elements of x.
 func SquaredDistance[T Float](x, y []T) T { return sum(squares, x, y) }
 
-// lanesBytes is the size of all partial sums.
+// lanesBytes is the size of all partial sums in bytes.
 const lanesBytes = 256
 
-// sum adds up whole blocks where they are, and the rest in a buffer filled up with zeros.
-func sum[T Float](k kind, x, y []T) T {
+// sum adds whole blocks in place, and the remaining elements from a buffer padded by zeros.
+func sum[T Float](k term, x, y []T) T {
 	y = y[:len(x)]
 	lanes := lanesBytes / size[T]()
 	n := len(x) &^ (lanes - 1)
@@ -50,7 +49,7 @@ func sum[T Float](k kind, x, y []T) T {
 }
 
 // addBlock defines one step of the partial sums.
-func addBlock[T Float](k kind, s, x, y []T) {
+func addBlock[T Float](k term, s, x, y []T) {
 	for i := range s {
 		switch k {
 		case products:
@@ -62,8 +61,8 @@ func addBlock[T Float](k kind, s, x, y []T) {
 	}
 }
 
-// vectorSum is the level's kernel, if it has one.
-func vectorSum[T Float](k kind, x, y []T, more bool, tailX, tailY *[lanesBytes / 4]T) (T, bool) {
+// vectorSum runs the level's kernel, if there is one.
+func vectorSum[T Float](k term, x, y []T, more bool, tailX, tailY *[lanesBytes / 4]T) (T, bool) {
 	switch x := any(x).(type) {
 	case []float64:
 		var px, py, tx, ty *float64

@@ -26,8 +26,8 @@ func squared32AVX512(x, y *float32, n int, tailX, tailY *float32) float32
 //go:noescape
 func squared32AVX2(x, y *float32, n int, tailX, tailY *float32) float32
 
-// vectorSum64 is the sum over whole blocks and a padded one, if the level has it.
-func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, bool) {
+// vectorSum64 returns the sum over whole blocks and a padded one, if the level has a kernel.
+func vectorSum64(k term, x, y *float64, n int, tailX, tailY *float64) (float64, bool) {
 	level := simd.Active()
 	switch {
 	case level == simd.AVX512 && k == products:
@@ -42,8 +42,8 @@ func vectorSum64(k kind, x, y *float64, n int, tailX, tailY *float64) (float64, 
 	return 0, false
 }
 
-// vectorSum32 is the sum over whole blocks and a padded one, if the level has it.
-func vectorSum32(k kind, x, y *float32, n int, tailX, tailY *float32) (float32, bool) {
+// vectorSum32 is vectorSum64 for float32.
+func vectorSum32(k term, x, y *float32, n int, tailX, tailY *float32) (float32, bool) {
 	level := simd.Active()
 	switch {
 	case level == simd.AVX512 && k == products:

@@ -2,7 +2,7 @@ package vector
 
 import "math"
 
-// tanh is a rational function below tanhSmall; the coefficients are those of the Cephes library.
+// tanh is a rational function below tanhSmall, with the coefficients of the Cephes library.
 const (
 	tanhSmall = .625
 	tanhP0    = 9.64399179425052238628e-1
@@ -13,11 +13,11 @@ const (
 	tanhQ2    = 4.84406305325125486048e3
 )
 
-// Tanh stores tanh(src[i]) in dst[i]; dst may be src, and is not shorter. The error is below
-// three units in the last place. NaN stays NaN.
+// Tanh stores tanh(src[i]) in dst[i] for each element of src; dst may be src. The error is below three units in the last
+// place. NaN gives NaN.
 //
-// From |x| = tanhSmall on it is 1 − 2/(exp 2|x| + 1) by the exponential of this package, below it
-// x + x³P(x²)/Q(x²).
+// For |x| ≥ tanhSmall it is sign(x)·(1 − 2/(exp 2|x| + 1)), with the exponential of this package, and x + x³P(x²)/Q(x²)
+// for smaller |x|.
 func Tanh[T Float](dst, src []T) {
 	dst = dst[:len(src)]
 	const part = 256
@@ -52,7 +52,7 @@ func finishTanh[T Float](dst, src, e []T) {
 	}
 }
 
-// tanh is tanh x from e = exp 2|x|.
+// tanh returns tanh x from e = exp 2|x|.
 func tanh[T Float](x, e T) T {
 	a := T(math.Abs(float64(x)))
 	switch {

@@ -14,7 +14,7 @@ func tanh64AVX(dst, src, e *float64, n int, table *[9]float64)
 //go:noescape
 func tanh32AVX(dst, src, e *float32, n int, table *[9]float32)
 
-// The constants of tanh: where the exponential begins, 1, 2, and the coefficients.
+// The constants of tanh: tanhSmall, 1, 2, and the coefficients.
 var (
 	tanhTable64 = tanhTable[float64]()
 	tanhTable32 = tanhTable[float32]()
@@ -24,7 +24,7 @@ func tanhTable[T Float]() *[9]T {
 	return &[9]T{tanhSmall, 1, 2, -tanhP0, tanhP1, tanhP2, tanhQ0, tanhQ1, tanhQ2}
 }
 
-// vectorDoubleAbs runs the kernel over whole blocks, if the level has it.
+// vectorDoubleAbs runs the level's kernel on whole blocks, if there is one.
 func vectorDoubleAbs[T Float](dst, src []T) bool {
 	if simd.Active() == simd.Portable {
 		return false
@@ -38,7 +38,7 @@ func vectorDoubleAbs[T Float](dst, src []T) bool {
 	return true
 }
 
-// vectorTanh runs the kernel over whole blocks, if the level has it.
+// vectorTanh runs the level's kernel on whole blocks, if there is one.
 func vectorTanh[T Float](dst, src, e []T) bool {
 	if simd.Active() == simd.Portable {
 		return false

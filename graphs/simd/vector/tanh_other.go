@@ -2,7 +2,7 @@
 
 package vector
 
-// Other processors compute what surrounds the exponential by the portable definition.
+// Other processors use the portable definition, except for the exponential.
 
 func vectorDoubleAbs[T Float](_, _ []T) bool { return false }
 func vectorTanh[T Float](_, _, _ []T) bool   { return false }
