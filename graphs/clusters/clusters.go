@@ -36,15 +36,15 @@ type Run struct {
 	Moving     int   // points that moved in the last iteration
 }
 
-// Lloyd runs Lloyd's iteration from each start of each problem, until no point moves, for at most the
-// given number of iterations. A cluster that loses all its points takes the point farthest from its
-// centre among clusters of several points. Of centres at equal distance and of points equally far, the
-// first is taken. Distances of small problems, below 4 million terms n·k·d, are sums of squared
-// differences. Those of large ones are |x|² − 2xᵀc + |c|² about the mean of the points, where ties
-// within rounding are arbitrary.
+// Lloyd runs Lloyd's iteration from each start of each problem, until no point moves, for at most
+// the given number of iterations. A cluster that loses all its points takes the point farthest
+// from its centre among clusters of several points. Of centres at equal distance and of points
+// equally far, the first is taken. Distances of small problems, below 4 million terms n·k·d, are
+// sums of squared differences. Those of large ones are |x|² − 2xᵀc + |c|² about the mean of the
+// points, where ties within rounding are arbitrary.
 //
-// An iteration takes 4nkd operations for each start, about half of them for the sums on a device. Lloyd
-// returns an error if the starts of a problem differ in shape, or a number is not finite.
+// An iteration takes 4nkd operations for each start, about half of them for the sums on a device.
+// Lloyd returns an error if the starts of a problem differ in shape, or a number is not finite.
 func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([][]Run, error) {
 	type shape struct {
 		k, starts int
@@ -86,8 +86,8 @@ func Lloyd(ctx context.Context, e *engine.Engine, problems []Problem, most int) 
 	return results, err
 }
 
-// ProductSize is the number of terms n·k·d from which distances are computed by a product. It does not
-// depend on the machine, so that no result does.
+// ProductSize is the number of terms n·k·d from which distances are computed by a product. It
+// does not depend on the machine, so that no result does.
 const ProductSize = 1 << 22
 
 const (
@@ -118,8 +118,8 @@ func deviceClass(n int) int {
 	return (n + classFrom - 1) / classFrom * classFrom
 }
 
-// check returns an error for a problem without starts, with unequal shapes, or with numbers that are not
-// finite.
+// check returns an error for a problem without starts, with unequal shapes, or with numbers that
+// are not finite.
 func (p *Problem) check() error {
 	if err := finite.Matrix("the matrix of points", p.Points); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	return l.labels(ctx, in["assignment"])
 }
 
-// inputs returns the inputs of the programs. For products, points and starts are centred by the mean of
-// the problem's points, so that little cancels far from zero.
+// inputs returns the inputs of the programs. For products, points and starts are centred by the
+// mean of the problem's points, so that little cancels far from zero.
 func (l *lloyd) inputs() (engine.Values, error) {
 	points, counts := make([]*mat.Dense, l.members), make([]int, l.members)
 	starts := make([]float64, l.members*l.starts*l.k*l.d)

@@ -13,7 +13,7 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// reference is Lloyd's iteration by its definition, with sums of squared differences.
+// reference runs Lloyd's iteration by its definition, with sums of squared differences.
 func reference(x, start *mat.Dense, most int) Run {
 	n, _ := x.Dims()
 	k, _ := start.Dims()
@@ -69,7 +69,7 @@ func reference(x, start *mat.Dense, most int) Run {
 	return r
 }
 
-// points are n points around some means, far from the origin, and starts some of them.
+// points returns n points around several means, far from the origin, and starts from these points.
 func points(rng *rand.Rand, n, d, k, starts int) Problem {
 	p := Problem{Points: mat.NewDense(n, d, nil)}
 	p.Points.Apply(func(i, j int, _ float64) float64 {
@@ -85,13 +85,13 @@ func points(rng *rand.Rand, n, d, k, starts int) Problem {
 	return p
 }
 
-// same says whether runs are the same.
+// same reports whether runs are equal.
 func same(a, b Run) bool {
 	return slices.Equal(a.Labels, b.Labels) && a.Iterations == b.Iterations && a.Moving == b.Moving
 }
 
-// Runs are those of the definition, for problems of several sizes, to the end and stopped
-// short of it, in whole runs of the program and in between.
+// Runs agree with the definition, for problems of several sizes, to the end and to limits inside
+// and at the end of a run of the program.
 func TestLloyd(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
 		e, rng := graphtest.Engine(t, dtype, 2), graphtest.Rand(4)
@@ -128,8 +128,7 @@ func TestLloyd(t *testing.T) {
 	}
 }
 
-// A problem has the same runs alone and in a batch, for any number of workers, in every bit
-// that comes down.
+// A problem has the same runs alone and in a batch, bit for bit, for any number of workers.
 func TestBatchesAndWorkers(t *testing.T) {
 	rng := graphtest.Rand(9)
 	problems := []Problem{points(rng, 300, 4, 7, 5), points(rng, 310, 4, 7, 5), points(rng, 290, 4, 7, 5)}

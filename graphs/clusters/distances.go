@@ -14,10 +14,11 @@ import (
 // queryBlock is the number of queries of a run.
 const queryBlock = 128
 
-// Distances calls each for every query (row of queries, m×d) with its squared distances to the points
-// (rows of x, n×d), up to a constant |q|²: |x_j|² − 2qᵀx_j, where the mean of the points is subtracted
-// first, so that little cancels far from zero. The slice is valid until each returns. size is the
-// largest of |x_j|² and |q|² about the mean; the error of a distance is at most about (3d+8)·2⁻⁵³ of it.
+// Distances calls each for every query (row of queries, m×d) with its squared distances to the
+// points (rows of x, n×d), up to a constant |q|²: |x_j|² − 2qᵀx_j, where the mean of the points
+// is subtracted first, so that little cancels far from zero. The slice is valid until each
+// returns. size is the largest of |x_j|² and |q|² about the mean; the error of a distance is at
+// most about (3d+8)·2⁻⁵³ of it.
 //
 // It takes 2mnd operations and holds 128·n distances, in float64 on every engine.
 func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
@@ -76,8 +77,8 @@ func Distances(ctx context.Context, e *engine.Engine, x, queries *mat.Dense,
 	return nil
 }
 
-// distanceProgram computes "d" (m×n), QX − 1N, from "q" (m×d), −2 times the queries, "x" (d×n), the points
-// as columns, and "norms" N (1×n), minus their squared lengths.
+// distanceProgram computes "d" (m×n), QX − 1N, from "q" (m×d), −2 times the queries, "x" (d×n),
+// the points as columns, and "norms" N (1×n), minus their squared lengths.
 func distanceProgram(m, n, d int) engine.Program {
 	return engine.Program{Name: "distances of neighbours", Key: fmt.Sprintf("neighbours %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {

@@ -10,8 +10,8 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// Differences of the distances equal those of squared distances, for one query and for several blocks,
-// also far from zero.
+// Differences of the distances equal those of squared distances, for one query and for several
+// blocks, also far from zero.
 func TestDistances(t *testing.T) {
 	const n, d = 40, 6
 	for _, queries := range []int{1, queryBlock, 2*queryBlock + 3} {

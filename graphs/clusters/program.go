@@ -9,8 +9,8 @@ import (
 // stepsPerRun is the number of iterations of a run. Most starts end after ten to fifty.
 const stepsPerRun = 8
 
-// movedAfter returns the name of the output with the column sums of an assignment, 3S for each member;
-// the last S are the numbers of points that have moved.
+// movedAfter returns the name of the output with the column sums of an assignment, 3S for each
+// member; the last S are the numbers of points that have moved.
 func movedAfter(step int) string { return fmt.Sprintf("sums %d", step) }
 
 // key returns the key of a program for the size class.
@@ -18,8 +18,8 @@ func (l *lloyd) key(name string, steps int) string {
 	return fmt.Sprintf("%s %t %d %d %d %d %d %d", name, l.direct, l.members, l.starts, l.n, l.k, l.d, steps)
 }
 
-// begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), without padding "count" (m), to
-// "centres" (m×S·k×d). "labels" (m×n×S) are zeros.
+// begin computes the first "assignment" (m×n×3S) of points "x" (m×n×d), without padding "count"
+// (m), to "centres" (m×S·k×d). "labels" (m×n×S) are zeros.
 func (l *lloyd) begin() engine.Program {
 	return engine.Program{Name: "first assignment of k-means", Key: l.key("clusters begin", 0),
 		Build: func(b *engine.Builder) {

@@ -2,9 +2,9 @@ package cpublas
 
 import "gonum.org/v1/gonum/blas"
 
-// The functions below report whether arguments are valid: flags are defined, no size is zero, and every
-// operand lies inside its slice. Other arguments go to gonum, which handles empty problems and panics with
-// its own messages.
+// The functions below report whether arguments are valid: flags are defined, no size is zero, and
+// every operand lies inside its slice. Other arguments go to gonum, which handles empty problems
+// and panics with its own messages.
 
 func validTrans(t blas.Transpose) bool {
 	return t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
@@ -12,8 +12,8 @@ func validTrans(t blas.Transpose) bool {
 
 func validUplo(u blas.Uplo) bool { return u == blas.Upper || u == blas.Lower }
 
-// inside reports whether a row-major matrix with rows×cols elements in op(A) lies inside a slice of the given
-// length.
+// inside reports whether a row-major matrix with rows×cols elements in op(A) lies inside a slice
+// of the given length.
 func inside(t blas.Transpose, rows, cols, length, stride int) bool {
 	if t != blas.NoTrans {
 		rows, cols = cols, rows

@@ -9,10 +9,11 @@ import (
 // Float is a precision in which the CPU computes.
 type Float interface{ float32 | float64 }
 
-// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded library. Small problems, empty
-// problems and wrong arguments go to gonum.
+// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded library. Small
+// problems, empty problems and wrong arguments go to gonum.
 //
-// The library is column-major: a row-major matrix is passed as the transpose, so that no matrix is copied.
+// The library is column-major: a row-major matrix is passed as the transpose, so that no matrix
+// is copied.
 type Implementation struct {
 	serial
 	lib *library
@@ -95,8 +96,8 @@ func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, 
 	callTrsm(i.lib.float32.trsm, side, byte(uplo), trans(t), byte(diag), m, n, alpha, a, lda, b, ldb)
 }
 
-// clearTriangle stores zeros in a triangle of C (n×n), because some releases of OpenBLAS multiply by beta = 0
-// and keep a NaN, unlike gonum.
+// clearTriangle stores zeros in a triangle of C (n×n), because some releases of OpenBLAS multiply
+// by beta = 0 and keep a NaN, unlike gonum.
 func clearTriangle[T Float](uplo blas.Uplo, n int, c []T, ldc int) {
 	for i := range n {
 		if uplo == blas.Upper {
@@ -115,7 +116,8 @@ func trans(t blas.Transpose) byte {
 	return 'T'
 }
 
-// gemmFits reports whether the library can compute a problem; so do syrkFits, trsmFits and squareFits.
+// gemmFits reports whether the library can compute a problem; so do syrkFits, trsmFits and
+// squareFits.
 func gemmFits(ta, tb blas.Transpose, m, n, k, la, lda, lb, ldb, lc, ldc int) bool {
 	return gemmInside(ta, tb, m, n, k, la, lda, lb, ldb, lc, ldc) && max(m, n, k, lda, ldb, ldc) <= math.MaxInt32
 }

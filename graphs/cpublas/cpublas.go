@@ -1,21 +1,22 @@
 // Package cpublas selects the BLAS and LAPACK of the CPU.
 //
-// There are three: the kernels of package matrix, whose results have the same bits on every processor; a
-// library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last use the symmetric
-// eigen-decomposition of package spectral.
+// There are three: the kernels of package matrix, whose results have the same bits on every
+// processor; a library, OpenBLAS or MKL; and gonum's pure Go routines. The first and the last use
+// the symmetric eigen-decomposition of package spectral.
 //
-// [Setup] registers one of them with gonum (blas64, blas32, lapack64) and gorgonia, for matrix products,
-// symmetric rank-k updates, triangular solves, Cholesky factors and symmetric eigen-decompositions; gonum
-// computes everything else. Arguments are checked as in gonum. A library is loaded at run time, without cgo;
-// small problems, for which a call costs more than it gains, are computed in Go.
+// [Setup] registers one of them with gonum (blas64, blas32, lapack64) and gorgonia, for matrix
+// products, symmetric rank-k updates, triangular solves, Cholesky factors and symmetric
+// eigen-decompositions; gonum computes everything else. Arguments are checked as in gonum. A
+// library is loaded at run time, without cgo; small problems, for which a call costs more than it
+// gains, are computed in Go.
 //
-// All of them compute on the calling goroutine. The engine parallelises over tiles and batches, so that
-// results do not depend on the number of threads of a library, and no more cores compute than a pool has
-// workers. Package dense divides single large products and factors.
+// All of them compute on the calling goroutine. The engine parallelises over tiles and batches,
+// so that results do not depend on the number of threads of a library, and no more cores compute
+// than a pool has workers. Package dense divides single large products and factors.
 //
-// The environment variable PRIVKERN_BLAS selects "privkern" (the default, also "auto") for the kernels of
-// package matrix, "gonum", "openblas" or "mkl" for a library under its usual names, or the path or soname of a
-// library. It is an error if a named library cannot be loaded.
+// The environment variable PRIVKERN_BLAS selects "privkern" (the default, also "auto") for the
+// kernels of package matrix, "gonum", "openblas" or "mkl" for a library under its usual names, or
+// the path or soname of a library. It is an error if a named library cannot be loaded.
 package cpublas
 
 import (
@@ -52,13 +53,14 @@ type Info struct {
 	NoFMA bool
 	// Note is an obstacle to a library's speed; may be empty.
 	Note string
-	// Err is the error of a BLAS in PRIVKERN_BLAS that cannot be loaded; empty for none. gonum is then
-	// registered, but no engine opens.
+	// Err is the error of a BLAS in PRIVKERN_BLAS that cannot be loaded; empty for none. gonum is
+	// then registered, but no engine opens.
 	Err string
 }
 
-// String returns the name of the BLAS in records, such as "OpenBLAS 0.3.21 (SKYLAKEX, libopenblas.so.0)",
-// "privkern (avx512)" or "gonum (pure Go)". The runner's package record parses it.
+// String returns the name of the BLAS in records, such as "OpenBLAS 0.3.21 (SKYLAKEX,
+// libopenblas.so.0)", "privkern (avx512)" or "gonum (pure Go)". The runner's package record
+// parses it.
 func (i Info) String() string {
 	s := "gonum (pure Go)"
 	if i.Name == kernelsName {
@@ -81,8 +83,8 @@ func (i Info) String() string {
 	return s
 }
 
-// provider is the implementation of the matrix-matrix routines: a loaded library, the kernels of package
-// matrix, or gonum.
+// provider is the implementation of the matrix-matrix routines: a loaded library, the kernels of
+// package matrix, or gonum.
 type provider struct {
 	lib     *library
 	kernels bool
@@ -98,12 +100,13 @@ var setup = sync.OnceValue(func() Info {
 	return info
 })
 
-// Setup selects and registers the BLAS on its first call, and describes it on every call. It is safe for
-// concurrent use, but gonum's and gorgonia's routines must not run during the first call.
+// Setup selects and registers the BLAS on its first call, and describes it on every call. It is
+// safe for concurrent use, but gonum's and gorgonia's routines must not run during the first
+// call.
 func Setup() Info { return setup() }
 
-// Force registers the BLAS of another setting until restore is called, for tests and benchmarks that compare
-// libraries. Nothing may compute during either call.
+// Force registers the BLAS of another setting until restore is called, for tests and benchmarks
+// that compare libraries. Nothing may compute during either call.
 func Force(setting string) (info Info, restore func()) {
 	Setup()
 	before := active
@@ -135,8 +138,8 @@ func choose(setting string) (provider, Info) {
 	return provider{lib: lib}, lib.info
 }
 
-// named loads a library under one of its usual names. Its error is that of the first library that is installed
-// but cannot be used, if there is one.
+// named loads a library under one of its usual names. Its error is that of the first library that
+// is installed but cannot be used, if there is one.
 func named(setting string, names []string) (provider, Info) {
 	reason := "none of " + strings.Join(names, ", ") + " is installed"
 	there := false
@@ -175,8 +178,8 @@ func register(p provider) {
 	gorgonia.Use(level3)
 }
 
-// instructionSet returns the widest vector instructions of the processor, for libraries that do not report their
-// kernels; empty if unknown.
+// instructionSet returns the widest vector instructions of the processor, for libraries that do
+// not report their kernels; empty if unknown.
 func instructionSet() string {
 	switch {
 	case avx512():

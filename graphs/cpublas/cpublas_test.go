@@ -67,8 +67,7 @@ func TestSettingGonumLoadsNothing(t *testing.T) {
 	}
 }
 
-// A library that is asked for by name and cannot be had is an error, not a
-// reason to compute with something else.
+// A named library that cannot be loaded is an error.
 func TestNamedLibraryThatCannotBeUsed(t *testing.T) {
 	notALibrary := filepath.Join(t.TempDir(), "libopenblas.so.0")
 	if err := os.WriteFile(notALibrary, []byte("text"), 0o600); err != nil {
@@ -118,7 +117,7 @@ func TestLevel3AgainstGonum(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testLevel3[float32](t, lib, 1e-4) })
 }
 
-// level3 are the routines of one implementation in one precision.
+// level3 holds the routines of one implementation in one precision.
 type level3[T Float] struct {
 	gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
 	syrk func(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int)
@@ -190,7 +189,7 @@ func testTrsm[T Float](t *testing.T, ours, gonums level3[T], rng *rand.Rand, m, 
 	}
 }
 
-// beta = 0 overwrites what was there, NaN included.
+// beta = 0 overwrites any value, including NaN.
 func TestBetaZeroForgetsNaN(t *testing.T) {
 	ours, _ := level3Of[float64](installed(t))
 	const n = 40
@@ -304,8 +303,7 @@ func testSyev(t *testing.T, l lapack.Float64) {
 	}
 }
 
-// Cholesky has one answer, whoever computes it, and reports the same row where
-// there is none.
+// Cholesky factors agree between implementations, which report the same row for indefinite matrices.
 func TestCholesky(t *testing.T) {
 	for _, setting := range []string{"privkern", "gonum", "openblas"} {
 		t.Run(setting, func(t *testing.T) {

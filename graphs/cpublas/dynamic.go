@@ -64,8 +64,9 @@ func callBuffer(f uintptr, size int) string {
 	return string(buf)
 }
 
-// charLen is the length of a character argument. A Fortran routine takes the addresses of its arguments, then the
-// lengths of character arguments, on which some routines compiled by gfortran rely.
+// charLen is the length of a character argument. A Fortran routine takes the addresses of its
+// arguments, then the lengths of character arguments, on which some routines compiled by gfortran
+// rely.
 const charLen = 1
 
 // call calls a routine; calls take turns where memory is limited.
@@ -85,8 +86,9 @@ type level3Args[T Float] struct {
 	alpha, beta    T
 }
 
-// callGemm computes C = alpha op(A) op(B) + beta C on row-major data. In column-major order the matrices are
-// transposed, and Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so that the operands are swapped.
+// callGemm computes C = alpha op(A) op(B) + beta C on row-major data. In column-major order the
+// matrices are transposed, and Cᵀ = alpha op(B)ᵀ op(A)ᵀ + beta Cᵀ, so that the operands are
+// swapped.
 func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 	ldc int) {
 	p := &level3Args[T]{c1: tb, c2: ta, m: int32(n), n: int32(m), k: int32(k),
@@ -113,8 +115,8 @@ func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda in
 	runtime.KeepAlive(p)
 }
 
-// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data. The transposed problem has the other
-// side and triangle, and the same op.
+// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data. The transposed
+// problem has the other side and triangle, and the same op.
 func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T,
 	ldb int) {
 	s := byte('R')
@@ -137,8 +139,8 @@ type lapackArgs struct {
 	n, lda, lwork, liwork, info int32
 }
 
-// callPotrf factors one triangle of a row-major symmetric matrix in place and returns LAPACK's info. The other
-// triangle is passed instead of LAPACKE's row-major mode, which copies.
+// callPotrf factors one triangle of a row-major symmetric matrix in place and returns LAPACK's
+// info. The other triangle is passed instead of LAPACKE's row-major mode, which copies.
 func callPotrf[T Float](f uintptr, uplo byte, n int, a []T, lda int) int {
 	p := &lapackArgs{c1: flipUplo(uplo), n: int32(n), lda: int32(lda)}
 	call(f, uintptr(unsafe.Pointer(&p.c1)), uintptr(unsafe.Pointer(&p.n)),

@@ -10,10 +10,11 @@ import (
 	"privkern/graphs/simd/matrix"
 )
 
-// The functions below call the registered routines of either precision, for generic code. Matrices are row-major.
+// The functions below call the registered routines of either precision, for generic code.
+// Matrices are row-major.
 
-// Gemm computes C = alpha op(A) op(B) + beta C. op(A) is m×k, op(B) is k×n and C is m×n; ld is the distance of
-// rows. With beta = 0, C may hold any values before, including NaN.
+// Gemm computes C = alpha op(A) op(B) + beta C. op(A) is m×k, op(B) is k×n and C is m×n; ld is
+// the distance of rows. With beta = 0, C may hold any values before, including NaN.
 func Gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 	ldc int) {
 	switch a := any(a).(type) {
@@ -26,8 +27,8 @@ func Gemm[T Float](ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, 
 	}
 }
 
-// Syrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A. C is n×n, op(A) n×k. The other triangle is
-// not written; callers mirror it for an exactly symmetric matrix.
+// Syrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A. C is n×n, op(A) n×k. The
+// other triangle is not written; callers mirror it for an exactly symmetric matrix.
 func Syrk[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
 	switch a := any(a).(type) {
 	case []float64:
@@ -37,8 +38,9 @@ func Syrk[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, l
 	}
 }
 
-// Trsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A with a stored diagonal; X overwrites B. B is
-// m×n, A is m×m on the left and n×n on the right side. A singular A gives infinities without an error.
+// Trsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A with a stored diagonal; X
+// overwrites B. B is m×n, A is m×m on the left and n×n on the right side. A singular A gives
+// infinities without an error.
 func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, alpha T, a []T, lda int, b []T,
 	ldb int) {
 	switch a := any(a).(type) {
@@ -49,13 +51,14 @@ func Trsm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, m, n int, a
 	}
 }
 
-// Cholesky overwrites the lower triangle of the symmetric n×n matrix A with its factor L, A = L Lᵀ, and does not
-// write the upper triangle. It returns 0, or the order k of the first leading block that is not positive definite;
-// the contents of A are then undefined.
+// Cholesky overwrites the lower triangle of the symmetric n×n matrix A with its factor L, A = L
+// Lᵀ, and does not write the upper triangle. It returns 0, or the order k of the first leading
+// block that is not positive definite; the contents of A are then undefined.
 //
-// With gonum it is a left-looking blocked factorisation (Golub and Van Loan, "Matrix Computations", Section 4.2),
-// because gonum's own is float64 only. Each block of columns is updated by products with those before it, so that
-// nearly all of the n³/3 operations are in Gemm and Syrk.
+// With gonum it is a left-looking blocked factorisation (Golub and Van Loan, "Matrix
+// Computations", Section 4.2), because gonum's own is float64 only. Each block of columns is
+// updated by products with those before it, so that nearly all of the n³/3 operations are in Gemm
+// and Syrk.
 func Cholesky[T Float](n int, a []T, lda int) (k int) {
 	if active.kernels {
 		return matrix.Cholesky(blas.Lower, n, a, lda)
@@ -87,8 +90,8 @@ func Cholesky[T Float](n int, a []T, lda int) (k int) {
 	return 0
 }
 
-// choleskyBlock factors a small block row by row. It tests for NaN explicitly, because comparisons with NaN are
-// false.
+// choleskyBlock factors a small block row by row. It tests for NaN explicitly, because
+// comparisons with NaN are false.
 func choleskyBlock[T Float](n int, a []T, lda int) int {
 	for i := range n {
 		row := a[i*lda : i*lda+i+1]

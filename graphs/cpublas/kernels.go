@@ -7,8 +7,8 @@ import (
 	"privkern/graphs/simd/matrix"
 )
 
-// Kernels is gonum's BLAS with the matrix-matrix routines of package matrix, on the calling goroutine. Empty
-// problems and wrong arguments go to gonum.
+// Kernels is gonum's BLAS with the matrix-matrix routines of package matrix, on the calling
+// goroutine. Empty problems and wrong arguments go to gonum.
 type Kernels struct{ serial }
 
 var (

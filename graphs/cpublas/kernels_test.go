@@ -17,7 +17,7 @@ import (
 	"privkern/graphs/simd"
 )
 
-// products are the routines of one implementation in one precision that package matrix has.
+// products holds the routines of package matrix of one implementation in one precision.
 type products[T Float] struct {
 	level3[T]
 	syr2k func(uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
@@ -40,7 +40,8 @@ func productsOf32() (ours, gonums products[float32]) {
 		products[float32]{level3[float32]{g.Sgemm, g.Ssyrk, g.Strsm}, g.Ssyr2k, g.Ssymm, g.Strmm}
 }
 
-// Every routine has its own name in both precisions: results are gonum's but for rounding.
+// Every routine is registered under its name in both precisions: results agree with gonum's up to
+// rounding.
 func TestKernelsAgainstGonum(t *testing.T) {
 	t.Run("float64", func(t *testing.T) {
 		ours, gonums := productsOf64()
@@ -80,7 +81,7 @@ func testKernels[T Float](t *testing.T, ours, gonums products[T], tol float64) {
 	}
 }
 
-// Wrong arguments panic with gonum's words, and empty problems do what they do in gonum.
+// Wrong arguments panic with gonum's messages, and empty problems behave as in gonum.
 func TestArgumentsOfKernels(t *testing.T) {
 	ours, gonums := productsOf64()
 	const n = 8
@@ -155,7 +156,7 @@ func TestPotrfOfKernels(t *testing.T) {
 	}
 }
 
-// The names of providers: kernels that are always there, and libraries that must be.
+// The names of providers: kernels that are always available, and libraries that must be installed.
 func TestNamesOfProviders(t *testing.T) {
 	p, info := choose("privkern")
 	if !p.kernels || p.lib != nil || info.Err != "" || info.String() != "privkern ("+simd.Active().String()+")" {

@@ -8,8 +8,8 @@ import (
 	"privkern/graphs/spectral"
 )
 
-// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, whose products are those
-// registered with blas64. gonum's own is an unblocked QR iteration.
+// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, whose
+// products are those registered with blas64. gonum's own is an unblocked QR iteration.
 type Spectral struct{ gonum.Implementation }
 
 var _ lapack.Float64 = Spectral{}

@@ -14,8 +14,8 @@ type library struct {
 	float64, float32 routines
 }
 
-// routines holds the entry points of one precision, in the Fortran calling convention. Every argument is a
-// pointer, so that calls are the same on all platforms.
+// routines holds the entry points of one precision, in the Fortran calling convention. Every
+// argument is a pointer, so that calls are the same on all platforms.
 type routines struct {
 	gemm, syrk, trsm, potrf, syevd uintptr
 }
@@ -106,7 +106,8 @@ func mklVersion(s string) string {
 	return v
 }
 
-// selfTest multiplies two small matrices, because a library may have another integer size or calling convention.
+// selfTest multiplies two small matrices, because a library may have another integer size or
+// calling convention.
 func (l *library) selfTest() error {
 	a, b, c := []float64{1, 2, 3, 4, 5, 6}, []float64{1, -1, 2, 0, 1, 3}, make([]float64, 4)
 	callGemm(l.float64.gemm, 'N', 'N', 2, 2, 3, 1, a, 3, b, 2, 0, c, 2)
@@ -118,10 +119,10 @@ func (l *library) selfTest() error {
 	return nil
 }
 
-// prepareEnvironment sets the variables that a library reads when it is loaded, unless the user has set them: one
-// thread, so that it creates no pool of idle threads, and OpenBLAS's AVX-512 kernels where the processor has
-// AVX-512, because releases older than the processor use much slower ones. restore resets the environment for
-// child processes.
+// prepareEnvironment sets the variables that a library reads when it is loaded, unless the user
+// has set them: one thread, so that it creates no pool of idle threads, and OpenBLAS's AVX-512
+// kernels where the processor has AVX-512, because releases older than the processor use much
+// slower ones. restore resets the environment for child processes.
 func prepareEnvironment() (restore func()) {
 	want := map[string]string{
 		"OPENBLAS_NUM_THREADS": "1",
@@ -137,7 +138,8 @@ func prepareEnvironment() (restore func()) {
 		if _, set := os.LookupEnv(name); set {
 			continue
 		}
-		// This sets the C library's environment as well: without cgo, by purego's hook into the runtime.
+		// This sets the C library's environment as well: without cgo, by purego's hook into the
+		// runtime.
 		if os.Setenv(name, value) == nil {
 			added = append(added, name)
 		}
@@ -149,7 +151,8 @@ func prepareEnvironment() (restore func()) {
 	}
 }
 
-// missingError marks the error of a library that is not installed, as opposed to one that does not load.
+// missingError marks the error of a library that is not installed, as opposed to one that does
+// not load.
 func missingError(name string, err error) error {
 	if filepath.IsAbs(name) {
 		if _, statErr := os.Stat(name); statErr == nil {

@@ -2,8 +2,9 @@ package cpublas
 
 // turns limits the concurrent calls of a library; nil for no limit.
 //
-// OpenBLAS allocates a buffer of 32 to 256 MiB for each concurrent call, keeps it, and retries forever if there is
-// no room. Where memory is limited, calls follow one another and use the buffer of the first.
+// OpenBLAS allocates a buffer of 32 to 256 MiB for each concurrent call, keeps it, and retries
+// forever if there is no room. Where memory is limited, calls follow one another and use the
+// buffer of the first.
 var turns chan struct{}
 
 // takeTurns makes the calls of a library follow one another if memory is limited.

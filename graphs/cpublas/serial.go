@@ -5,11 +5,11 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// serial is gonum's BLAS with products on the calling goroutine. gonum's own products start as many goroutines as
-// there are processors in every call, in addition to those of a pool.
+// serial is gonum's BLAS with products on the calling goroutine. gonum's own products start as
+// many goroutines as there are processors in every call, in addition to those of a pool.
 //
-// gonum divides a product with at least four blocks in its result, and adds the blocks of the inner dimension in
-// order. Calls of at most three blocks in the same order have the same bits.
+// gonum divides a product with at least four blocks in its result, and adds the blocks of the
+// inner dimension in order. Calls of at most three blocks in the same order have the same bits.
 type serial struct{ gonum.Implementation }
 
 var (
@@ -17,7 +17,8 @@ var (
 	_ blas.Float32 = serial{}
 )
 
-// Constants of gonum: blocks are gonumBlock×gonumBlock, and products of gonumParallel blocks are divided.
+// Constants of gonum: blocks are gonumBlock×gonumBlock, and products of gonumParallel blocks are
+// divided.
 const (
 	gonumBlock    = 64
 	gonumParallel = 4
@@ -35,8 +36,8 @@ func (s serial) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []flo
 	inBlocks(s.Implementation.Sgemm, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// inBlocks calls gonum's product once, if gonum does not divide it, panics or has nothing to multiply, or else for
-// strips of blocks.
+// inBlocks calls gonum's product once, if gonum does not divide it, panics or has nothing to
+// multiply, or else for strips of blocks.
 func inBlocks[T Float](gemm func(ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T,
 	c []T, ldc int), ta, tb blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
 	blocks := ((m + gonumBlock - 1) / gonumBlock) * ((n + gonumBlock - 1) / gonumBlock)

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// The products of gonum have their bits on one goroutine.
+// Products of gonum have the same bits on one goroutine.
 func TestProductsOfGonumStayOnOneGoroutine(t *testing.T) {
 	tier.Sequential(t)
 	serialProducts(t, serial{}.Dgemm, gonum.Implementation{}.Dgemm)
@@ -63,12 +63,12 @@ func serialProducts[T Float](t *testing.T, ours, gonums func(ta, tb blas.Transpo
 	}
 	close(stop)
 	<-done
-	if most > before+1 { // the one that counts
+	if most > before+1 { // the goroutine that counts
 		t.Errorf("%d goroutines, want %d", most, before+1)
 	}
 }
 
-// Setup lets gonum's products stay on their goroutine, too, where no library is loaded.
+// After Setup without a library, gonum's products stay on the calling goroutine.
 func TestSetupRegistersSerialProducts(t *testing.T) {
 	if os.Getenv(EnvVar) != "gonum" {
 		c := exec.Command(os.Args[0], "-test.run=^TestSetupRegistersSerialProducts$", "-test.v")

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// On these platforms no library is loaded at run time: dlopen always fails, and nothing below it is reached.
+// On these platforms no library is loaded at run time: dlopen always fails, and nothing below it
+// is reached.
 
 var openBLASNames, mklNames []string
 

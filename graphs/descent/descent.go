@@ -1,16 +1,17 @@
-// Package descent minimises the noise covariance of the cloaking mechanism (Smith, Álvarez and Lawrence)
-// by the paper's projected gradient descent, for many problems at once.
+// Package descent minimises the noise covariance of the cloaking mechanism (Smith, Álvarez and
+// Lawrence) by the paper's projected gradient descent, for many problems at once.
 //
-// For a P×N matrix C with columns c_i, the noise covariance is M = Σ λ_i c_i c_iᵀ with λ ≥ 0, as small as
-// c_iᵀ M⁻¹ c_i ≤ 1 allows. The paper's gradient (2) is that of the objective
+// For a P×N matrix C with columns c_i, the noise covariance is M = Σ λ_i c_i c_iᵀ with λ ≥ 0, as
+// small as c_iᵀ M⁻¹ c_i ≤ 1 allows. The paper's gradient (2) is that of the objective
 //
 //	f(λ) = Σλ − log|M|,  ∂f/∂λ_j = 1 − c_jᵀ M⁻¹ c_j,
 //
 // whose minimum is the D-optimal design: Σλ = P, and c_jᵀ M⁻¹ c_j = 1 for every c_j with λ_j > 0.
 //
-// Update, projection and stopping test are in the graph, which makes several steps per run. Problems of
-// one size class form one batch, whose weights stay on the backend; each run copies only the number of
-// steps of each problem to the host. A problem has the same bits alone and in any batch.
+// Update, projection and stopping test are in the graph, which makes several steps per run.
+// Problems of one size class form one batch, whose weights stay on the backend; each run copies
+// only the number of steps of each problem to the host. A problem has the same bits alone and in
+// any batch.
 package descent
 
 import (
@@ -79,10 +80,10 @@ func Descend(ctx context.Context, e *engine.Engine, p Problem, opts Options) (De
 	return all[0], all[0].Err
 }
 
-// DescendAll minimises f for each problem, such as the folds of a data set under several configurations
-// and from several starts. C (P×N) must have rank P, because M is singular otherwise; for a smaller
-// rank, pass the coordinates of C in its range. A problem that fails has an error of its own, and the
-// others are solved.
+// DescendAll minimises f for each problem, such as the folds of a data set under several
+// configurations and from several starts. C (P×N) must have rank P, because M is singular
+// otherwise; for a smaller rank, pass the coordinates of C in its range. A problem that fails has
+// an error of its own, and the others are solved.
 func DescendAll(ctx context.Context, e *engine.Engine, problems []Problem, opts Options) ([]Descent, error) {
 	if err := opts.check(); err != nil {
 		return nil, fmt.Errorf("cloaking descent: %w", err)
@@ -150,8 +151,8 @@ func (p *Problem) start() []float64 {
 	return equal
 }
 
-// take sets the result of a p×n problem from the last evaluation, or its error: that of the graph, or one
-// for numbers that are not finite.
+// take sets the result of a p×n problem from the last evaluation, or its error: that of the
+// graph, or one for numbers that are not finite.
 func (d *Descent) take(p, n int, failed error, lambda []float64, logdet, sum, worst float64) {
 	gap := float64(p) * math.Log(sum*worst/float64(p))
 	switch {

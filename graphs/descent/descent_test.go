@@ -18,7 +18,7 @@ import (
 	"privkern/graphs/op"
 )
 
-// design is a 3×10 matrix by formula, c_ij = cos(1.1·(i+1)·(j+1) + i²). Five of
+// design returns a 3×10 matrix by formula, c_ij = cos(1.1·(i+1)·(j+1) + i²). Five of
 // its columns carry weight at the optimum.
 func design() *mat.Dense {
 	c := mat.NewDense(3, 10, nil)
@@ -58,7 +58,7 @@ func TestDescentReachesTheOptimum(t *testing.T) {
 	})
 }
 
-// The gap bounds what is missing to the optimum, from the first iterate on.
+// The gap bounds the distance to the optimum, from the first iterate on.
 func TestGapIsACertificate(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := design()
@@ -116,7 +116,7 @@ func TestOneStepByHand(t *testing.T) {
 	}
 }
 
-// symbolic is Σλ − log|C diag(λ) Cᵀ| and its derivative by λ, as gorgonia finds it.
+// symbolic computes Σλ − log|C diag(λ) Cᵀ| and its derivative with respect to λ by gorgonia.
 func symbolic(p, n int) engine.Program {
 	return engine.Program{Name: "objective", Key: fmt.Sprintf("objective %d %d", p, n), Build: func(b *engine.Builder) {
 		c, lambda := b.Input("c", p, n), b.Input("lambda", n, 1)
@@ -126,7 +126,7 @@ func symbolic(p, n int) engine.Program {
 	}}
 }
 
-// byHand is a descent with the symbolic gradient and its update on the host.
+// byHand descends by the symbolic gradient, with the update on the host.
 func byHand(t *testing.T, c *mat.Dense, start []float64, steps int, rate float64) []float64 {
 	t.Helper()
 	p, n := c.Dims()
@@ -144,7 +144,7 @@ func byHand(t *testing.T, c *mat.Dense, start []float64, steps int, rate float64
 	return lambda
 }
 
-// The steps are those of gorgonia's symbolic derivative of the objective.
+// The steps agree with gorgonia's symbolic derivative of the objective.
 func TestStepsOfTheSymbolicGradient(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	start := []float64{.1, .5, .9, .3, .2, .7, .4, .8, .6, .15}
@@ -175,7 +175,7 @@ func TestSinglePrecision(t *testing.T) {
 	}
 }
 
-// mixed are problems of several size classes, with starts from which some end early.
+// mixed returns problems of several size classes, with starts from which some end early.
 func mixed() []Problem {
 	ones := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
 	return []Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)}, {C: design(), Start: ones},
@@ -184,8 +184,7 @@ func mixed() []Problem {
 		{C: graphtest.Normal(graphtest.Rand(3), 4, 9)}}
 }
 
-// A batch is the descents one by one, bit for bit, for any number of workers and with any
-// other members.
+// A batch has the bits of single descents, for any number of workers and any other members.
 func TestDescendAll(t *testing.T) {
 	problems := mixed()
 	for _, workers := range []int{1, 3} {
@@ -225,8 +224,7 @@ func TestDescendAll(t *testing.T) {
 	}
 }
 
-// A problem that has ended stays where it is while others go on, to the last bit, and its
-// steps are not counted.
+// A problem that has ended keeps every bit, and its further steps are not counted.
 func TestFrozenAfterItsEnd(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	for i, p := range mixed() {
@@ -256,7 +254,7 @@ func TestFrozenAfterItsEnd(t *testing.T) {
 	}
 }
 
-// More problems than a batch may have are several batches, with the same results.
+// More problems than fit into a batch form several batches, with the same results.
 func TestBatchesAreBounded(t *testing.T) {
 	c := graphtest.Normal(graphtest.Rand(7), 60, 1000)
 	problems := make([]Problem, 70)
@@ -304,8 +302,8 @@ func TestInvalidInput(t *testing.T) {
 	}
 }
 
-// Rank-deficient C is an error of its own, and so is a descent that leaves the finite
-// numbers or the definite matrices; the others of the batch go on.
+// A rank-deficient C, a descent to values that are not finite, and one to a matrix that is not
+// definite have an error of their own; the others of the batch are solved.
 func TestProblemsThatFail(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 2)
 	deficient, huge := design(), design()
@@ -349,7 +347,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is one of a large problem, and one of each of 28 small ones.
+// BenchmarkStep measures a step of a large problem, and of 28 small ones.
 func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct{ problems, p, n int }{{1, 100, 287}, {28, 21, 266}, {1, 21, 266}} {
 		b.Run(fmt.Sprintf("%d of %dx%d", c.problems, c.p, c.n), func(b *testing.B) {

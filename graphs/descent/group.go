@@ -13,8 +13,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// batchElements bounds the elements of the matrices C of one batch, 32 MiB in float64. A step takes two
-// further matrices of this size.
+// batchElements bounds the elements of the matrices C of one batch, 32 MiB in float64. A step
+// takes two further matrices of this size.
 const batchElements = 1 << 22
 
 // group is a batch of problems of one size class, p×n.
@@ -103,8 +103,8 @@ func (g *group) descend(ctx context.Context, e *engine.Engine, o *Options, repor
 	return g.finish(ctx, e, kept, lambda, failed, results)
 }
 
-// steps makes a number of steps from lambda, and returns the resulting weights, resident, and the number
-// of steps before the end of each member. failed receives the first error of each member.
+// steps makes a number of steps from lambda, and returns the resulting weights, resident, and the
+// number of steps before the end of each member. failed receives the first error of each member.
 func (g *group) steps(ctx context.Context, e *engine.Engine, kept engine.Values, lambda gorgonia.Value, steps int,
 	failed []error) (next gorgonia.Value, taken []float64, err error) {
 	m := len(g.problems)

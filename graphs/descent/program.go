@@ -12,9 +12,10 @@ import (
 // takes a millisecond or two, and a run has about a hundred launches and one wait.
 const stepsPerRun = 10
 
-// The programs below compute a batch of m problems of the size class p×n. "c" (m×p×n) is padded by
-// zeros, and "count" (m) is the number of rows without padding. Rows of the padding are an identity in
-// M, and a column of it has cᵀM⁻¹c = 0 and the weight zero, which a step does not change.
+// The programs below compute a batch of m problems of the size class p×n. "c" (m×p×n) is padded
+// by zeros, and "count" (m) is the number of rows without padding. Rows of the padding are an
+// identity in M, and a column of it has cᵀM⁻¹c = 0 and the weight zero, which a step does not
+// change.
 
 // point holds the quantities that the programs evaluate at the weights λ of each member.
 type point struct {
@@ -25,7 +26,8 @@ type point struct {
 }
 
 // evaluate adds M = C diag(λ) Cᵀ, its factor, and the squared Mahalanobis norms
-// c_jᵀM⁻¹c_j = ‖L⁻¹c_j‖² of all columns. Each of the two products takes p²n operations, the factor p³/3.
+// c_jᵀM⁻¹c_j = ‖L⁻¹c_j‖² of all columns. Each of the two products takes p²n operations, the
+// factor p³/3.
 func evaluate(b *engine.Builder, c, count, lambda *gorgonia.Node, m, n int) point {
 	var at point
 	at.factor = b.Cholesky(b.Leading(1, b.WeightedGram(c, lambda), count))
@@ -35,14 +37,15 @@ func evaluate(b *engine.Builder, c, count, lambda *gorgonia.Node, m, n int) poin
 	return at
 }
 
-// stepProgram computes a number of steps for each of m problems, from the weights "lambda" (m×n×1) to the
-// output of that name. One step is
+// stepProgram computes a number of steps for each of m problems, from the weights "lambda"
+// (m×n×1) to the output of that name. One step is
 //
 //	λ ← max(0, λ − η(1 − q)),  q_j = c_jᵀM⁻¹c_j.
 //
-// "rate" (m) is η. A member with Σλ·max q ≤ "bound" (m) has ended: its further steps are zero, and leave
-// every bit of λ as it is. For a tolerance t of the gap p·log(Σλ·max q / p), the bound is p·exp(t/p).
-// "zero" is a constant (m×n×1). The output "steps" (m) counts the steps of each member before its end.
+// "rate" (m) is η. A member with Σλ·max q ≤ "bound" (m) has ended: its further steps are zero,
+// and leave every bit of λ as it is. For a tolerance t of the gap p·log(Σλ·max q / p), the bound
+// is p·exp(t/p). "zero" is a constant (m×n×1). The output "steps" (m) counts the steps of each
+// member before its end.
 func stepProgram(m, p, n, steps int) engine.Program {
 	return engine.Program{
 		Name: "steps of the cloaking descent",

@@ -2,8 +2,8 @@ package descent
 
 import "sync"
 
-// newCounter returns a function that adds steps of concurrent batches and passes the sum to progress, one
-// call at a time.
+// newCounter returns a function that adds steps of concurrent batches and passes the sum to
+// progress, one call at a time.
 func newCounter(progress func(done, total int), total int) func(steps int) {
 	if progress == nil {
 		return func(int) {}

@@ -37,7 +37,8 @@ func newClasses(labels []int) (*classes, error) {
 	return c, nil
 }
 
-// maxClasses limits the number of classes, because more suggest a column of numbers instead of labels.
+// maxClasses limits the number of classes, because more suggest a column of numbers instead of
+// labels.
 const maxClasses = 1000
 
 // number returns L, the number of classes.
@@ -54,10 +55,11 @@ func (c *classes) indicators() *mat.Dense {
 
 // contrasts returns T (L×(L−1)) such that the basis is U = indicators·T.
 //
-// The columns of indicators·diag(1/√N_l) are orthonormal, and their combination with w_l = √(N_l/N) is the
-// constant. A Householder matrix that maps the first axis to w has a basis of the orthogonal complement of
-// w in its other columns. U is orthonormal to rounding for any class sizes. Results do not depend on the
-// choice of the basis, because K_B and every score depend only on UUᵀ.
+// The columns of indicators·diag(1/√N_l) are orthonormal, and their combination with
+// w_l = √(N_l/N) is the constant. A Householder matrix that maps the first axis to w has a basis
+// of the orthogonal complement of w in its other columns. U is orthonormal to rounding for any
+// class sizes. Results do not depend on the choice of the basis, because K_B and every score
+// depend only on UUᵀ.
 func (c *classes) contrasts() *mat.Dense {
 	l := c.number()
 	n := float64(len(c.of))

@@ -12,8 +12,8 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Map maps a sample to its compressed features, Coefficientsᵀk − Shift, where k holds the kernel values
-// between the points and the sample. It is the public part of a compression.
+// Map maps a sample to its compressed features, Coefficientsᵀk − Shift, where k holds the kernel
+// values between the points and the sample. It is the public part of a compression.
 type Map struct {
 	Kernel       kernel.Kernel
 	Points       *mat.Dense // P×d
@@ -21,8 +21,8 @@ type Map struct {
 	Shift        []float64  // Q
 }
 
-// Map returns the map of a projection. Its points are the training samples or, for the linear kernel, the
-// unit vectors, which reveal nothing of the samples.
+// Map returns the map of a projection. Its points are the training samples or, for the linear
+// kernel, the unit vectors, which reveal nothing of the samples.
 func (p *Projection) Map() *Map {
 	m := &Map{Kernel: p.kernel, Points: p.points, Coefficients: p.a, Shift: p.shift}
 	if m.Kernel.String() != kernel.Linear(1).String() {
@@ -34,8 +34,8 @@ func (p *Projection) Map() *Map {
 	return &Map{Kernel: m.Kernel, Points: UnitVectors(d), Coefficients: &w, Shift: p.shift}
 }
 
-// UnitVectors returns the identity, d×d: points for which coefficients of the linear kernel are those of
-// the columns.
+// UnitVectors returns the identity, d×d: points for which coefficients of the linear kernel are
+// those of the columns.
 func UnitVectors(d int) *mat.Dense {
 	u := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -50,14 +50,14 @@ func (m *Map) Apply(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.D
 	return p.Project(ctx, e, y)
 }
 
-// landmarkTolerance is the share of the largest eigenvalue of the landmarks' kernel matrix below which
-// eigenvalues are treated as zero. A negative eigenvalue beyond it is an error.
+// landmarkTolerance is the share of the largest eigenvalue of the landmarks' kernel matrix below
+// which eigenvalues are treated as zero. A negative eigenvalue beyond it is an error.
 const landmarkTolerance = 1e-10
 
-// NewLandmarks returns the map to features whose inner products approximate the kernel by k_xᵀ K⁺ k_y, with
-// the kernel matrix K of the landmarks (P×d) (Williams and Seeger, "Using the Nyström method to speed up
-// kernel machines", 2001). It does not depend on data. It returns an error if K is not positive
-// semidefinite.
+// NewLandmarks returns the map to features whose inner products approximate the kernel by k_xᵀ K⁺
+// k_y, with the kernel matrix K of the landmarks (P×d) (Williams and Seeger, "Using the Nyström
+// method to speed up kernel machines", 2001). It does not depend on data. It returns an error if
+// K is not positive semidefinite.
 func NewLandmarks(ctx context.Context, e *engine.Engine, k kernel.Kernel, landmarks *mat.Dense) (*Map, error) {
 	matrix, err := k.Matrix64(ctx, e, landmarks, landmarks)
 	if err != nil {
@@ -91,7 +91,8 @@ func NewLandmarks(ctx context.Context, e *engine.Engine, k kernel.Kernel, landma
 	return &Map{Kernel: k, Points: landmarks, Coefficients: roots, Shift: make([]float64, n-first)}, nil
 }
 
-// After returns the composition of m and a linear compression of its features. Its points are those of m.
+// After returns the composition of m and a linear compression of its features. Its points are
+// those of m.
 func (m *Map) After(compression *Map) *Map {
 	_, r := m.Coefficients.Dims()
 	if p, _ := compression.Points.Dims(); p != r || compression.Kernel.String() != kernel.Linear(1).String() {

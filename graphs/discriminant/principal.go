@@ -12,8 +12,8 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// FitPrincipal compresses a kernel to its Q principal components, without labels. With eigenpairs (μ, q) of
-// K̄ (N×N), the features are Z = √μ q and the coefficients q/√μ.
+// FitPrincipal compresses a kernel to its Q principal components, without labels. With eigenpairs
+// (μ, q) of K̄ (N×N), the features are Z = √μ q and the coefficients q/√μ.
 //
 // It uses only o.Components, at most N−1, and returns an error if K̄ has fewer positive eigenvalues.
 func FitPrincipal(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, o Options) (*Projection,
@@ -25,13 +25,13 @@ func FitPrincipal(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat
 	return p, nil
 }
 
-// FitDesensitised compresses a kernel to the Q directions with the largest ratio of the scatter of all
-// samples to the scatter between the classes of the labels, which are those to be hidden. It does not use
-// the labels of the task.
+// FitDesensitised compresses a kernel to the Q directions with the largest ratio of the scatter
+// of all samples to the scatter between the classes of the labels, which are those to be hidden.
+// It does not use the labels of the task.
 //
 // Chanyaswad, Chang and Kung name such a compression (Section V-A, "desensitized RDCA") without a
-// definition. Here it is the discriminant component analysis of Eq. (6) with the scatter of all samples as
-// the signal and the scatter between the classes, K_B, as the noise:
+// definition. Here it is the discriminant component analysis of Eq. (6) with the scatter of all
+// samples as the signal and the scatter between the classes, K_B, as the noise:
 //
 //	K̄² a = λ (K_B + ρK̄) a,  aᵀ(K_B + ρK̄)a = 1.
 //
@@ -39,8 +39,8 @@ func FitPrincipal(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat
 //
 //	D = K̄ − K̄U G⁻¹ UᵀK̄
 //
-// give λ = μ/ρ, Z = √λ q and a = (q − U G⁻¹ UᵀK̄q)/(ρ√λ). For large ρ, D tends to K̄, and the directions to
-// the principal components.
+// give λ = μ/ρ, Z = √λ q and a = (q − U G⁻¹ UᵀK̄q)/(ρ√λ). For large ρ, D tends to K̄, and the
+// directions to the principal components.
 //
 // It uses o.Ridge and o.Components, at most N−1.
 func FitDesensitised(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int,
@@ -71,13 +71,13 @@ func FitDesensitised(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *
 	return p, nil
 }
 
-// spreadTolerance is the share of the trace of the centred kernel matrix below which its eigenvalues are
-// treated as zero.
+// spreadTolerance is the share of the trace of the centred kernel matrix below which its
+// eigenvalues are treated as zero.
 const spreadTolerance = 1e-10
 
-// fitSpread compresses to the directions of the largest eigenvalues of D; u (N×m) is the basis of the
-// contrasts to be hidden, or nil. It computes in float64 on every engine, because eigenvectors of small
-// eigenvalues are divided by their roots.
+// fitSpread compresses to the directions of the largest eigenvalues of D; u (N×m) is the basis of
+// the contrasts to be hidden, or nil. It computes in float64 on every engine, because
+// eigenvectors of small eigenvalues are divided by their roots.
 func fitSpread(ctx context.Context, e *engine.Engine, k kernel.Kernel, x, u *mat.Dense, o Options) (*Projection,
 	error) {
 	if err := k.Validate(); err != nil {
@@ -118,7 +118,8 @@ func fitSpread(ctx context.Context, e *engine.Engine, k kernel.Kernel, x, u *mat
 	return spreadProjection(k, x, pairs, hidden, means, trace, o)
 }
 
-// spreadProjection scales the eigenvectors, which are the rows of pairs (Q×(N+1)) after their eigenvalues.
+// spreadProjection scales the eigenvectors, which are the rows of pairs (Q×(N+1)) after their
+// eigenvalues.
 func spreadProjection(k kernel.Kernel, x, pairs, hidden *mat.Dense, means []float64, trace float64, o Options,
 ) (*Projection, error) {
 	n, _ := x.Dims()
@@ -157,8 +158,8 @@ func spreadProjection(k kernel.Kernel, x, pairs, hidden *mat.Dense, means []floa
 	return p, nil
 }
 
-// signOf returns the sign that makes the largest element of an eigenvector positive, because solvers differ
-// in it, and features are written to files and compared.
+// signOf returns the sign that makes the largest element of an eigenvector positive, because
+// solvers differ in it, and features are written to files and compared.
 func signOf(v []float64) float64 {
 	largest := 0.0
 	for _, x := range v {
@@ -172,10 +173,10 @@ func signOf(v []float64) float64 {
 	return 1
 }
 
-// spreadProgram computes, from the samples "x" (n×d) and, unless m is 0, the basis "u" (n×m) and "rho", the q
-// largest eigenpairs of D ("pairs", q×(n+1), see [FitDesensitised]), the "gain" G⁻¹UᵀK̄ (m×n), the "means" of
-// the rows of the kernel matrix (n×1), and the "trace" of the centred one. The eigenproblem dominates, with
-// about 4n³/3 operations for the tridiagonal form.
+// spreadProgram computes, from the samples "x" (n×d) and, unless m is 0, the basis "u" (n×m) and
+// "rho", the q largest eigenpairs of D ("pairs", q×(n+1), see [FitDesensitised]), the "gain"
+// G⁻¹UᵀK̄ (m×n), the "means" of the rows of the kernel matrix (n×1), and the "trace" of the
+// centred one. The eigenproblem dominates, with about 4n³/3 operations for the tridiagonal form.
 func spreadProgram(k kernel.Kernel, n, d, m, q int) engine.Program {
 	return engine.Program{Name: "components of spread of kernel " + k.String(),
 		Key: fmt.Sprintf("kernel spread %v %d %d %d %d", k, n, d, m, q),

@@ -11,18 +11,17 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// spreadKernels are what the compressions are tried with; the sigmoid is indefinite.
+// spreadKernels holds the kernels of the tests; the sigmoid is indefinite.
 var spreadKernels = []kernel.Kernel{kernel.Linear(1), kernel.RBF(.05), kernel.Laplacian(.1, 1), kernel.Sigmoid(.01, 1)}
 
-// centredMatrix is K̄ of the samples.
+// centredMatrix returns K̄ of the samples.
 func centredMatrix(k, c *mat.Dense) *mat.Dense {
 	var m mat.Dense
 	m.Product(c, k, c)
 	return &m
 }
 
-// The features of principal components are those of the eigenvalues of K̄, and so is what
-// further samples get.
+// The features of principal components agree with the eigenpairs of K̄, also for further samples.
 func TestPrincipalComponents(t *testing.T) {
 	x, _, _ := formula(60)
 	e := graphtest.Engine(t, "float64", 2)
@@ -57,8 +56,8 @@ func TestPrincipalComponents(t *testing.T) {
 	}
 }
 
-// The desensitised components solve K̄²a = λ(K_B + ρK̄)a with K_B as Eq. (10) has it, are
-// scaled as it says, and are the largest.
+// The desensitised components solve K̄²a = λ(K_B + ρK̄)a with K_B of Eq. (10), satisfy its
+// constraint, and have the largest λ.
 func TestDesensitisedComponents(t *testing.T) {
 	x, _, privacy := formula(60)
 	e := graphtest.Engine(t, "float64", 2)
@@ -104,8 +103,8 @@ func times(a, b mat.Matrix) *mat.Dense {
 	return &c
 }
 
-// Classes that differ in a direction lose it: what separates them less than the principal
-// components do is left.
+// The compression removes a direction in which the classes differ: its features separate them
+// less than principal components.
 func TestDesensitisedComponentsHide(t *testing.T) {
 	x, _, privacy := formula(60)
 	e := graphtest.Engine(t, "float64", 2)
@@ -165,7 +164,7 @@ func TestSpreadRefuses(t *testing.T) {
 	}
 }
 
-// A map gives what the projection gives, and that of the linear kernel has no sample.
+// A map has the features of its projection, and that of the linear kernel holds no sample.
 func TestMap(t *testing.T) {
 	x, _, _ := formula(60)
 	further, _, _ := formula(75)

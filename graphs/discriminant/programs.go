@@ -9,17 +9,19 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// solveProgram computes, from the samples "x" (n×d), the basis "u" (n×m) and "rho", the matrices of KDCA:
-// "solutions", [X_1 … X_J] (n×Jm); "images", [K̄X_1 … K̄X_J] (n×Jm); "small", [UᵀK̄X_1 … UᵀK̄X_J] (m×Jm); the
-// "means" of the rows of the kernel matrix (n×1); the "trace" of the centred one; and the reciprocal of the
-// condition number, "rcond". At most two n×n matrices exist at a time.
+// solveProgram computes, from the samples "x" (n×d), the basis "u" (n×m) and "rho", the matrices
+// of KDCA: "solutions", [X_1 … X_J] (n×Jm); "images", [K̄X_1 … K̄X_J] (n×Jm); "small", [UᵀK̄X_1 …
+// UᵀK̄X_J] (m×Jm); the "means" of the rows of the kernel matrix (n×1); the "trace" of the centred
+// one; and the reciprocal of the condition number, "rcond". At most two n×n matrices exist at a
+// time.
 //
-// With X_0 = U, the images are K̄X_j = X_(j−1) − ρX_j, without a product. The rounding error of the difference
-// is of the size of U, so that for an image of norm κ/(κ+ρ) the relative error exceeds that of the product by
-// ρ/κ units of roundoff.
+// With X_0 = U, the images are K̄X_j = X_(j−1) − ρX_j, without a product. The rounding error of
+// the difference is of the size of U, so that for an image of norm κ/(κ+ρ) the relative error
+// exceeds that of the product by ρ/κ units of roundoff.
 //
-// The kernel matrix takes n²d operations, the factor n³/3, and the solves 2n²Jm with J = 5 and m = L−1 as a
-// rule, so that the factor dominates. The generalised eigenproblem of order n would take about 14n³.
+// The kernel matrix takes n²d operations, the factor n³/3, and the solves 2n²Jm with J = 5 and
+// m = L−1 as a rule, so that the factor dominates. The generalised eigenproblem of order n would
+// take about 14n³.
 func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 	return engine.Program{Name: "discriminant components of kernel " + k.String(),
 		Key: fmt.Sprintf("kdca %v %d %d %d %d", k, n, d, m, solves),
@@ -53,8 +55,9 @@ func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 		}}
 }
 
-// projectProgram computes the "product" (t×q) of the kernel matrix between the samples "y" (t×d) and "x" (n×d)
-// with the coefficients "a" (n×q). Callers bound t, because the kernel matrix is t×n.
+// projectProgram computes the "product" (t×q) of the kernel matrix between the samples "y" (t×d)
+// and "x" (n×d) with the coefficients "a" (n×q). Callers bound t, because the kernel matrix is
+// t×n.
 func projectProgram(k kernel.Kernel, t, n, d, q int) engine.Program {
 	return engine.Program{Name: "projection by kernel " + k.String(),
 		Key: fmt.Sprintf("kdca projection %v %d %d %d %d", k, t, n, d, q),
@@ -64,8 +67,8 @@ func projectProgram(k kernel.Kernel, t, n, d, q int) engine.Program {
 		}}
 }
 
-// productsProgram computes the "gram" matrix ZᵀZ (r×r) of features "z" (n×r), and their "sums" EᵀZ (c×r) over
-// the indicators "e" (n×c). r is the sum of the kernels' Q.
+// productsProgram computes the "gram" matrix ZᵀZ (r×r) of features "z" (n×r), and their "sums"
+// EᵀZ (c×r) over the indicators "e" (n×c). r is the sum of the kernels' Q.
 func productsProgram(n, r, c int) engine.Program {
 	return engine.Program{Name: "inner products of compressive kernels",
 		Key: fmt.Sprintf("multikernel products %d %d %d", n, r, c),

@@ -1,16 +1,17 @@
-// Package discriminant compresses kernels by discriminant component analysis and combines the compressive
-// kernels, as graph programs: the method of Chanyaswad, Chang and Kung, "A compressive multi-kernel method for
-// privacy-preserving machine learning" (2017), whose equations are cited.
+// Package discriminant compresses kernels by discriminant component analysis and combines the
+// compressive kernels, as graph programs: the method of Chanyaswad, Chang and Kung, "A
+// compressive multi-kernel method for privacy-preserving machine learning" (2017), whose
+// equations are cited.
 //
 // # Compression
 //
-// With the centred kernel matrix K̄ = CKC of N samples in L classes, kernel discriminant component analysis
-// (KDCA, Eq. 8) finds the vectors a of the largest λ in
+// With the centred kernel matrix K̄ = CKC of N samples in L classes, kernel discriminant
+// component analysis (KDCA, Eq. 8) finds the vectors a of the largest λ in
 //
 //	(K_B + ρ'K̄) a = λ (K̄² + ρK̄) a,  aᵀ(K̄² + ρK̄)a = 1.
 //
-// K_B (Eq. 10) is K̄UUᵀK̄, where the orthonormal columns of U (N×(L−1)) span the class indicators orthogonal to
-// the constant. On the range of K̄ the problem is therefore
+// K_B (Eq. 10) is K̄UUᵀK̄, where the orthonormal columns of U (N×(L−1)) span the class indicators
+// orthogonal to the constant. On the range of K̄ the problem is therefore
 //
 //	(λ(K̄ + ρI) − ρ'I) a = UUᵀK̄a,
 //
@@ -18,12 +19,12 @@
 //
 //	F(δ) = UᵀK̄(K̄ + (ρ−δ)I)⁻¹U = Σ_j δ^(j−1) UᵀK̄X_j,  X_j = (K̄ + ρI)^−j U,
 //
-// and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few solves replace the generalised
-// eigenproblem of order N, whose right matrix is singular. There are L−1 such λ above ρ'/ρ; further directions
-// do not separate the classes.
+// and z is its eigenvector, a ∝ Σ_j δ^(j−1) X_j z. One Cholesky factor and a few solves replace
+// the generalised eigenproblem of order N, whose right matrix is singular. There are L−1 such λ
+// above ρ'/ρ; further directions do not separate the classes.
 //
-// The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A (N×Q). The rows of Z are features: a
-// kernel machine on the compressive kernel is a linear one on them.
+// The compressive kernel K̄AAᵀK̄ (Eq. 13) is kept as its factor Z = K̄A (N×Q). The rows of Z are
+// features: a kernel machine on the compressive kernel is a linear one on them.
 package discriminant
 
 import (
@@ -44,8 +45,8 @@ import (
 
 // Options are the parameters of the compression.
 //
-// ρ and ρ' have the unit of an eigenvalue of K̄, so that their effect depends on N and on the scale of the
-// kernel.
+// ρ and ρ' have the unit of an eigenvalue of K̄, so that their effect depends on N and on the
+// scale of the kernel.
 type Options struct {
 	// Ridge is ρ > 0, by which the scatter of all samples is regularised.
 	Ridge float64
@@ -55,14 +56,15 @@ type Options struct {
 	Components int
 }
 
-// Projection is a compressive kernel: a kernel, its projection A, and the data to project further samples.
+// Projection is a compressive kernel: a kernel, its projection A, and the data to project further
+// samples.
 type Projection struct {
 	kernel kernel.Kernel
 	points *mat.Dense // N×d, the training samples
 	// a is A, N×Q; its columns sum to zero.
 	a *mat.Dense
-	// shift is mᵀA (Q) for the means m of the rows of the training kernel matrix, because test kernels
-	// are centred with training statistics.
+	// shift is mᵀA (Q) for the means m of the rows of the training kernel matrix, because test
+	// kernels are centred with training statistics.
 	shift []float64
 	dtype tensor.Dtype
 
@@ -78,8 +80,9 @@ const (
 	mostSolves  = 80
 )
 
-// The fixed point of a component's power ends at a relative change of δ of powerTolerance, or of the rounding
-// error of the largest eigenvalue if that is more. It is an error if it takes more than mostPowers steps.
+// The fixed point of a component's power ends at a relative change of δ of powerTolerance, or of
+// the rounding error of the largest eigenvalue if that is more. It is an error if it takes more
+// than mostPowers steps.
 const (
 	powerTolerance = 1e-14
 	mostPowers     = 200
@@ -87,13 +90,13 @@ const (
 
 // Fit compresses a kernel for the classes of the rows of x (N×d).
 //
-// It returns an *op.NotPositiveDefiniteError if K̄ + ρI is not positive definite, which happens for kernels
-// that are not positive semidefinite, such as the sigmoid. A float32 engine computes in float64, and gets a
-// warning, where the condition is too large for float32.
+// It returns an *op.NotPositiveDefiniteError if K̄ + ρI is not positive definite, which happens
+// for kernels that are not positive semidefinite, such as the sigmoid. A float32 engine computes
+// in float64, and gets a warning, where the condition is too large for float32.
 //
-// Labels may be any integers. Components are in descending order of their power. It is an error if a
-// component's power does not exceed ρ'/ρ, because directions that do not separate the classes have powers up
-// to that value.
+// Labels may be any integers. Components are in descending order of their power. It is an error
+// if a component's power does not exceed ρ'/ρ, because directions that do not separate the
+// classes have powers up to that value.
 func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, labels []int,
 	o Options) (*Projection, error) {
 	classes, err := checkFit(k, x, labels, o)
@@ -165,16 +168,18 @@ type fit struct {
 	powers  int // limit on the steps of a component's fixed point
 }
 
-// solutions holds the outputs of solveProgram: the powers [X_1 … X_J] and their images [K̄X_1 … K̄X_J] (N×Jm),
-// the small products of the images with Uᵀ (m×Jm), and the means of the rows of K (N).
+// solutions holds the outputs of solveProgram: the powers [X_1 … X_J] and their images [K̄X_1 …
+// K̄X_J] (N×Jm), the small products of the images with Uᵀ (m×Jm), and the means of the rows of K
+// (N).
 type solutions struct {
 	powers, images, small *mat.Dense
 	means                 []float64
 }
 
-// try compresses with a number J of powers of (K̄ + ρI)⁻¹. With the weights δ^(j−1) z, a and K̄a are
-// combinations of the columns of X_1 … X_J and of their images, O(NJm) operations per component. They are
-// scaled to aᵀ(K̄² + ρK̄)a = ‖K̄a‖² + ρ aᵀK̄a = 1, the constraint under Eq. (8).
+// try compresses with a number J of powers of (K̄ + ρI)⁻¹. With the weights δ^(j−1) z, a and K̄a
+// are combinations of the columns of X_1 … X_J and of their images, O(NJm) operations per
+// component. They are scaled to aᵀ(K̄² + ρK̄)a = ‖K̄a‖² + ρ aᵀK̄a = 1, the constraint under
+// Eq. (8).
 func (f *fit) try(solves int) (*Projection, error) {
 	s, err := f.solve(solves)
 	if err != nil {
@@ -211,13 +216,14 @@ func (f *fit) try(solves int) (*Projection, error) {
 	return p, nil
 }
 
-// fixedPoint returns the power of a component (counted from 0), and the weights δ^(j−1) z (Jm) of the columns of
-// the solutions in it.
+// fixedPoint returns the power of a component (counted from 0), and the weights δ^(j−1) z (Jm) of
+// the columns of the solutions in it.
 //
-// It iterates δ ← ρ'/λ from δ = 0, with λ the component's eigenvalue of F(δ). At an eigenvalue κ of K̄ the
-// function κ/(κ+ρ−δ) changes by a share of about δ/(κ+ρ), so that a few steps suffice if ρ' is well below ρλ.
-// The series of F has powers of δ/(κ+ρ) ≤ δ/ρ, so that its remainder is at most the last term times
-// (δ/ρ)/(1−δ/ρ). If that exceeds 1e-15 of the first term, a weakComponentError asks for more powers.
+// It iterates δ ← ρ'/λ from δ = 0, with λ the component's eigenvalue of F(δ). At an eigenvalue κ
+// of K̄ the function κ/(κ+ρ−δ) changes by a share of about δ/(κ+ρ), so that a few steps suffice
+// if ρ' is well below ρλ. The series of F has powers of δ/(κ+ρ) ≤ δ/ρ, so that its remainder is
+// at most the last term times (δ/ρ)/(1−δ/ρ). If that exceeds 1e-15 of the first term, a
+// weakComponentError asks for more powers.
 func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, weights []float64, err error) {
 	_, m := f.basis.Dims()
 	delta, z, change, converged := 0.0, []float64(nil), 0.0, false
@@ -266,8 +272,8 @@ func (f *fit) fixedPoint(s *solutions, solves, component int) (power float64, we
 	return power, weights, nil
 }
 
-// weakComponentError is the error of a component whose δ is too close to ρ for the number of powers, or whose
-// fixed point has not converged.
+// weakComponentError is the error of a component whose δ is too close to ρ for the number of
+// powers, or whose fixed point has not converged.
 type weakComponentError struct {
 	component    int
 	power, noise float64
@@ -275,7 +281,8 @@ type weakComponentError struct {
 	steps        int     // of that fixed point
 }
 
-// Error distinguishes a fixed point that has not converged from a component that is no better than noise.
+// Error distinguishes a fixed point that has not converged from a component that is no better
+// than noise.
 func (e *weakComponentError) Error() string {
 	if e.change > 0 {
 		return fmt.Sprintf("component %d: the fixed point of its discriminant power, about %.2g, stopped after %d steps, "+
@@ -288,8 +295,9 @@ func (e *weakComponentError) Error() string {
 		e.component+1, e.power, e.noise)
 }
 
-// series returns F(δ) (m×m) by Horner's scheme in δ on the small products, in O(Jm²) operations. The two halves
-// of the nearly symmetric products are averaged, so that the result is exactly symmetric.
+// series returns F(δ) (m×m) by Horner's scheme in δ on the small products, in O(Jm²) operations.
+// The two halves of the nearly symmetric products are averaged, so that the result is exactly
+// symmetric.
 func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	f := mat.NewSymDense(m, nil)
 	for i := range m {
@@ -304,8 +312,8 @@ func series(small *mat.Dense, m, solves int, delta float64) *mat.SymDense {
 	return f
 }
 
-// eigenpair returns eigenvalue index of a (m×m), in ascending order, the largest eigenvalue, and the eigenvector
-// of the first, with the sign of signOf.
+// eigenpair returns eigenvalue index of a (m×m), in ascending order, the largest eigenvalue, and
+// the eigenvector of the first, with the sign of signOf.
 func eigenpair(a *mat.SymDense, index int) (value, largest float64, vector []float64, err error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
@@ -341,8 +349,8 @@ func (f *fit) solve(solves int) (*solutions, error) {
 	}
 }
 
-// explain adds the cause and the remedy to the error of a matrix that is not positive definite. The centred
-// matrix of a positive semidefinite kernel is positive semidefinite, up to rounding.
+// explain adds the cause and the remedy to the error of a matrix that is not positive definite.
+// The centred matrix of a positive semidefinite kernel is positive semidefinite, up to rounding.
 func (f *fit) explain(err error) error {
 	var notPD *op.NotPositiveDefiniteError
 	if errors.As(err, &notPD) {
@@ -397,8 +405,8 @@ func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
 // projectRows is the number of samples of one run of projectProgram.
 const projectRows = 512
 
-// Project returns the features (T×Q) of further samples (T×d): the rows of the test kernel, centred with the
-// training means m, times A. For a sample with the kernel values k (N) they are
+// Project returns the features (T×Q) of further samples (T×d): the rows of the test kernel,
+// centred with the training means m, times A. For a sample with the kernel values k (N) they are
 //
 //	Aᵀ(k − m) = Aᵀk − shift;
 //

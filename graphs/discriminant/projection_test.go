@@ -61,7 +61,7 @@ func largestDifference(a, b mat.Matrix) float64 {
 	return mat.Norm(&d, math.Inf(1))
 }
 
-// centring is I − 11ᵀ/n.
+// centring returns I − 11ᵀ/n.
 func centring(n int) *mat.Dense {
 	c := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -73,7 +73,7 @@ func centring(n int) *mat.Dense {
 	return c
 }
 
-// betweenScatter is K_B as Eq. (10) has it, class by class.
+// betweenScatter returns K_B by Eq. (10), class by class.
 func betweenScatter(k *mat.Dense, labels []int) *mat.Dense {
 	n, _ := k.Dims()
 	sum := mat.NewDense(n, n, nil)
@@ -203,8 +203,7 @@ func TestFitSolvesTheDenseEigenproblem(t *testing.T) {
 	})
 }
 
-// A is normalised as Eq. (8) has it, and its components are orthogonal in that
-// metric.
+// A is normalised by Eq. (8), and its components are orthogonal in that metric.
 func TestProjectionIsCanonicallyOrthonormal(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	p := fitFormula(t, e, kernel.RBF(.01))
@@ -282,8 +281,7 @@ func TestFitDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// float32 agrees with float64 where it resolves the kernel, and is left where it
-// does not.
+// float32 agrees with float64 if the condition permits; otherwise float64 is used.
 func TestFitFloat32(t *testing.T) {
 	small := Options{Ridge: 1e-5, SignalRidge: 1e-12, Components: 2}
 	large := Options{Ridge: 1e6, SignalRidge: 1e-3, Components: 2}
@@ -318,8 +316,8 @@ func TestFitFloat32(t *testing.T) {
 	}
 }
 
-// The sigmoid kernel is indefinite. Where ρ outweighs that, it is compressed;
-// where not, the error says so.
+// The sigmoid kernel is indefinite. It is compressed if ρ exceeds its negative eigenvalues, and
+// otherwise an error.
 func TestIndefiniteKernel(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	x, utility, _ := formula(60)
@@ -338,8 +336,8 @@ func TestIndefiniteKernel(t *testing.T) {
 	}
 }
 
-// A weak component takes more solves, and one no better than noise is refused:
-// so is a kernel that is too small.
+// A weak component takes more solves. One no better than noise, or of a kernel that is too small,
+// is an error.
 func TestWeakComponents(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	x, utility, _ := formula(60)

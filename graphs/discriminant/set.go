@@ -13,8 +13,9 @@ import (
 	"privkern/graphs/op"
 )
 
-// Set holds P compressive kernels of the same samples, each scaled to trace one (Eq. 17), for the computation of
-// weights. It keeps only inner products and class sums of the factors Z_l, which are small.
+// Set holds P compressive kernels of the same samples, each scaled to trace one (Eq. 17), for the
+// computation of weights. It keeps only inner products and class sums of the factors Z_l, which
+// are small.
 //
 // Weights are in the order of the kernels and not negative.
 type Set struct {
@@ -33,8 +34,9 @@ type block struct{ from, to int }
 // size returns the number of columns, Q of the kernel.
 func (b block) size() int { return b.to - b.from }
 
-// kernelRange is the range of a compressive kernel: its nonzero eigenvalues s (k) and the coordinates V (Q×k)
-// in which it is diagonal. K̂ = ZZᵀ = ESEᵀ with the orthonormal E = ZVS^(−½) and ZᵀZ = VSVᵀ, which is only Q×Q.
+// kernelRange is the range of a compressive kernel: its nonzero eigenvalues s (k) and the
+// coordinates V (Q×k) in which it is diagonal. K̂ = ZZᵀ = ESEᵀ with the orthonormal E = ZVS^(−½)
+// and ZᵀZ = VSVᵀ, which is only Q×Q.
 type kernelRange struct {
 	s []float64
 	v *mat.Dense
@@ -43,12 +45,13 @@ type kernelRange struct {
 // rangeTolerance is the share of the largest eigenvalue below which eigenvalues are treated as zero.
 const rangeTolerance = 1e-12
 
-// NewSet returns the set of the compressive kernels Z_l Z_lᵀ of N samples, with the labels of the task (utility)
-// and those to be hidden (privacy).
+// NewSet returns the set of the compressive kernels Z_l Z_lᵀ of N samples, with the labels of the
+// task (utility) and those to be hidden (privacy).
 //
-// It computes ZᵀZ (r×r) of the joint factor Z (N×r) and the class sums (L×r), in float64 on every engine. Norms
-// and inner products of kernels follow from these, ⟨K̂_k, K̂_l⟩_F = ‖Z_kᵀZ_l‖²_F, without N×N matrices. It returns
-// an error if the numbers of samples differ, or a kernel has trace zero.
+// It computes ZᵀZ (r×r) of the joint factor Z (N×r) and the class sums (L×r), in float64 on every
+// engine. Norms and inner products of kernels follow from these, ⟨K̂_k, K̂_l⟩_F = ‖Z_kᵀZ_l‖²_F,
+// without N×N matrices. It returns an error if the numbers of samples differ, or a kernel has
+// trace zero.
 func NewSet(ctx context.Context, e *engine.Engine, factors []*mat.Dense, utility, privacy []int) (*Set, error) {
 	if len(factors) == 0 {
 		return nil, errors.New("combining kernels: there is none")
@@ -171,15 +174,15 @@ func (s *Set) Rank(weights []float64) (int, error) {
 	return len(r.s), nil
 }
 
-// Frobenius returns the Frobenius norm of Σ_l μ_l K̂_l, which is that of the Gram matrix (r×r) of the weighted
-// features.
+// Frobenius returns the Frobenius norm of Σ_l μ_l K̂_l, which is that of the Gram matrix (r×r) of
+// the weighted features.
 func (s *Set) Frobenius(weights []float64) float64 {
 	m := s.weighted(weights)
 	return mat.Norm(m, 2) // ‖ZᵀZ‖_F = ‖ZZᵀ‖_F
 }
 
-// weighted returns the Gram matrix (r×r) of the weighted features, √(μ_k μ_l) z_iᵀz_j for columns i of kernel k
-// and j of kernel l.
+// weighted returns the Gram matrix (r×r) of the weighted features, √(μ_k μ_l) z_iᵀz_j for columns
+// i of kernel k and j of kernel l.
 func (s *Set) weighted(weights []float64) *mat.SymDense {
 	root := make([]float64, s.gram.SymmetricDim())
 	for l, b := range s.blocks {
@@ -196,9 +199,9 @@ func (s *Set) weighted(weights []float64) *mat.SymDense {
 	return m
 }
 
-// Combine returns the features of the combined kernel (Eq. 16): the factors side by side, each scaled by
-// √(μ_l/trace_l) with the traces of the set. Kernels of weight zero are left out. The factors may be those of
-// other samples than the set's.
+// Combine returns the features of the combined kernel (Eq. 16): the factors side by side, each
+// scaled by √(μ_l/trace_l) with the traces of the set. Kernels of weight zero are left out. The
+// factors may be those of other samples than the set's.
 func (s *Set) Combine(factors []*mat.Dense, weights []float64) (*mat.Dense, error) {
 	if len(factors) != len(s.blocks) || len(weights) != len(s.blocks) {
 		return nil, fmt.Errorf("combining %d kernels: %d factors and %d weights", len(s.blocks), len(factors), len(weights))

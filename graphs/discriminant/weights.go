@@ -22,13 +22,13 @@ func (s *Set) Uniform() []float64 {
 //
 //	[K̂² + ρK̂]⁺ K̂_B,  K̂_B = K̂UUᵀK̂,
 //
-// with U of the utility labels and the pseudo-inverse on the range of K̂. In the eigenvectors E of K̂ the matrix
-// is (S + ρ)⁻¹ W S, with the eigenvalues S and W = EᵀUUᵀE. It is not symmetric, so that the sum differs from its
-// trace, and depends on the kernel even with ρ = 0.
+// with U of the utility labels and the pseudo-inverse on the range of K̂. In the eigenvectors E
+// of K̂ the matrix is (S + ρ)⁻¹ W S, with the eigenvalues S and W = EᵀUUᵀE. It is not symmetric,
+// so that the sum differs from its trace, and depends on the kernel even with ρ = 0.
 //
-// The ridge damps the elements W_ij s_j/(s_i + ρ) of small s_i. The paper has this ratio in the intrinsic space
-// (18) and in the empirical space (19). The traces of both agree, the sums of singular values do not; (20) is
-// the second.
+// The ridge damps the elements W_ij s_j/(s_i + ρ) of small s_i. The paper has this ratio in the
+// intrinsic space (18) and in the empirical space (19). The traces of both agree, the sums of
+// singular values do not; (20) is the second.
 func (s *Set) SNR(ridge float64) ([]float64, error) {
 	if err := checkRidge(ridge); err != nil {
 		return nil, err
@@ -49,14 +49,15 @@ func (s *Set) SNR(ridge float64) ([]float64, error) {
 	return snr, nil
 }
 
-// UtilityToPrivacy returns the utility-to-privacy ratio of each kernel (Eq. 23), the sum of the singular values
-// of
+// UtilityToPrivacy returns the utility-to-privacy ratio of each kernel (Eq. 23), the sum of the
+// singular values of
 //
 //	[K̂_BP + ρK̂]⁺ K̂_BU
 //
-// on the range of K̂: (S W_P S + ρS)⁺ S W_U S with S and W as for SNR. It is large for a kernel that separates the
-// utility classes in directions in which it does not separate the privacy classes. With ρ = 0, directions in
-// which the privacy classes are equal contribute nothing, because the pseudo-inverse is that of K̂_BP.
+// on the range of K̂: (S W_P S + ρS)⁺ S W_U S with S and W as for SNR. It is large for a kernel
+// that separates the utility classes in directions in which it does not separate the privacy
+// classes. With ρ = 0, directions in which the privacy classes are equal contribute nothing,
+// because the pseudo-inverse is that of K̂_BP.
 func (s *Set) UtilityToPrivacy(ridge float64) ([]float64, error) {
 	if err := checkRidge(ridge); err != nil {
 		return nil, err
@@ -98,8 +99,9 @@ func checkRidge(ridge float64) error {
 	return nil
 }
 
-// between returns W = EᵀUUᵀE (k×k) with E = ZVS^(−½), from UᵀZ = Tᵀ·sums for the class sums (L×Q). W has a rank
-// of at most L−1 and eigenvalues from 0 to 1, the shares of the range that the classes explain.
+// between returns W = EᵀUUᵀE (k×k) with E = ZVS^(−½), from UᵀZ = Tᵀ·sums for the class sums
+// (L×Q). W has a rank of at most L−1 and eigenvalues from 0 to 1, the shares of the range that
+// the classes explain.
 func (r kernelRange) between(b block, c *classes, sums *mat.Dense) *mat.Dense {
 	var uz, uq, w mat.Dense
 	rows, _ := sums.Dims()
@@ -122,8 +124,8 @@ func nuclearNorm(m *mat.Dense) (float64, error) {
 	return floats.Sum(svd.Values(nil)), nil
 }
 
-// pseudoInverse returns M⁺. Eigenvalues below rangeTolerance of the largest are treated as zero, because their
-// reciprocals are rounding errors.
+// pseudoInverse returns M⁺. Eigenvalues below rangeTolerance of the largest are treated as zero,
+// because their reciprocals are rounding errors.
 func pseudoInverse(m *mat.SymDense) (*mat.Dense, error) {
 	r, err := rangeOf(m)
 	if err != nil {
@@ -136,8 +138,8 @@ func pseudoInverse(m *mat.SymDense) (*mat.Dense, error) {
 	return &inverse, nil
 }
 
-// UnitNorm returns scores scaled to Euclidean norm one (Eq. 21), or an error for scores that are negative or all
-// zero.
+// UnitNorm returns scores scaled to Euclidean norm one (Eq. 21), or an error for scores that are
+// negative or all zero.
 func UnitNorm(scores []float64) ([]float64, error) {
 	norm := floats.Norm(scores, 2)
 	if !(norm > 0) || math.IsInf(norm, 1) {
@@ -153,14 +155,14 @@ func UnitNorm(scores []float64) ([]float64, error) {
 	return w, nil
 }
 
-// Alignment returns the weights of norm one that maximise the alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖) of the combined
-// kernel with the one-hot utility labels Y (Cortes, Mohri and Rostamizadeh 2010, Proposition 3): μ = v/‖v‖ for
-// the v ≥ 0 that minimises
+// Alignment returns the weights of norm one that maximise the alignment ⟨K, YYᵀ⟩/(‖K‖‖YYᵀ‖) of
+// the combined kernel with the one-hot utility labels Y (Cortes, Mohri and Rostamizadeh 2010,
+// Proposition 3): μ = v/‖v‖ for the v ≥ 0 that minimises
 //
 //	vᵀMv − 2vᵀa,  M_kl = ⟨K̂_k, K̂_l⟩_F,  a_k = ⟨K̂_k, YYᵀ⟩_F,
 //
-// a convex problem in P variables. Y is not centred, because the kernels are. The norm of μ is arbitrary, because
-// the alignment does not depend on the scale of K.
+// a convex problem in P variables. Y is not centred, because the kernels are. The norm of μ is
+// arbitrary, because the alignment does not depend on the scale of K.
 func (s *Set) Alignment() ([]float64, error) {
 	p := len(s.blocks)
 	m := mat.NewSymDense(p, nil)
@@ -183,9 +185,10 @@ func (s *Set) Alignment() ([]float64, error) {
 	return UnitNorm(v)
 }
 
-// UtilityPrivacyAlignment returns the solution of Eq. (26), which maximises the ratio of the alignments with the
-// utility and the privacy labels, both one-hot. Its form a_p a_pᵀ has rank one, so that all weight is on the
-// kernel with the largest a_u/a_p, the first of several. Ratios are compared by products, without divisions.
+// UtilityPrivacyAlignment returns the solution of Eq. (26), which maximises the ratio of the
+// alignments with the utility and the privacy labels, both one-hot. Its form a_p a_pᵀ has rank
+// one, so that all weight is on the kernel with the largest a_u/a_p, the first of several. Ratios
+// are compared by products, without divisions.
 func (s *Set) UtilityPrivacyAlignment() ([]float64, error) {
 	utility, privacy := s.targets(s.utilitySums), s.targets(s.privacySums)
 	best := 0
@@ -214,14 +217,15 @@ func (s *Set) targets(sums *mat.Dense) []float64 {
 	return a
 }
 
-// nonNegative minimises vᵀMv − 2vᵀa over v ≥ 0 for a positive semidefinite M (P×P) by the active-set method of
-// Lawson and Hanson ("Solving least squares problems", 1974, Chapter 23).
+// nonNegative minimises vᵀMv − 2vᵀa over v ≥ 0 for a positive semidefinite M (P×P) by the
+// active-set method of Lawson and Hanson ("Solving least squares problems", 1974, Chapter 23).
 //
-// At the solution the slope a − Mv is zero for active elements and at most tolerance for others. In each step
-// the element of the steepest slope becomes active, the problem is solved without bounds on the active set, and
-// elements that become negative on the way leave it. Each solve lowers the objective, so that no active set
-// occurs twice. An element that is a linear combination of active ones is skipped. It is an error if the method
-// has not ended after the given number of steps.
+// At the solution the slope a − Mv is zero for active elements and at most tolerance for others.
+// In each step the element of the steepest slope becomes active, the problem is solved without
+// bounds on the active set, and elements that become negative on the way leave it. Each solve
+// lowers the objective, so that no active set occurs twice. An element that is a linear
+// combination of active ones is skipped. It is an error if the method has not ended after the
+// given number of steps.
 func nonNegative(m *mat.SymDense, a []float64, most int) ([]float64, error) {
 	n := len(a)
 	v, active, skipped := make([]float64, n), make([]bool, n), make([]bool, n)
@@ -279,8 +283,8 @@ func nonNegative(m *mat.SymDense, a []float64, most int) ([]float64, error) {
 		most, steepest, tolerance)
 }
 
-// restricted minimises over the active elements without bounds, by a Cholesky solve. ok is false if their matrix
-// is singular: of a condition number above 1e13.
+// restricted minimises over the active elements without bounds, by a Cholesky solve. ok is false
+// if their matrix is singular: of a condition number above 1e13.
 func restricted(m *mat.SymDense, a []float64, active []bool) (u []float64, ok bool) {
 	var at []int
 	for i, is := range active {

@@ -69,7 +69,7 @@ func TestCheckValues(t *testing.T) {
 	})
 }
 
-// pinv is the pseudo-inverse by singular values.
+// pinv returns the pseudo-inverse by singular values.
 func pinv(t *testing.T, a *mat.Dense) *mat.Dense {
 	t.Helper()
 	var svd mat.SVD
@@ -178,7 +178,7 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-// alignment is ⟨K, YYᵀ⟩/‖K‖ of the combined kernel, from N×N matrices.
+// alignment returns ⟨K, YYᵀ⟩/‖K‖ of the combined kernel, from N×N matrices.
 func alignment(factors []*mat.Dense, weights []float64, labels []int) float64 {
 	n, _ := factors[0].Dims()
 	k := mat.NewDense(n, n, nil)
@@ -314,7 +314,7 @@ func TestNonNegativeShortOfTheMinimum(t *testing.T) {
 }
 
 // The combined features give the combined kernel, for training and for further
-// samples, and leave out what has no weight.
+// samples, and leave out kernels of weight zero.
 func TestCombine(t *testing.T) {
 	s, factors := formulaSet(t, graphtest.Engine(t, "float64", 1))
 	z, err := s.Combine(factors, []float64{.5, 0, 2})

@@ -1,15 +1,15 @@
-// Package gp estimates the hyper-parameters of Gaussian processes by maximum likelihood, on a graph program
-// that gorgonia differentiates.
+// Package gp estimates the hyper-parameters of Gaussian processes by maximum likelihood, on a
+// graph program that gorgonia differentiates.
 //
 // The observations are y_i = m + f(x_i) + ε_i, with a process f of covariance σ²k(x/ℓ, x'/ℓ), one
-// lengthscale ℓ for each input or one for all, and noise of variance ν. With K = σ²k(X/ℓ) + νI and r = y − m
-// the objective is (Rasmussen and Williams 2006, Eq. 5.8)
+// lengthscale ℓ for each input or one for all, and noise of variance ν. With K = σ²k(X/ℓ) + νI
+// and r = y − m the objective is (Rasmussen and Williams 2006, Eq. 5.8)
 //
 //	−log p(y|X) = ½ rᵀK⁻¹r + ½ log|K| + (n/2) log 2π.
 //
-// It has several minima in general. [Maximise] starts from several points, which depend on the data only
-// through their scales, and keeps the best result. An evaluation takes about 10n³/3 operations and a few
-// n×n matrices, in float64 on every engine.
+// It has several minima in general. [Maximise] starts from several points, which depend on the
+// data only through their scales, and keeps the best result. An evaluation takes about 10n³/3
+// operations and a few n×n matrices, in float64 on every engine.
 //
 // Hyper-parameters estimated from private data are private as well: this package gives no guarantee.
 package gp
@@ -44,7 +44,8 @@ type Options struct {
 // DefaultIterations suffices for a dozen hyper-parameters.
 const DefaultIterations = 200
 
-// Hyperparameters holds the hyper-parameters of a Gaussian process with noise, in the units of the data.
+// Hyperparameters holds the hyper-parameters of a Gaussian process with noise, in the units of
+// the data.
 type Hyperparameters struct {
 	Lengthscales []float64 // ℓ, one for each input, or one for all
 	Variance     float64   // σ², of the process
@@ -67,10 +68,10 @@ type Fit struct {
 	Agreeing, Starts int
 }
 
-// Maximise fits a Gaussian process to the inputs x (n×d) and the outputs y (n). It returns an error for
-// invalid data, an error of the engine, and a likelihood that cannot be computed at any start. The engine
-// gets a warning for a search that stops short, a hyper-parameter at its bound, and a covariance that is
-// too ill-conditioned.
+// Maximise fits a Gaussian process to the inputs x (n×d) and the outputs y (n). It returns an
+// error for invalid data, an error of the engine, and a likelihood that cannot be computed at any
+// start. The engine gets a warning for a search that stops short, a hyper-parameter at its bound,
+// and a covariance that is too ill-conditioned.
 func Maximise(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, o Options) (*Fit, error) {
 	p, err := newProblem(e, x, y, o)
 	if err != nil {
@@ -79,8 +80,8 @@ func Maximise(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, 
 	return p.maximise(ctx)
 }
 
-// Evaluate returns log p(y|X) and its derivatives with respect to the logarithms of lengthscales, variance
-// and noise, and to the mean, in this order.
+// Evaluate returns log p(y|X) and its derivatives with respect to the logarithms of lengthscales,
+// variance and noise, and to the mean, in this order.
 func Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense, y []float64, k kernel.Kernel,
 	h Hyperparameters) (value float64, gradient []float64, err error) {
 	o := Options{Kernel: k, Isotropic: len(h.Lengthscales) == 1}
@@ -136,15 +137,15 @@ func check(x *mat.Dense, y []float64, o Options) error {
 	return nil
 }
 
-// scales holds the units of the search: the standard deviation of each input, or their root mean square,
-// and the centre and size of the outputs.
+// scales holds the units of the search: the standard deviation of each input, or their root mean
+// square, and the centre and size of the outputs.
 type scales struct {
 	inputs       []float64
 	centre, size float64
 }
 
-// scalesOf returns the scales, or an error for inputs or outputs that do not vary, whose likelihood has no
-// maximum.
+// scalesOf returns the scales, or an error for inputs or outputs that do not vary, whose
+// likelihood has no maximum.
 func scalesOf(x *mat.Dense, y []float64, o Options) (s scales, err error) {
 	n, d := x.Dims()
 	total := 0.0

@@ -14,7 +14,7 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// observations are n points of two inputs of different scales, and outputs with noise.
+// observations returns n points of two inputs of different scales, and outputs with noise.
 func observations(n int) (*mat.Dense, []float64) {
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 	part := func(i int, rate float64) float64 { _, f := math.Modf(float64(i+1) * rate); return f }
@@ -42,7 +42,7 @@ var kernels = []struct {
 	}},
 }
 
-// direct is log p(y|X) by gonum, pair by pair.
+// direct returns log p(y|X) by gonum, with the covariance pair by pair.
 func direct(t *testing.T, x *mat.Dense, y []float64, of func(float64) float64, h Hyperparameters) float64 {
 	t.Helper()
 	n, d := x.Dims()
@@ -73,7 +73,7 @@ func direct(t *testing.T, x *mat.Dense, y []float64, of func(float64) float64, h
 	return -mat.Dot(r, &solved)/2 - c.LogDet()/2 - float64(n)/2*math.Log(2*math.Pi)
 }
 
-// Value and gradient are those of the formula, pair by pair, and of its differences.
+// Value and gradient agree with the formula, pair by pair, and with its differences.
 func TestEvaluate(t *testing.T) {
 	x, y := observations(30)
 	e := graphtest.Engine(t, "float64", 1)
@@ -167,7 +167,7 @@ func TestMaximiseLikeScikitLearn(t *testing.T) {
 	}
 }
 
-// The units of inputs and outputs do not matter, nor does a constant that the mean takes up.
+// The result does not depend on the units of inputs and outputs, nor on a constant in the mean.
 func TestUnitsAndMean(t *testing.T) {
 	x, y := observations(40)
 	e := graphtest.Engine(t, "float64", 1)
@@ -210,7 +210,7 @@ func TestUnitsAndMean(t *testing.T) {
 	}
 }
 
-// A search that stops short returns the best point that it has seen, and says so.
+// A search that stops early returns the best point and a warning.
 func TestSearchThatStopsShort(t *testing.T) {
 	x, y := observations(40)
 	e := graphtest.Engine(t, "float64", 1)
@@ -228,7 +228,7 @@ func TestSearchThatStopsShort(t *testing.T) {
 	}
 }
 
-// What has no maximum is an error that says why.
+// Data without a maximum give an error with the reason.
 func TestErrors(t *testing.T) {
 	x, y := observations(10)
 	constant := mat.DenseCopyOf(x)
@@ -291,8 +291,8 @@ func TestDataWithoutNoise(t *testing.T) {
 	}
 }
 
-// A covariance that is not positive definite in floating point has no likelihood, from which
-// a search steps back; what else fails ends it.
+// A search steps back from a covariance that is not positive definite in floating point; any
+// other error ends it.
 func TestCovarianceThatIsNotDefinite(t *testing.T) {
 	x, y := observations(60)
 	o := Options{Kernel: kernel.EQ(1, 1e6), Isotropic: true}

@@ -13,9 +13,9 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Program computes "value", −log p(y|X), from "x" (n×d), "y" (n×1), the logarithms "lengthscales" (1×d, or
-// 1×1 if isotropic), "variance" and "noise", and the "mean", scalars. The derivatives with respect to the
-// last four are outputs of the same names.
+// Program computes "value", −log p(y|X), from "x" (n×d), "y" (n×1), the logarithms "lengthscales"
+// (1×d, or 1×1 if isotropic), "variance" and "noise", and the "mean", scalars. The derivatives
+// with respect to the last four are outputs of the same names.
 func Program(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
 	lengthscales := d
 	if isotropic {
@@ -69,8 +69,8 @@ func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *like
 	return l
 }
 
-// at returns −log p(y|X) and its gradient at theta, which holds the logarithms of lengthscales, variance and
-// noise, and the mean.
+// at returns −log p(y|X) and its gradient at theta, which holds the logarithms of lengthscales,
+// variance and noise, and the mean.
 func (l *likelihood) at(ctx context.Context, theta []float64) (value float64, gradient []float64, err error) {
 	in := engine.Values{"lengthscales": engine.NewMatrix(tensor.Float64, mat.NewDense(1, l.lengths, theta[:l.lengths]))}
 	for name, v := range l.data {

@@ -14,9 +14,9 @@ import (
 	"privkern/graphs/linalg"
 )
 
-// Bounds of the hyper-parameters in units of the data. Beyond them the likelihood is constant to rounding:
-// a process with a lengthscale of a thousand standard deviations is constant, and with one of a thousandth
-// it is noise.
+// Bounds of the hyper-parameters in units of the data. Beyond them the likelihood is constant to
+// rounding: a process with a lengthscale of a thousand standard deviations is constant, and with
+// one of a thousandth it is noise.
 var (
 	lengthscaleBounds = bounds{1e-3, 1e3}
 	varianceBounds    = bounds{1e-6, 1e6}
@@ -25,13 +25,13 @@ var (
 
 type bounds struct{ least, most float64 }
 
-// starts holds the starting points: lengthscales in standard deviations, and shares of the noise in the
-// variance of the outputs. They are a smooth, a rough and a long-range process with little noise, and one
-// of mostly noise.
+// starts holds the starting points: lengthscales in standard deviations, and shares of the noise
+// in the variance of the outputs. They are a smooth, a rough and a long-range process with little
+// noise, and one of mostly noise.
 var starts = []struct{ lengthscale, noise float64 }{{1, 0.1}, {0.2, 0.01}, {5, 0.01}, {1, 0.8}}
 
-// problem is a fit in the units of the data. Its variables are unbounded; a logistic function maps each to
-// the logarithm of a hyper-parameter inside its bounds.
+// problem is a fit in the units of the data. Its variables are unbounded; a logistic function
+// maps each to the logarithm of a hyper-parameter inside its bounds.
 type problem struct {
 	*likelihood
 	options Options
@@ -106,12 +106,12 @@ func (p *problem) maximise(ctx context.Context) (*Fit, error) {
 	return f, nil
 }
 
-// tolerance returns the largest gradient of a converged search, in proportion to n because the value is a
-// sum over the data.
+// tolerance returns the largest gradient of a converged search, in proportion to n because the
+// value is a sum over the data.
 func (p *problem) tolerance() float64 { return 1e-5 * float64(p.n) }
 
-// search runs L-BFGS from one start. It returns the best point, and an error if it stops for another reason
-// than a small gradient.
+// search runs L-BFGS from one start. It returns the best point, and an error if it stops for
+// another reason than a small gradient.
 func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result, error) {
 	return optimize.Minimize(optimize.Problem{
 		Func: func(u []float64) float64 { p.evaluate(ctx, u); return p.value },
@@ -129,8 +129,8 @@ func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result
 	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}})
 }
 
-// evaluate computes value and gradient at u, unless u is the last point. A covariance that is not positive
-// definite in floating point has likelihood zero, so that the search steps back.
+// evaluate computes value and gradient at u, unless u is the last point. A covariance that is not
+// positive definite in floating point has likelihood zero, so that the search steps back.
 func (p *problem) evaluate(ctx context.Context, u []float64) {
 	if p.err != nil || p.last != nil && floats.Equal(p.last, u) {
 		return
@@ -154,8 +154,8 @@ func (p *problem) evaluate(ctx context.Context, u []float64) {
 	p.value, p.gradient = value, gradient[:len(u)]
 }
 
-// theta maps u to the arguments of the likelihood, logarithms inside the bounds and the unchanged mean, and
-// returns the derivatives of this map.
+// theta maps u to the arguments of the likelihood, logarithms inside the bounds and the unchanged
+// mean, and returns the derivatives of this map.
 func (p *problem) theta(u []float64) (theta, slopes []float64) {
 	for i, b := range p.bounds {
 		low, width := math.Log(b.least), math.Log(b.most/b.least)

@@ -18,7 +18,7 @@ import (
 	"privkern/tests/tier"
 )
 
-// fitAll are the machines and the errors of samples, which stay as they are.
+// fitAll returns the machines and the errors of samples, and does not change the slice.
 func fitAll(t *testing.T, e *engine.Engine, samples []*mat.Dense, opts hull.Options) ([]*hull.Machine, []error) {
 	t.Helper()
 	machines, errs := make([]*hull.Machine, len(samples)), make([]error, len(samples))
@@ -33,7 +33,7 @@ func fitAll(t *testing.T, e *engine.Engine, samples []*mat.Dense, opts hull.Opti
 	return machines, errs
 }
 
-// modelAll are the models of samples.
+// modelAll returns the models of samples.
 func modelAll(t *testing.T, e *engine.Engine, samples []*mat.Dense, opts hull.Options) []*hull.SmoothModel {
 	t.Helper()
 	models := make([]*hull.SmoothModel, len(samples))
@@ -47,7 +47,7 @@ func modelAll(t *testing.T, e *engine.Engine, samples []*mat.Dense, opts hull.Op
 	return models
 }
 
-// wantSame compares machines by λ, the evaluations, and what they make of queries.
+// wantSame compares machines by λ, the number of evaluations, and the images of queries.
 func wantSame(t *testing.T, e *engine.Engine, got, want *hull.Machine, queries *mat.Dense) {
 	t.Helper()
 	for l := range want.Layers() {
@@ -71,8 +71,8 @@ func wantSame(t *testing.T, e *engine.Engine, got, want *hull.Machine, queries *
 	}
 }
 
-// A machine has the bits that it has alone in a batch, whatever the neighbours and however
-// many workers there are: with the norm from the Gram matrix, without, and with a sketch.
+// A machine has the same bits alone and in a batch, for any neighbours and any number of workers:
+// with the norm from the Gram matrix, without, and with a sketch.
 func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
 		for _, c := range []struct{ n, p, dim, layers int }{{70, 9, 4, 3}, {40, 100, 4, 2}, {70, 300, 5, 2},
@@ -91,7 +91,7 @@ func TestBitsOfAMachineDoNotDependOnTheBatch(t *testing.T) {
 					return y
 				}
 				opts := hull.Options{Dim: c.dim, Layers: c.layers}
-				// Neighbours of the size class take more evaluations, and fewer.
+				// Neighbours of the size class take more or fewer evaluations.
 				y, near, far, full := of(c.n, 1), of(c.n+3, 1e-2), of(c.n-1, 30), of(c.n-2, 1)
 				queries := of(5, 1)
 				e := graphtest.Engine(t, dtype, 1)
@@ -158,8 +158,8 @@ func TestMachinesOfASizeShareRuns(t *testing.T) {
 	}
 }
 
-// Members that fail have the error that they have alone; those with a smaller rank have their
-// machines, as the others.
+// Members that fail have the same error as alone; the others, also those of a smaller rank, have
+// machines.
 func TestMembersThatFail(t *testing.T) {
 	rng := graphtest.Rand(9)
 	y := graphtest.Normal(rng, 20, 6)
@@ -198,7 +198,7 @@ func TestMembersThatFail(t *testing.T) {
 	}
 }
 
-// An error of the caller ends the fits, and a context that ends does.
+// An error of the caller ends the fits, as does the end of the context.
 func TestFitAllEnds(t *testing.T) {
 	batch := []*mat.Dense{graphtest.Normal(graphtest.Rand(1), 20, 6), graphtest.Normal(graphtest.Rand(2), 80, 6)}
 	e := graphtest.Engine(t, "float64", 1)

@@ -11,12 +11,12 @@ import (
 	"privkern/graphs/engine"
 )
 
-// testDevice is the backend "cuda" of these tests: a device with memory of its own, some
-// bytes of it, that computes at once with the host's kernels, or not at all. It reports what
-// is freed twice and what is read after it was freed.
+// testDevice is the backend "cuda" of these tests: a device with its own, limited memory that
+// computes synchronously with the host's kernels, or not at all. It reports double frees and uses
+// after a free.
 type testDevice struct {
 	t       *testing.T
-	idle    bool // computes nothing: what it would be asked for is counted all the same
+	idle    bool // counts launches without computing
 	room    int  // bytes; 0 for any number
 	fails   int  // launches until one fails; 0 for never
 	memory  map[int]gorgonia.Value
@@ -98,7 +98,7 @@ func (d *testDevice) Download(src engine.DTensor) (gorgonia.Value, error) {
 	return gorgonia.CloneValue(v)
 }
 
-// value is a buffer's in the shape of a tensor.
+// value returns the value of a tensor's buffer, in the shape of the tensor.
 func (d *testDevice) value(t engine.DTensor) (gorgonia.Value, error) {
 	v, ok := d.memory[t.Buf.(int)]
 	if !ok {

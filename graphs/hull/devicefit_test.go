@@ -14,7 +14,7 @@ import (
 	"privkern/graphs/engine/counts"
 )
 
-// machinesOn are the machines of samples on an engine.
+// machinesOn returns the machines of samples on an engine.
 func machinesOn(t *testing.T, e *engine.Engine, samples []*mat.Dense, layers int) []*Machine {
 	t.Helper()
 	machines := make([]*Machine, len(samples))
@@ -29,8 +29,8 @@ func machinesOn(t *testing.T, e *engine.Engine, samples []*mat.Dense, layers int
 	return machines
 }
 
-// On a device all layers of a fit come down with one wait, machines of unlike sizes share runs,
-// and the machines are those of the CPU.
+// On a device all layers of a fit are copied with one wait, machines of different sizes share
+// runs, and agree with those of the CPU.
 func TestFitsOnDevice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var samples []*mat.Dense

@@ -14,8 +14,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// fitted are machines and queries of a scene, and what an exhaustive search on the host
-// finds.
+// fitted returns machines and queries of a scene, and the result of an exhaustive search on the host.
 func fitted(t *testing.T, dtype string) (*Ensemble, *mat.Dense, *Nearest) {
 	t.Helper()
 	e, err := engine.Open("cpu", dtype, 1)
@@ -46,8 +45,8 @@ func agrees(t *testing.T, got, want *Nearest, tolerance float64) {
 	}
 }
 
-// On a device all distances are computed, with one wait, and nothing but the constants, the
-// queries and the distances is copied.
+// On a device all distances are computed with one wait, and only the constants, the queries and the
+// distances are copied.
 func TestSearchOnDevice(t *testing.T) {
 	for dtype, tolerance := range map[string]float64{"float64": 1e-12, "float32": 1e-4} {
 		t.Run(dtype, func(t *testing.T) {
@@ -65,8 +64,8 @@ func TestSearchOnDevice(t *testing.T) {
 			const machines, layers, queries, p, dims, n = 12, 2, 60, 30, 6, 40
 			size := int64(e.ElementType().Size())
 			constants := int64(machines) * size * (p + dims*p + n*(dims+dims-1) + dims + dims - 1 + layers*n*(dims+p+1))
-			// All machines in one run. Coordinates: the offset taken off; the product; two copies. A layer: the
-			// safety, half squares, five of the affine hull, the distance.
+			// All machines in one run. Coordinates: the offset taken off; the product; two
+			// copies. A layer: the safety, half squares, five of the affine hull, the distance.
 			const launches = 2 + 1 + 2 + layers*(2+5+1)
 			c := e.Profile().Total
 			if c.Launches != launches || c.Synchronisations != 1 || c.Runs != 1 || c.Fallbacks != 0 {
@@ -148,8 +147,8 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
-// Machines of unlike numbers of samples are padded to a class and share runs; those of other
-// numbers of directions or layers have runs of their own. The results are those of the host.
+// Machines of different numbers of samples are padded to a class and share runs; those of other
+// numbers of directions or layers have runs of their own. The results agree with the host.
 func TestSearchOfUnlikeMachines(t *testing.T) {
 	for dtype, tolerance := range map[string]float64{"float64": 1e-10, "float32": 1e-3} {
 		t.Run(dtype, func(t *testing.T) {
@@ -207,7 +206,7 @@ func TestSearchOfUnlikeMachines(t *testing.T) {
 	}
 }
 
-// Nothing stays behind on a device after an error.
+// An error leaves nothing on the device.
 func TestSearchThatFails(t *testing.T) {
 	s, q, _ := fitted(t, "float64")
 	empty := func(t *testing.T, e *engine.Engine, d *testDevice) {
@@ -244,9 +243,9 @@ func TestSearchThatFails(t *testing.T) {
 	}
 }
 
-// The search of a trial of handwritten digits, 60 machines of 1,000 samples with five
-// layers and 20,000 points in two searches, stays what a GPU does in less than a second. The
-// device computes nothing; it is asked for the same.
+// The search of a trial of handwritten digits, 60 machines of 1,000 samples with five layers and
+// 20,000 points in two searches, takes less than a second on a GPU by prediction. The device
+// counts without computing.
 func TestCostOfAFullSearch(t *testing.T) {
 	const samples, columns, dims, layers, points = 1000, 784, 20, 5, 10000
 	zeros := func(rows, cols int) *tensor.Dense {

@@ -125,8 +125,8 @@ const (
 // search is the state of one call.
 //
 // Its invariant, if the slack holds: the distance of query i to layer l of machine b is at least
-// lower[b][l][i], and the smallest distance of query i in group g is at most upper[i][g]. A pair whose
-// lower bound exceeds the upper bound of its group has no part in the result.
+// lower[b][l][i], and the smallest distance of query i in group g is at most upper[i][g]. A pair
+// whose lower bound exceeds the upper bound of its group has no part in the result.
 type search struct {
 	*Ensemble
 	ctx     context.Context

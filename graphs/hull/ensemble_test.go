@@ -57,8 +57,8 @@ func clusters(t *testing.T, dtype string, noise float64) (*hull.Ensemble, []*hul
 	return s, machines, q
 }
 
-// Pruning changes no distance and no decision, over all machines and in every
-// group, whether the bounds rule out much or little.
+// Pruning changes no distance and no decision, over all machines and in every group, whether the
+// bounds exclude many machines or few.
 func TestPruningIsExact(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
 		for _, noise := range []float64{0, 1} {
@@ -111,7 +111,7 @@ func TestPruningIsExact(t *testing.T) {
 	}
 }
 
-// same compares all that a search that computes every distance finds with another one.
+// same compares two searches that compute all distances.
 func same(t *testing.T, what string, got, want *hull.Nearest, tolerance float64) {
 	t.Helper()
 	if got.Pairs != want.Pairs || got.Evaluated != want.Evaluated || got.Unsafe != want.Unsafe {
@@ -130,8 +130,7 @@ func same(t *testing.T, what string, got, want *hull.Nearest, tolerance float64)
 	}
 }
 
-// The search on the backend under test, twice with constants that stay,
-// finds what one on the host finds.
+// The search on the backend under test, twice with constants that stay, agrees with one on the host.
 func TestSearchOnBackend(t *testing.T) {
 	for dtype, tolerance := range map[string]float64{"float64": 1e-11, "float32": 1e-3} {
 		t.Run(dtype, func(t *testing.T) {

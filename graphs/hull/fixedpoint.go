@@ -11,9 +11,10 @@ import (
 //
 //	R(e, τ) = Σ_i (λ/(κ_i+λ))² c_i / (pN),  λ = e + τ.
 //
-// It increases in e. Because λκ ≤ (κ+λ)²/4, its slope is at most ‖Y‖²_F/(2pNλ), a quarter of the bound
-// (23), and at most 1/4 because λ ≥ τ = 2‖Y‖²_F/(pN). Hence the fixed point is unique (Theorem 1), and
-// the error of the iteration e ← R(e) falls by at least a factor of four per step.
+// It increases in e. Because λκ ≤ (κ+λ)²/4, its slope is at most ‖Y‖²_F/(2pNλ), a quarter of the
+// bound (23), and at most 1/4 because λ ≥ τ = 2‖Y‖²_F/(pN). Hence the fixed point is unique
+// (Theorem 1), and the error of the iteration e ← R(e) falls by at least a factor of four per
+// step.
 type fixedPoint struct {
 	tau         float64
 	e           float64

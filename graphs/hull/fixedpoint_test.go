@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// A fixed point that is approached too slowly is an error, which says how far the
-// iteration came: here R moves e a thousandth of the way to 1 at a time, or jumps to
-// and fro.
+// Slow convergence to a fixed point is an error with the accuracy reached. Here R moves e by a
+// thousandth of the distance to 1, or oscillates.
 func TestFixedPointShortOfItsTolerance(t *testing.T) {
 	slow := func(e float64) float64 { return e + (1-e)/1000 }
 	toAndFro := func(e float64) float64 {
@@ -45,9 +44,8 @@ func TestFixedPointShortOfItsTolerance(t *testing.T) {
 	}
 }
 
-// A layer starts where those before suggest: at a share of τ, where the last one was found,
-// on the line through the last two, which does not cross zero. The paper's iteration starts
-// at a quarter of τ.
+// The first layer starts at a share of τ, the second at the fixed point of the first, and further
+// ones on the line through the last two, which does not cross zero. Picard starts at τ/4.
 func TestFixedPointBegins(t *testing.T) {
 	first, second := &fixedPoint{e: .02, slope: .1}, &fixedPoint{e: .03, slope: .2}
 	for _, c := range []struct {

@@ -4,45 +4,48 @@
 // (JAIR 79, 2024), as graph programs.
 //
 // A machine of samples Y (N×p) maps a point y to an affine combination of the samples,
-// A(y) = Σ h_i(Py) y_i / Σ h_i(Py) (Definition 1). P encodes by the n leading principal directions, and
-// h = (K+λI)⁻¹k solves a regularised least squares problem whose λ is a fixed point (Theorem 1). A
-// conditionally deep machine nests L of them with n, n−1, … directions (Definition 3); the distance of
-// a point to it is the smallest over its layers (Definition 4).
+// A(y) = Σ h_i(Py) y_i / Σ h_i(Py) (Definition 1). P encodes by the n leading principal
+// directions, and h = (K+λI)⁻¹k solves a regularised least squares problem whose λ is a fixed
+// point (Theorem 1). A conditionally deep machine nests L of them with n, n−1, … directions
+// (Definition 3); the distance of a point to it is the smallest over its layers (Definition 4).
 //
 // # Computation
 //
-// The covariance θ of the encodings is diagonal in principal coordinates and the encodings are nested,
-// so that a layer passes on principal scores, never points. Each layer keeps the solutions
-// (K+λI)⁻¹[Y−1μ, 1] in the coordinates [scores, y−μ]: one product with the kernel values gives both
-// the input of the next layer and the point of the affine hull.
+// The covariance θ of the encodings is diagonal in principal coordinates and the encodings are
+// nested, so that a layer passes on principal scores, never points. Each layer keeps the
+// solutions (K+λI)⁻¹[Y−1μ, 1] in the coordinates [scores, y−μ]: one product with the kernel
+// values gives both the input of the next layer and the point of the affine hull.
 //
-// [FitAll] and [ModelAll] compute machines of one size class (package batch) in common runs, padded so
-// that the padding contributes nothing. A run evaluates the fixed points that are not found yet, and
-// copies their norms to the host; kernel matrices, targets and solutions stay on the backend, until the
-// last solutions of a layer are copied once. A machine has the same bits in every batch, and alone.
+// [FitAll] and [ModelAll] compute machines of one size class (package batch) in common runs,
+// padded so that the padding contributes nothing. A run evaluates the fixed points that are not
+// found yet, and copies their norms to the host; kernel matrices, targets and solutions stay on
+// the backend, until the last solutions of a layer are copied once. A machine has the same bits
+// in every batch, and alone.
 //
 // # Cost
 //
-// A batch takes two or three runs for the directions of all its machines; a layer takes one run for the
-// kernel matrices and as many as its slowest machine has evaluations. On the CPU the batches of a call
-// together take at most as much memory as the samples, or 64 MB; on a device a batch takes at most 2 GB.
+// A batch takes two or three runs for the directions of all its machines; a layer takes one run
+// for the kernel matrices and as many as its slowest machine has evaluations. On the CPU the
+// batches of a call together take at most as much memory as the samples, or 64 MB; on a device a
+// batch takes at most 2 GB.
 //
-// A layer of N samples takes one to three Cholesky factorisations of order N and as many solves with p
-// right-hand sides, 2N²p operations each. Principal directions come from the smaller of the p×p
-// covariance and the N×N Gram matrix. A query takes 2N(n+p+1) operations and N exponentials per layer;
-// an [Ensemble] of many machines avoids most of them by bounds in a few coordinates.
+// A layer of N samples takes one to three Cholesky factorisations of order N and as many solves
+// with p right-hand sides, 2N²p operations each. Principal directions come from the smaller of
+// the p×p covariance and the N×N Gram matrix. A query takes 2N(n+p+1) operations and N
+// exponentials per layer; an [Ensemble] of many machines avoids most of them by bounds in a few
+// coordinates.
 //
 // # Scale
 //
-// λ* grows with the square of the data, while the kernel matrix has a unit diagonal (Eq. 40). Hence the
-// scale of the data is a hyperparameter: pixels from 0 to 255 instead of 0 to 1 are smoothed to a
-// constant. Distances are in the unit of the data.
+// λ* grows with the square of the data, while the kernel matrix has a unit diagonal (Eq. 40).
+// Hence the scale of the data is a hyperparameter: pixels from 0 to 255 instead of 0 to 1 are
+// smoothed to a constant. Distances are in the unit of the data.
 //
 // # Deviation from the paper
 //
-// The paper's Theorems 2 to 5 assume a positive sum Σh for every query. Eq. (148) does not follow,
-// because a product of positive semidefinite matrices need not be positive semidefinite. Where the sum
-// is not safely positive, the machine has no image and the distance is +Inf.
+// The paper's Theorems 2 to 5 assume a positive sum Σh for every query. Eq. (148) does not
+// follow, because a product of positive semidefinite matrices need not be positive semidefinite.
+// Where the sum is not safely positive, the machine has no image and the distance is +Inf.
 package hull
 
 import (
@@ -80,11 +83,12 @@ type Options struct {
 	Tolerance float64
 }
 
-// Machine is a conditionally deep kernel affine hull machine. It is immutable, and safe for concurrent
-// use.
+// Machine is a conditionally deep kernel affine hull machine. It is immutable, and safe for
+// concurrent use.
 //
-// It holds L solutions of N×(n+p+1) numbers, in the element type of the engine that fitted it, and L
-// sets of points of N×d: about 34 MB in float64 for a thousand samples of 784 columns and five layers.
+// It holds L solutions of N×(n+p+1) numbers, in the element type of the engine that fitted it,
+// and L sets of points of N×d: about 34 MB in float64 for a thousand samples of 784 columns and
+// five layers.
 type Machine struct {
 	samples, columns int
 	mean             []float64  // of the samples, 1×p
@@ -103,8 +107,8 @@ type layer struct {
 	iterations int
 }
 
-// Dim returns the number of principal directions in use: the smaller of Options.Dim and the rank of the
-// samples' covariance.
+// Dim returns the number of principal directions in use: the smaller of Options.Dim and the rank
+// of the samples' covariance.
 func (m *Machine) Dim() int { return len(m.variances) }
 
 // Layers returns the number of layers.

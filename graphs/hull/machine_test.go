@@ -23,8 +23,8 @@ func fit(t *testing.T, y *mat.Dense, opts hull.Options) *hull.Machine {
 	return m
 }
 
-// direct is the machine by its definitions, without a trick: h = (K+λI)⁻¹k by
-// an inverse, points of the affine hull as sums of samples.
+// direct returns the images by the definitions: h = (K+λI)⁻¹k by an inverse, and points of the
+// affine hull as sums of samples.
 func direct(y *mat.Dense, dim, layers int, lambda func(layer int) float64, query []float64) (images [][]float64) {
 	n, p := y.Dims()
 	mean := make([]float64, p)
@@ -107,7 +107,7 @@ func TestMachineIsItsDefinition(t *testing.T) {
 	}
 }
 
-// λ* is the fixed point (41), whichever way it is found.
+// Both methods find the fixed point λ* (41).
 func TestLambdaIsTheFixedPoint(t *testing.T) {
 	y := graphtest.Normal(graphtest.Rand(2), 12, 40) // the norm comes from the Gram matrix
 	secant, picard := fit(t, y, hull.Options{Dim: 5}), fit(t, y, hull.Options{Dim: 5, Iteration: hull.Picard})
@@ -119,8 +119,8 @@ func TestLambdaIsTheFixedPoint(t *testing.T) {
 	}
 }
 
-// clustered is samples like pictures of one kind: a mean, many columns that a few directions
-// explain, and some noise.
+// clustered returns samples like pictures of one class: a mean, many columns that depend on few
+// directions, and some noise.
 func clustered(n, p int) *mat.Dense {
 	rng := graphtest.Rand(6)
 	scores, directions := graphtest.Normal(rng, n, 40), graphtest.Normal(rng, 40, p)
@@ -132,9 +132,8 @@ func clustered(n, p int) *mat.Dense {
 	return &y
 }
 
-// With many columns an estimate takes the first step, and each layer begins on the line of
-// those before: one or two evaluations of R are enough where the paper's iteration takes
-// ten, for the same λ*.
+// With many columns an estimate gives the first step, and each layer starts on the line of those
+// before, so that one or two evaluations of R find the same λ* as ten of Picard.
 func TestManyColumnsTakeFewEvaluations(t *testing.T) {
 	for n, most := range map[int]int{60: 9, 200: 8} { // of the smaller the norm comes from the Gram matrix
 		t.Run(fmt.Sprint(n, " samples"), func(t *testing.T) {
@@ -229,8 +228,8 @@ func testModel(t *testing.T, e *engine.Engine, y *mat.Dense, tolerance float64) 
 	}
 }
 
-// Where the covariance is singular, the machine has the directions that there
-// are, and says so; of equal samples it is the sample.
+// For a singular covariance the machine has as many directions as the rank, and the engine a
+// warning; for equal samples the image is the sample.
 func TestSingularCovariance(t *testing.T) {
 	rng := graphtest.Rand(4)
 	flat := graphtest.Normal(rng, 20, 6)

@@ -21,12 +21,12 @@ const rankTolerance = 1e-12
 // residualTolerance bounds the residual ‖Sv − θv‖ of every eigenpair, as a share of the smallest
 // variance in use.
 //
-// Such pairs are exact for a covariance that differs by about as much. Coordinates are scaled by 1/√θ,
-// so that a change of the covariance changes squared distances between encodings by its share of the
-// smallest θ, about 1e-9, also where eigenvalues in use are close to one another. Direction k also
-// turns towards direction k+1 where their variances are close, as it does with any change of the
-// samples. Directions near rankTolerance do not reach this tolerance, because rounding is a share of
-// the largest variance; there the full decomposition decides on the rank.
+// Such pairs are exact for a covariance that differs by about as much. Coordinates are scaled by
+// 1/√θ, so that a change of the covariance changes squared distances between encodings by its
+// share of the smallest θ, about 1e-9, also where eigenvalues in use are close to one another.
+// Direction k also turns towards direction k+1 where their variances are close, as it does with
+// any change of the samples. Directions near rankTolerance do not reach this tolerance, because
+// rounding is a share of the largest variance; there the full decomposition decides on the rank.
 const residualTolerance = 1e-9
 
 // centredFits is a batch of fits of a size class n with their centred samples y, m×n×p.
@@ -39,12 +39,13 @@ type centredFits struct {
 // covariances of all sets have one order. Equal samples have no direction. The component of a
 // direction with the largest absolute value is positive.
 //
-// Directions are eigenvectors of the covariance or, for p > n, of the Gram matrix: with the centred
-// samples Yc (N×p), YcᵀYc and YcYcᵀ have the same nonzero eigenvalues, and v = Ycᵀu/‖Ycᵀu‖ is the
-// direction for an eigenvector u of the second. The decomposition takes O(min(N,p)³) operations, which
-// for p = 20,000 and a thousand samples dominate the time. The error of a variance is rounding of the
-// largest one, so that standard deviations below 1e-8 of the largest are noise; rankTolerance drops
-// such directions, which a singular value decomposition of Yc would resolve.
+// Directions are eigenvectors of the covariance or, for p > n, of the Gram matrix: with the
+// centred samples Yc (N×p), YcᵀYc and YcYcᵀ have the same nonzero eigenvalues, and
+// v = Ycᵀu/‖Ycᵀu‖ is the direction for an eigenvector u of the second. The decomposition takes
+// O(min(N,p)³) operations, which for p = 20,000 and a thousand samples dominate the time. The
+// error of a variance is rounding of the largest one, so that standard deviations below 1e-8 of
+// the largest are noise; rankTolerance drops such directions, which a singular value
+// decomposition of Yc would resolve.
 func directions(ctx context.Context, e *engine.Engine, all []*centredFits, rank int) error {
 	if rank == 0 {
 		return nil
@@ -273,9 +274,9 @@ func pairsOf(ctx context.Context, e *engine.Engine, covariance *engine.Resident,
 // leadingSteps returns the number of steps to begin with for the k leading eigenpairs of a matrix of
 // order n; zero stands for the full decomposition.
 //
-// Steps increase with the participation ratio (Σλ)²/Σλ², which is the number of nonzero eigenvalues
-// where these are equal. The limits were measured on images of 784 columns with k = 20, under noise of
-// several sizes.
+// Steps increase with the participation ratio (Σλ)²/Σλ², which is the number of nonzero
+// eigenvalues where these are equal. The limits were measured on images of 784 columns with
+// k = 20, under noise of several sizes.
 func leadingSteps(n, k int, participation float64) int {
 	steps := 0
 	switch share := participation / float64(n); {

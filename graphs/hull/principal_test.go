@@ -14,8 +14,8 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// samples are n rows of p columns with independent principal coordinates, of these
-// deviations, and columns that have been turned.
+// samples returns n rows of p columns: independent coordinates of the given deviations, rotated
+// at random.
 func samples(n, p int, deviation func(j int) float64) *mat.Dense {
 	rng := graphtest.Rand(3)
 	z := graphtest.Normal(rng, n, p)
@@ -28,7 +28,7 @@ func samples(n, p int, deviation func(j int) float64) *mat.Dense {
 	return &y
 }
 
-// components are the k principal scores of y and their variances, by singular values.
+// components returns the k principal scores of y and their variances, by singular values.
 func components(y *mat.Dense, k int) (scores *mat.Dense, variances []float64) {
 	n, p := y.Dims()
 	centred := mat.DenseCopyOf(y)
@@ -57,7 +57,7 @@ const (
 	full    = "principal directions"
 )
 
-// runs is how often a program ran while the engine counted.
+// runs returns the number of runs of a program while the engine counted.
 func runs(e *engine.Engine, program string) int64 {
 	for _, c := range e.Profile().Programs {
 		if c.Program == program {
@@ -67,8 +67,8 @@ func runs(e *engine.Engine, program string) int64 {
 	return 0
 }
 
-// The scores are those of a singular value decomposition, whichever way the directions are
-// found, and the spectrum decides on the way.
+// The scores agree with those of a singular value decomposition for both algorithms, which the
+// spectrum selects.
 func TestPrincipalScoresEitherWay(t *testing.T) {
 	tier.Sequential(t)
 	power := func(base float64) func(int) float64 {
@@ -130,8 +130,7 @@ func TestPrincipalScoresEitherWay(t *testing.T) {
 				t.Fatalf("%d scores, want %d", cols, c.rank)
 			}
 			want, variances := components(y, c.rank)
-			// In units of a deviation, as encodings have them, where rounding, a share of the
-			// largest variance, allows it.
+			// In units of a deviation, as in encodings, up to rounding of the largest variance.
 			tolerance := 1e-8 + 1e-12*variances[0]/variances[c.rank-1]
 			for i := range 40 {
 				for j := range i {
@@ -149,7 +148,7 @@ func TestPrincipalScoresEitherWay(t *testing.T) {
 	}
 }
 
-// A machine of leading directions is its definition.
+// A machine of leading directions agrees with its definition.
 func TestMachineOfLeadingDirections(t *testing.T) {
 	y := samples(180, 160, func(j int) float64 { return math.Pow(.7, float64(j)) })
 	q := mat.DenseCopyOf(y.Slice(0, 2, 0, 160))

@@ -15,9 +15,9 @@ import (
 // The programs below compute a batch of m members at once. n is the size class of the members'
 // samples; padding contributes nothing.
 
-// covarianceProgram computes "covariance", N−1 times the covariance YᵀY of each of the centred samples
-// "y" (m×n×p) or, for p > n, the smaller Gram matrix YYᵀ; its "trace" (m); and "squares", the sums of
-// squares of its rows (m×k×1).
+// covarianceProgram computes "covariance", N−1 times the covariance YᵀY of each of the centred
+// samples "y" (m×n×p) or, for p > n, the smaller Gram matrix YYᵀ; its "trace" (m); and "squares",
+// the sums of squares of its rows (m×k×1).
 //
 // From about eleven steps of the eigenpairs on, forming the matrix and multiplying by it costs less
 // than multiplying by Y and Yᵀ in turn, and the full decomposition needs it as well.
@@ -37,8 +37,8 @@ func covarianceProgram(m, n, p int) engine.Program {
 		}}
 }
 
-// leadingProgram computes "eigen", the k leading eigenpairs of each "covariance" (m×n×n) in a number of
-// steps, in the layout of op.LeadingEigen.
+// leadingProgram computes "eigen", the k leading eigenpairs of each "covariance" (m×n×n) in a
+// number of steps, in the layout of op.LeadingEigen.
 func leadingProgram(m, n, k, steps int) engine.Program {
 	return engine.Program{Name: "leading principal directions", Key: fmt.Sprintf("leading %d %d %d %d", m, n, k, steps),
 		Build: func(b *engine.Builder) {
@@ -65,8 +65,8 @@ func gramProgram(m, n, p int) engine.Program {
 // kernelProgram computes "k", the kernel matrix (Eqs. 35 and 39) of each of the scaled encodings "x"
 // (m×n×d), of which "count" (m) are samples. Its padding is an identity.
 //
-// The exponent of Eq. (35) is −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is that of the RBF
-// kernel with γ = ½.
+// The exponent of Eq. (35) is −1/(2n) (x−x′)ᵀθ⁻¹(x−x′); with x_j/√(nθ_j) for x_j it is that of
+// the RBF kernel with γ = ½.
 func kernelProgram(m, n, d int) engine.Program {
 	return engine.Program{Name: "kernel of encodings", Key: fmt.Sprintf("encodings %d %d %d", m, n, d),
 		Build: func(b *engine.Builder) {
@@ -116,8 +116,8 @@ func pickProgram(count int, shapes map[string]tensor.Shape) engine.Program {
 // part returns the name of input i of joinProgram.
 func part(i int) string { return fmt.Sprintf("part %d", i) }
 
-// joinProgram concatenates batches of the given shapes, which differ only in the number of members, to
-// "all".
+// joinProgram concatenates batches of the given shapes, which differ only in the number of
+// members, to "all".
 func joinProgram(shapes []tensor.Shape) engine.Program {
 	return engine.Program{Name: "batches in one", Key: fmt.Sprintf("join %v", shapes), Build: func(b *engine.Builder) {
 		parts := make([]*gorgonia.Node, len(shapes))
@@ -128,11 +128,11 @@ func joinProgram(shapes []tensor.Shape) engine.Program {
 	}}
 }
 
-// machineProgram evaluates the layers [first, last) of a nest (Eq. 51), counted from 0, at "queries"
-// (q×(s+c)). A query has s principal scores, those of its image under layer first−1 if first > 0, and c
-// coordinates of the point itself, in which distances are measured. Layer l has the inputs "points l"
-// (n×d), "weights l" (1×d) and "solutions l" (n×(s+c+1)) with d = s−l. Outputs are "distance l" (q×1)
-// unless c is zero, and "image l" (q×(s+c)) if images is set.
+// machineProgram evaluates the layers [first, last) of a nest (Eq. 51), counted from 0, at
+// "queries" (q×(s+c)). A query has s principal scores, those of its image under layer first−1 if
+// first > 0, and c coordinates of the point itself, in which distances are measured. Layer l has
+// the inputs "points l" (n×d), "weights l" (1×d) and "solutions l" (n×(s+c+1)) with d = s−l.
+// Outputs are "distance l" (q×1) unless c is zero, and "image l" (q×(s+c)) if images is set.
 func machineProgram(q, n, s, c, first, last int, images bool) engine.Program {
 	return engine.Program{Name: "kernel affine hull machine",
 		Key: fmt.Sprintf("machine %d %d %d %d %d %d %v", q, n, s, c, first, last, images),

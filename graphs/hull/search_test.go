@@ -15,8 +15,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// scene is machines of clusters whose coordinates are unit·(offset + spread),
-// and queries near them.
+// scene returns machines of clusters whose coordinates are unit·(offset + spread), and queries
+// near them.
 func scene(t *testing.T, e *engine.Engine, columns int, unit, offset float64) (*Ensemble, *mat.Dense) {
 	t.Helper()
 	const clusters, samples, queries = 12, 40, 60
@@ -55,9 +55,8 @@ func scene(t *testing.T, e *engine.Engine, columns int, unit, offset float64) (*
 	return s, q
 }
 
-// The search finds what an exhaustive one finds, whatever the unit and the
-// offset of the data, with few columns (which are screened in full) and many,
-// in chunks, and from a slack that turns out to be too small.
+// The search agrees with an exhaustive one for any unit and offset of the data, with few columns
+// (which are screened in full) and many, in chunks, and from a slack that is too small.
 func TestSearchIsExactAnywhere(t *testing.T) {
 	tier.Sequential(t)
 	for _, columns := range []int{20, 300} {
@@ -137,8 +136,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// In float32 the bounds in all coordinates are distances in the machines' own precision, which
-// are not computed again: with the bits that they have for other queries beside them.
+// In float32 the bounds in all coordinates are distances in the machines' own precision, and are
+// not computed again. Their bits do not depend on the other queries.
 func TestSingleDistancesAreComputedOnce(t *testing.T) {
 	e, err := engine.Open("cpu", "float32", 2)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"privkern/graphs/engine"
 )
 
-// SmoothModel holds the images of a set of samples under their own KAHM. The weights of an image sum to
-// one, those of a smoothed sample to Σh, so that smoothed samples shrink to the origin where
-// memberships are small.
+// SmoothModel holds the images of a set of samples under their own KAHM. The weights of an image
+// sum to one, those of a smoothed sample to Σh, so that smoothed samples shrink to the origin
+// where memberships are small.
 type SmoothModel struct {
 	// Images are the images A(y_i), N×p; a sample whose sum of memberships is not safely positive
 	// is its own image.
@@ -150,9 +150,9 @@ func (g *group) directKernels(one *solved) ([]*mat.Dense, error) {
 	return kernels, nil
 }
 
-// kernelTimes returns a function that computes rows of KB for the solutions B = (K+λI)⁻¹T of member i,
-// N×(p+1). If k is nil, KB = T − λB in Np operations. Where λ is large, nearly all of T cancels; then k
-// is K, and the product takes 2N²p operations.
+// kernelTimes returns a function that computes rows of KB for the solutions B = (K+λI)⁻¹T of
+// member i, N×(p+1). If k is nil, KB = T − λB in Np operations. Where λ is large, nearly all of T
+// cancels; then k is K, and the product takes 2N²p operations.
 func kernelTimes[T cpublas.Float](g *group, i int, solutions []T, lambda float64, k *mat.Dense,
 ) func(row int, to []float64) {
 	cols := g.p + 1

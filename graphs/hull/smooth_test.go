@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestImagesNeedASafeSum: the image of a sample is the quotient of two sums that round
-// like 1/λ. Just above the safe sum it is taken; just below, and where the sum is
-// negative or no number, the sample keeps its place and the modelling error is infinite.
+// TestImagesNeedASafeSum: the image of a sample is the quotient of two sums that round like 1/λ.
+// Below the safe sum, and for a negative sum or NaN, the image is the sample and the modelling
+// error is infinite.
 func TestImagesNeedASafeSum(t *testing.T) {
 	const lambda = .25
 	for _, c := range []struct {

@@ -1,5 +1,6 @@
-// Package interior computes the smallest noise covariance of the cloaking mechanism (Smith, Álvarez and
-// Lawrence), a D-optimal design, by a primal–dual interior-point method, for many problems at once.
+// Package interior computes the smallest noise covariance of the cloaking mechanism (Smith,
+// Álvarez and Lawrence), a D-optimal design, by a primal–dual interior-point method, for many
+// problems at once.
 //
 // For a k×n matrix B with columns b_i, weights λ ≥ 0 minimise log|M|, M = Σ λ_i b_i b_iᵀ, subject to
 // g_i = b_iᵀM⁻¹b_i ≤ 1. The conditions of an optimum are
@@ -7,8 +8,8 @@
 //	g_i(λ) + s_i = 1,  λ_i s_i = 0,  λ, s ≥ 0,
 //
 // and ∂g_i/∂λ_j = −(b_iᵀM⁻¹b_j)². Steps, their lengths and the stopping test are in the graph, in
-// float64 on every engine. Problems of one size class form one batch. A problem has the same bits alone
-// and in any batch.
+// float64 on every engine. Problems of one size class form one batch. A problem has the same bits
+// alone and in any batch.
 package interior
 
 import (
@@ -35,8 +36,8 @@ type Weights struct {
 	Steps int
 }
 
-// Solve makes steps for each problem until its certified gap, k·log(Σλ·max g / k), reaches the target,
-// at most the given number. A matrix B (k×n) of a rank below k has no weights.
+// Solve makes steps for each problem until its certified gap, k·log(Σλ·max g / k), reaches the
+// target, at most the given number. A matrix B (k×n) of a rank below k has no weights.
 func Solve(ctx context.Context, e *engine.Engine, problems []*mat.Dense, gap float64, most int) ([]Weights, error) {
 	for i, b := range problems {
 		if err := finite.Matrix("the matrix B", b); err != nil {

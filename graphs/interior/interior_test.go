@@ -16,7 +16,7 @@ import (
 
 const target = 1e-9
 
-// formula is a 3×10 matrix, b_ij = cos(1.1·(i+1)·(j+1) + i²), whose optimum has five weights.
+// formula returns a 3×10 matrix, b_ij = cos(1.1·(i+1)·(j+1) + i²), whose optimum has five weights.
 func formula() *mat.Dense {
 	b := mat.NewDense(3, 10, nil)
 	b.Apply(func(i, j int, _ float64) float64 {
@@ -29,14 +29,14 @@ func formula() *mat.Dense {
 // below 1e-13.
 const formulaOptimum = 3 - 2.1132122348911317
 
-// problems are of several size classes.
+// problems returns problems of several size classes.
 func problems() []*mat.Dense {
 	return []*mat.Dense{formula(), graphtest.Normal(graphtest.Rand(2), 4, 9), graphtest.Normal(graphtest.Rand(5), 9, 40),
 		graphtest.Normal(graphtest.Rand(6), 5, 5), graphtest.Normal(graphtest.Rand(3), 4, 9),
 		graphtest.Normal(graphtest.Rand(8), 1, 3), graphtest.Normal(graphtest.Rand(9), 12, 70)}
 }
 
-// certified is log|M| of weights, and the gap k·log(Σλ·max g/k) + k·log of the scale that
+// certified returns log|M| of weights, and the gap k·log(Σλ·max g/k) + k·log of the scale that
 // makes Σλ = k.
 func certified(t *testing.T, b *mat.Dense, lambda []float64) (logdet, gap float64) {
 	t.Helper()
@@ -60,7 +60,7 @@ func certified(t *testing.T, b *mat.Dense, lambda []float64) (logdet, gap float6
 	return logdet + float64(k)*math.Log(worst), float64(k) * math.Log(worst*total/float64(k))
 }
 
-// The weights have the certificate that is wanted, and the optimum of another method.
+// The weights have the target certificate, and the optimum of another method.
 func TestSolve(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		for _, dtype := range []string{"float64", "float32"} {
@@ -88,7 +88,7 @@ func TestSolve(t *testing.T) {
 	})
 }
 
-// The gradient descent comes near the same weights from above.
+// The gradient descent approaches the same objective from above.
 func TestSolveAgainstDescents(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 2)
 	found, err := Solve(context.Background(), e, problems(), target, 60)
@@ -108,8 +108,8 @@ func TestSolveAgainstDescents(t *testing.T) {
 	}
 }
 
-// A problem has the same bits alone, in any batch and with any number of workers, and stays
-// where it ended while others go on.
+// A problem has the same bits alone, in any batch and with any number of workers, and does not
+// change after its end.
 func TestSolveAlone(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		e := graphtest.Engine(t, "float64", workers)
@@ -134,7 +134,7 @@ func TestSolveAlone(t *testing.T) {
 	}
 }
 
-// A matrix of a smaller rank has no weights, and the others of its batch have theirs.
+// A matrix of a smaller rank has no weights; the others of its batch have weights.
 func TestSolveDeficient(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	deficient := formula()
@@ -158,7 +158,7 @@ func TestSolveDeficient(t *testing.T) {
 	}
 }
 
-// BenchmarkSolve is of the folds of a cross-validation.
+// BenchmarkSolve measures the folds of a cross-validation.
 func BenchmarkSolve(b *testing.B) {
 	for _, c := range []struct{ problems, k, n int }{{14, 21, 70}, {14, 21, 266}} {
 		b.Run(fmt.Sprintf("%d of %dx%d", c.problems, c.k, c.n), func(b *testing.B) {

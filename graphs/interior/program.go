@@ -8,15 +8,16 @@ import (
 	"privkern/graphs/engine"
 )
 
-// stepsPerRun is the number of steps of a run. Five to seven decades of the gap take fifteen to twenty.
+// stepsPerRun is the number of steps of a run. Five to seven decades of the gap take fifteen to
+// twenty.
 const stepsPerRun = 5
 
 // boundaryFraction is the length of a step, as a fraction of the distance to the nearest boundary of
 // λ, s ≥ 0.
 const boundaryFraction = 0.995
 
-// stepBuilder builds steps for m problems. Constants have a value for each problem, because operations
-// do not broadcast.
+// stepBuilder builds steps for m problems. Constants have a value for each problem, because
+// operations do not broadcast.
 type stepBuilder struct {
 	*engine.Builder
 	m, n              int
@@ -25,10 +26,11 @@ type stepBuilder struct {
 	fraction, inverse *gorgonia.Node // boundaryFraction: m, 1/n: m
 }
 
-// stepProgram computes a number of steps for each of m problems of the size class k×n, from "lambda" and
-// "slack" (m×n×1) to the outputs of these names. "b" (m×k×n) is padded by zeros, and "count" (m) is the
-// number of rows without padding; columns of zeros get no weight. A member with Σλ·max g ≤ "bound" (m)
-// has ended, and its further steps are zero. "taken" (m) counts the steps of each member before its end.
+// stepProgram computes a number of steps for each of m problems of the size class k×n, from
+// "lambda" and "slack" (m×n×1) to the outputs of these names. "b" (m×k×n) is padded by zeros, and
+// "count" (m) is the number of rows without padding; columns of zeros get no weight. A member
+// with Σλ·max g ≤ "bound" (m) has ended, and its further steps are zero. "taken" (m) counts the
+// steps of each member before its end.
 func stepProgram(m, k, n, steps int) engine.Program {
 	return engine.Program{
 		Name: "steps of the interior-point method",
@@ -55,13 +57,13 @@ func stepProgram(m, k, n, steps int) engine.Program {
 	}
 }
 
-// step adds a predictor and a corrector step (Mehrotra, "On the implementation of a primal-dual interior
-// point method", SIAM Journal on Optimization 2, 1992). The linear system
+// step adds a predictor and a corrector step (Mehrotra, "On the implementation of a primal-dual
+// interior point method", SIAM Journal on Optimization 2, 1992). The linear system
 //
 //	(H + diag(s/λ)) Δλ = r,  H = (WᵀW)∘²,  W = L⁻¹B,
 //
-// is solved as Δλ = t∘(I + diag(t)·H·diag(t))⁻¹(t∘r) with t = √(λ/s), whose matrix is positive definite
-// for λ and s of any size.
+// is solved as Δλ = t∘(I + diag(t)·H·diag(t))⁻¹(t∘r) with t = √(λ/s), whose matrix is positive
+// definite for λ and s of any size.
 func (s *stepBuilder) step(lambda, slack *gorgonia.Node) (nextLambda, nextSlack, goesOn *gorgonia.Node) {
 	factor := s.Cholesky(s.Leading(1, s.WeightedGram(s.b, lambda), s.count))
 	whitened := s.TriangularSolve(factor, s.b)
@@ -97,8 +99,8 @@ func (s *stepBuilder) step(lambda, slack *gorgonia.Node) (nextLambda, nextSlack,
 	return s.Add(lambda, s.ScaledBy(dl, a)), s.Add(slack, s.ScaledBy(ds, a)), goesOn
 }
 
-// nearest returns the inverse of the largest step length at which all elements stay positive (m), zero
-// or less where there is no bound.
+// nearest returns the inverse of the largest step length at which all elements stay positive (m),
+// zero or less where there is no bound.
 func (s *stepBuilder) nearest(lambda, dl, slack, ds *gorgonia.Node) *gorgonia.Node {
 	return s.Larger(s.largest(s.Neg(s.Divide(dl, lambda))), s.largest(s.Neg(s.Divide(ds, slack))))
 }

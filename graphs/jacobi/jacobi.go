@@ -6,8 +6,8 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// orthogonalise rotates pairs of rows of t (k×m) until all are orthogonal to m·2⁻⁵³ of their lengths, and
-// puts the longer row of each pair first.
+// orthogonalise rotates pairs of rows of t (k×m) until all are orthogonal to m·2⁻⁵³ of their
+// lengths, and puts the longer row of each pair first.
 func orthogonalise(t *rows, m int, ended func() error) error {
 	tolerance := float64(m) * 0x1p-53
 	square := make([]float64, t.rows)

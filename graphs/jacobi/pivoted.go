@@ -6,11 +6,12 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// pivoted returns Lᵀ (k×m) of W = LV for W (m×n), where the modified Gram–Schmidt method finds the
-// orthonormal rows of V (k×n) from the row of W with the largest remainder in turn, until remainders are
-// negligible or k is most. Up to rounding, L is that of Householder's method, also where V is not
-// orthonormal (Björck and Paige, "Loss and recapture of orthogonality in the modified Gram–Schmidt
-// algorithm", SIAM Journal on Matrix Analysis and Applications 13, 1992). W is overwritten.
+// pivoted returns Lᵀ (k×m) of W = LV for W (m×n), where the modified Gram–Schmidt method finds
+// the orthonormal rows of V (k×n) from the row of W with the largest remainder in turn, until
+// remainders are negligible or k is most. Up to rounding, L is that of Householder's method, also
+// where V is not orthonormal (Björck and Paige, "Loss and recapture of orthogonality in the
+// modified Gram–Schmidt algorithm", SIAM Journal on Matrix Analysis and Applications 13, 1992). W
+// is overwritten.
 func pivoted(w *rows, most int, ended func() error) (*rows, error) {
 	m := w.rows
 	left := make([]int, m) // rows with a remainder

@@ -1,6 +1,7 @@
-// Package jacobi computes singular values with an error relative to each of them, not to the largest, for
-// every matrix DA with a diagonal D and a well-conditioned A. A Gram matrix loses singular values below
-// √ε of the largest, and methods with a bidiagonal matrix lose those below ε of the largest.
+// Package jacobi computes singular values with an error relative to each of them, not to the
+// largest, for every matrix DA with a diagonal D and a well-conditioned A. A Gram matrix loses
+// singular values below √ε of the largest, and methods with a bidiagonal matrix lose those below
+// ε of the largest.
 package jacobi
 
 import (
@@ -30,16 +31,17 @@ const (
 	lanes = 32
 )
 
-// Left writes the singular values of the row-major m×n matrix a, largest first, to values, of length
-// min(m, n), and the left singular vectors to the rows of vectors, min(m, n)×m. It returns the rank, the
-// number of singular values that are not rounding; later values and vectors are zero. The first of the
-// largest elements of a vector is positive.
+// Left writes the singular values of the row-major m×n matrix a, largest first, to values, of
+// length min(m, n), and the left singular vectors to the rows of vectors, min(m, n)×m. It returns
+// the rank, the number of singular values that are not rounding; later values and vectors are
+// zero. The first of the largest elements of a vector is positive.
 //
-// The factor L (m×k) of a pivoted A = LV, with orthonormal rows of V, has the singular values and left
-// vectors of A. Jacobi's rotations of the columns of L converge to UΣ. Pivoting grades the columns; then
-// the method is accurate for small singular values as well, and takes few sweeps (Drmač and Veselić,
-// "New fast and accurate Jacobi SVD algorithm", SIAM Journal on Matrix Analysis and Applications 29,
-// 2008). The factor takes up to 3mnk operations, and each of five to ten sweeps up to 4mk².
+// The factor L (m×k) of a pivoted A = LV, with orthonormal rows of V, has the singular values and
+// left vectors of A. Jacobi's rotations of the columns of L converge to UΣ. Pivoting grades the
+// columns; then the method is accurate for small singular values as well, and takes few sweeps
+// (Drmač and Veselić, "New fast and accurate Jacobi SVD algorithm", SIAM Journal on Matrix
+// Analysis and Applications 29, 2008). The factor takes up to 3mnk operations, and each of five
+// to ten sweeps up to 4mk².
 //
 // Left calls ended before every sweep and every few rows, and returns its error.
 func Left(m, n int, a []float64, values, vectors []float64, ended func() error) (rank int, err error) {
@@ -72,8 +74,8 @@ func Left(m, n int, a []float64, values, vectors []float64, ended func() error) 
 	return t.rows, nil
 }
 
-// leading returns the first element whose absolute value is the largest to six digits, so that signs do
-// not depend on rounding.
+// leading returns the first element whose absolute value is the largest to six digits, so that
+// signs do not depend on rounding.
 func leading(v []float64) float64 {
 	largest := 0.0
 	for _, x := range v {

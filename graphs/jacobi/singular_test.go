@@ -18,7 +18,7 @@ import (
 
 func goesOn() error { return nil }
 
-// left are the singular values and vectors of a, as rows.
+// left returns the singular values and vectors of a, as rows.
 func left(t testing.TB, a *mat.Dense) (values []float64, vectors *mat.Dense) {
 	t.Helper()
 	m, n := a.Dims()
@@ -36,7 +36,7 @@ func left(t testing.TB, a *mat.Dense) (values []float64, vectors *mat.Dense) {
 	return values[:rank], mat.NewDense(k, m, v).Slice(0, rank, 0, m).(*mat.Dense)
 }
 
-// orthogonal is the Q of a normal n×n matrix.
+// orthogonal returns Q of a normal n×n matrix.
 func orthogonal(seed uint64, n int) *mat.Dense {
 	var qr mat.QR
 	qr.Factorize(graphtest.Normal(graphtest.Rand(seed), n, n))
@@ -45,7 +45,7 @@ func orthogonal(seed uint64, n int) *mat.Dense {
 	return q
 }
 
-// decaying is an m×n matrix of rank r whose singular values fall by a factor a step.
+// decaying returns an m×n matrix of rank r whose singular values are a geometric sequence.
 func decaying(m, n, r int, factor float64) *mat.Dense {
 	d := mat.NewDense(m, n, nil)
 	for i := range r {
@@ -56,8 +56,8 @@ func decaying(m, n, r int, factor float64) *mat.Dense {
 	return c
 }
 
-// The values are gonum's to the rounding of the largest; the vectors are orthonormal, and as long
-// as their values in the matrix.
+// The values agree with gonum's up to rounding of the largest; the vectors u are orthonormal, and
+// ‖Aᵀu‖ is the singular value.
 func TestLeft(t *testing.T) {
 	for _, x := range []struct {
 		m, n, rank int
@@ -107,7 +107,7 @@ func checkVectors(t *testing.T, c *mat.Dense, values []float64, u *mat.Dense) {
 	}
 }
 
-// exactDet is |det A| to all digits, by elimination in rational numbers.
+// exactDet returns |det A| exactly, by elimination in rational numbers.
 func exactDet(a *mat.Dense) float64 {
 	n, _ := a.Dims()
 	x := make([][]*big.Rat, n)
@@ -132,7 +132,7 @@ func exactDet(a *mat.Dense) float64 {
 	return math.Abs(v)
 }
 
-// scaledRows is a matrix with row i times factor^i, in an order that mixes them.
+// scaledRows returns a with row i times factor^i, in a mixed order.
 func scaledRows(a *mat.Dense, factor float64) *mat.Dense {
 	m, n := a.Dims()
 	out := mat.NewDense(m, n, nil)
@@ -144,7 +144,7 @@ func scaledRows(a *mat.Dense, factor float64) *mat.Dense {
 	return out
 }
 
-// kahan is the triangle of Kahan, diag(1, s, s², …) times one with −c above a unit diagonal: its
+// kahan returns the triangle of Kahan, diag(1, s, s², …) times one with −c above a unit diagonal: its
 // last pivot is much larger than its smallest singular value.
 func kahan(n int, angle float64) *mat.Dense {
 	s, c := math.Sincos(angle)
@@ -201,7 +201,7 @@ func TestValuesOfScaledOrthogonalRows(t *testing.T) {
 	}
 }
 
-// The first of the largest elements of a vector is positive, whatever the signs of the rows.
+// The first of the largest elements of a vector is positive, for any signs of the rows.
 func TestSigns(t *testing.T) {
 	c := graphtest.Normal(graphtest.Rand(6), 6, 9)
 	_, u := left(t, c)
@@ -218,7 +218,7 @@ func TestSigns(t *testing.T) {
 			t.Errorf("the largest element of vector %d is %g", i, largest)
 		}
 	}
-	// Equal elements but for the last digits: the first decides.
+	// Elements equal up to the last digits: the first decides.
 	_, u = left(t, mat.NewDense(2, 1, []float64{-2, 2 + 1e-9}))
 	if u.At(0, 0) <= 0 {
 		t.Errorf("the vector %v", u.RawRowView(0))
@@ -236,13 +236,13 @@ func TestSizes(t *testing.T) {
 	if values, _ := left(t, mat.NewDense(4, 3, nil)); len(values) != 0 {
 		t.Errorf("of zeros %v", values)
 	}
-	// What is rounding beside the largest row counts as zero, wherever it is.
+	// Rows that are rounding errors of the largest row are treated as zero, at any index.
 	if values, _ := left(t, mat.NewDense(3, 3, []float64{1e-30, 0, 0, 0, 1, 0, 0, 0, 1e-12})); len(values) != 2 {
 		t.Errorf("two values of their own, and %v", values)
 	}
 }
 
-// Bits are those of all levels of the processor.
+// All levels of the processor have the same bits.
 func TestBits(t *testing.T) {
 	a := decaying(37, 61, 37, .7)
 	var want []float64
@@ -288,7 +288,7 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// BenchmarkLeft is beside gonum's decomposition by way of a bidiagonal matrix.
+// BenchmarkLeft compares with gonum's decomposition by a bidiagonal matrix.
 func BenchmarkLeft(b *testing.B) {
 	for _, x := range []struct{ m, n int }{{20, 60}, {100, 287}, {300, 300}, {500, 500}} {
 		a := graphtest.Normal(graphtest.Rand(1), x.m, x.n)

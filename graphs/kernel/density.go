@@ -21,9 +21,9 @@ const densityValues = 1 << 22
 //
 //	p_j(x) = 1/n Σ_k φ((x − s_kj)/h)/h
 //
-// with the standard normal density φ and the bandwidth h, in the unit of the samples. All columns form
-// one batch. It takes ndq exponentials, in float64 on every engine, and holds 4 million of them. On the
-// CPU, the bits of an estimate depend only on its x and its column.
+// with the standard normal density φ and the bandwidth h, in the unit of the samples. All columns
+// form one batch. It takes ndq exponentials, in float64 on every engine, and holds 4 million of
+// them. On the CPU, the bits of an estimate depend only on its x and its column.
 func MarginalDensity(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, bandwidth float64) (*mat.Dense, error) {
 	rate, scale := 1/(2*bandwidth*bandwidth), 1/(math.Sqrt(2*math.Pi)*bandwidth)
 	if !(rate > 0) || math.IsInf(rate, 0) || bandwidth < 0 {
@@ -82,8 +82,8 @@ func transposed(a *mat.Dense, first, rows int) []float64 {
 	return out
 }
 
-// densityProgram computes "density" (d×q×1), the means of the kernel's values between "at" (d×q×1) and
-// "samples" (d×n×1).
+// densityProgram computes "density" (d×q×1), the means of the kernel's values between "at"
+// (d×q×1) and "samples" (d×n×1).
 func densityProgram(d, q, n int, kernel op.Profile) engine.Program {
 	return engine.Program{Name: "kernel density", Key: fmt.Sprintf("density %d %d %d %v", d, q, n, kernel),
 		Build: func(b *engine.Builder) {

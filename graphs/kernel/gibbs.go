@@ -10,14 +10,14 @@ import (
 	"privkern/graphs/op"
 )
 
-// GibbsMatrix returns the n×m matrix of the nonstationary Gibbs kernel between the rows of x (n×d) and of
-// y (m×d), Eq. (11) of Smith, Álvarez and Lawrence:
+// GibbsMatrix returns the n×m matrix of the nonstationary Gibbs kernel between the rows of x
+// (n×d) and of y (m×d), Eq. (11) of Smith, Álvarez and Lawrence:
 //
 //	variance · Π_k √(2 a_k b_k / (a_k²+b_k²)) · exp(−Σ_k (x_k−y_k)² / (a_k²+b_k²))
 //
-// where a and b are the lengthscales at the two points, rows of lx (n×d) and ly (m×d), in the unit of the
-// coordinates. Where y and ly equal x and lx, the result is exactly symmetric, and its diagonal is exactly
-// variance.
+// where a and b are the lengthscales at the two points, rows of lx (n×d) and ly (m×d), in the
+// unit of the coordinates. Where y and ly equal x and lx, the result is exactly symmetric, and
+// its diagonal is exactly variance.
 func GibbsMatrix(e *engine.Engine, x, y, lx, ly *mat.Dense, variance float64) (*mat.Dense, error) {
 	if !(variance > 0) || math.IsInf(variance, 0) {
 		return nil, fmt.Errorf("kernel Gibbs: variance is %g; it must be positive and finite", variance)
@@ -58,8 +58,8 @@ func checkLengthscales(points string, x, l *mat.Dense) error {
 	return nil
 }
 
-// GibbsProgram computes "k", the n×m matrix of the Gibbs kernel between the inputs "x" (n×d) and "y" (m×d)
-// with the lengthscales "lx" (n×d) and "ly" (m×d).
+// GibbsProgram computes "k", the n×m matrix of the Gibbs kernel between the inputs "x" (n×d) and
+// "y" (m×d) with the lengthscales "lx" (n×d) and "ly" (m×d).
 func GibbsProgram(variance float64, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "Gibbs kernel matrix",

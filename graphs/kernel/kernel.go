@@ -1,8 +1,8 @@
 // Package kernel computes kernel matrices as graph programs.
 //
-// Points are the rows of a matrix. The matrix of a set of points with itself is exactly symmetric, and
-// has an exact diagonal where the kernel depends on a distance. Distances are computed from centred
-// data, so that a common offset costs no accuracy.
+// Points are the rows of a matrix. The matrix of a set of points with itself is exactly
+// symmetric, and has an exact diagonal where the kernel depends on a distance. Distances are
+// computed from centred data, so that a common offset costs no accuracy.
 //
 // A [Kernel] is a family with its parameters in the notation of papers; package op has the general
 // forms ([op.Profile]), of which several families are special cases. Programs take a kernel as an
@@ -64,15 +64,16 @@ func RBF(gamma float64) Kernel {
 		op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: gamma}}
 }
 
-// Laplacian returns variance·exp(−gamma·Σ_k|x_k−y_k|). The exponent is a Manhattan distance, which is not
-// invariant under rotation.
+// Laplacian returns variance·exp(−gamma·Σ_k|x_k−y_k|). The exponent is a Manhattan distance,
+// which is not invariant under rotation.
 func Laplacian(gamma, variance float64) Kernel {
 	return Kernel{"Laplacian", []param{{"gamma", gamma, positive}, {"variance", variance, positive}},
 		op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: variance, Rate: gamma}}
 }
 
-// Matern returns the Matérn kernel (Rasmussen and Williams, "Gaussian processes for machine learning",
-// 2006, Eq. 4.17) for nu = 0.5, 1.5 or 2.5: variance times, with r = |x−y|/lengthscale,
+// Matern returns the Matérn kernel (Rasmussen and Williams, "Gaussian processes for machine
+// learning", 2006, Eq. 4.17) for nu = 0.5, 1.5 or 2.5: variance times, with
+// r = |x−y|/lengthscale,
 //
 //	exp(−r),  (1+√3r)·exp(−√3r),  (1+√5r+5r²/3)·exp(−√5r).
 //
@@ -150,8 +151,8 @@ func (k Kernel) Validate() error {
 	return nil
 }
 
-// Matrix returns the n×m matrix k(x_i, y_j) of the rows of x (n×d) and of y (m×d). Where y equals x, the
-// result is exactly symmetric.
+// Matrix returns the n×m matrix k(x_i, y_j) of the rows of x (n×d) and of y (m×d). Where y equals
+// x, the result is exactly symmetric.
 func (k Kernel) Matrix(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error) {
 	return k.matrix(context.Background(), e, e.ElementType(), x, y)
 }
@@ -188,8 +189,8 @@ func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype
 // Key identifies the kernel and its exact parameters in the key of a program.
 func (k Kernel) Key() string { return k.profile.String() }
 
-// Stationary returns k(x, x), and reports whether it is the same at all x because the kernel depends on a
-// distance.
+// Stationary returns k(x, x), and reports whether it is the same at all x because the kernel
+// depends on a distance.
 func (k Kernel) Stationary() (variance float64, ok bool) {
 	return k.profile.Scale, k.family != "" && k.profile.Metric != op.InnerProduct
 }

@@ -15,8 +15,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// subject is a kernel as the properties below see it: a matrix, a program and
-// the kernel of two points written down in the plainest way.
+// subject is a kernel for the properties below: its matrix, its program, and its value for two
+// points by the definition.
 type subject struct {
 	name    string
 	matrix  func(e *engine.Engine, x, y *mat.Dense) (*mat.Dense, error)
@@ -28,7 +28,7 @@ type subject struct {
 	diagonal float64
 }
 
-// of makes a subject of a Kernel.
+// of returns the subject of a Kernel.
 func of(k Kernel, psd bool, diagonal float64, point func(x, y []float64) float64) subject {
 	return subject{name: k.String(), matrix: k.Matrix, point: point, psd: psd, bounded: diagonal > 0, diagonal: diagonal,
 		op: op.Kernel(k.profile)}

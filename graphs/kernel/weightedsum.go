@@ -11,14 +11,15 @@ import (
 	"privkern/graphs/engine"
 )
 
-// WeightedSumMatrix returns the n×m covariance of w(x)·f(x) + (1 − w(x))·g(x) between the rows of x (n×d)
-// and of y (m×d), for independent functions with the kernels f and g (Section 5.3 of Smith, Álvarez and
-// Lawrence, after Herlands et al. 2016):
+// WeightedSumMatrix returns the n×m covariance of w(x)·f(x) + (1 − w(x))·g(x) between the rows of
+// x (n×d) and of y (m×d), for independent functions with the kernels f and g (Section 5.3 of
+// Smith, Álvarez and Lawrence, after Herlands et al. 2016):
 //
 //	w(x)·k_f(x, y)·w(y) + (1 − w(x))·k_g(x, y)·(1 − w(y))
 //
-// where wx (n) and wy (m) are the weights at x and at y, from 0 to 1. The variance differs from those of f
-// and g: with w = ½ it is half their mean. Where y and wy equal x and wx, the result is exactly symmetric.
+// where wx (n) and wy (m) are the weights at x and at y, from 0 to 1. The variance differs from
+// those of f and g: with w = ½ it is half their mean. Where y and wy equal x and wx, the result
+// is exactly symmetric.
 func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []float64) (*mat.Dense, error) {
 	for _, k := range []Kernel{f, g} {
 		if err := k.Validate(); err != nil {
@@ -61,8 +62,9 @@ func checkWeights(name string, w []float64, points int) error {
 	return nil
 }
 
-// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x" (n×d) and
-// "y" (m×d) with the weights "wx" (n×1) and "wy" (m×1); if same is set, between "x" and itself, n×n.
+// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x"
+// (n×d) and "y" (m×d) with the weights "wx" (n×1) and "wy" (m×1); if same is set, between "x" and
+// itself, n×n.
 func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
 	return engine.Program{
 		Name: "weighted sum of " + f.String() + " and " + g.String(),

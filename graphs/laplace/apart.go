@@ -10,8 +10,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// apart finds the modes independently, several at a time on the engine's workers. A run is one step of
-// [Model.Step]; steps are halved on the host.
+// apart finds the modes independently, several at a time on the engine's workers. A run is one
+// step of [Model.Step]; steps are halved on the host.
 func apart(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
 	modes := make([]Mode, len(problems))
 	err := e.ParallelFor(ctx, len(problems), 1, func(i, _ int) error {
@@ -83,7 +83,8 @@ func softplus(x float64) float64 {
 	return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
 }
 
-// largestChange returns max |f'−f| / max(1, |f'|) over the latent values, NaN if a value is not finite.
+// largestChange returns max |f'−f| / max(1, |f'|) over the latent values, NaN if a value is not
+// finite.
 func largestChange(before, after []float64) float64 {
 	largest := 0.0
 	for i, v := range after {

@@ -8,7 +8,7 @@ import (
 	"privkern/graphs/engine"
 )
 
-// The covariance goes to the device once for all steps of a model, and that of the test
+// The covariance is copied to the device once for all steps of a model, and that of the test
 // inputs once for all modes.
 func TestCopiesOfAModel(t *testing.T) {
 	e, err := engine.Open("cpu", "float64", 1)
@@ -49,8 +49,8 @@ func TestCopiesOfAModel(t *testing.T) {
 	}
 }
 
-// Covariances, counts and labels go to the device once for all problems of a class and all of
-// their steps. Numbers of a problem come and go with a run, and the modes come once.
+// Covariances, counts and labels are copied to the device once for all problems of a class and
+// all steps. A run copies scalars of each problem, and the modes are copied once.
 func TestCopiesOfModes(t *testing.T) {
 	e, err := engine.Open("cpu", "float64", 1)
 	if err != nil {

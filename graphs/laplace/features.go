@@ -13,10 +13,10 @@ import (
 // features have few correct digits.
 const conditionWarning = 1e-12
 
-// Features returns Φ = L⁻¹K_m* (M×P) with LLᵀ = K_mm, for the covariances kmm of M inducing inputs (M×M)
-// and cross between these and P inputs (M×P). The covariance of the subset of regressors at the P inputs
-// is ΦᵀΦ = K_*m K_mm⁻¹ K_m* (Eq. 7). It returns an *op.NotPositiveDefiniteError if kmm has no Cholesky
-// factor.
+// Features returns Φ = L⁻¹K_m* (M×P) with LLᵀ = K_mm, for the covariances kmm of M inducing
+// inputs (M×M) and cross between these and P inputs (M×P). The covariance of the subset of
+// regressors at the P inputs is ΦᵀΦ = K_*m K_mm⁻¹ K_m* (Eq. 7). It returns an
+// *op.NotPositiveDefiniteError if kmm has no Cholesky factor.
 func Features(ctx context.Context, e *engine.Engine, kmm, cross *mat.Dense) (*mat.Dense, error) {
 	for name, a := range map[string]*mat.Dense{"the covariance of the inducing inputs": kmm,
 		"their covariance with other inputs": cross} {

@@ -2,18 +2,18 @@
 // Newton's method, as graph programs: the Laplace approximation of Rasmussen and Williams (2006),
 // Section 3.4.
 //
-// With the prior covariance K of the latent function f at the N training inputs, π = 1/(1 + e^−f), and
-// W = diag(π(1 − π)), one step is
+// With the prior covariance K of the latent function f at the N training inputs,
+// π = 1/(1 + e^−f), and W = diag(π(1 − π)), one step is
 //
 //	f ← (K⁻¹ + W)⁻¹ b,  b = W f + (y + 1)/2 − π.
 //
-// It is linear in the labels y: (K⁻¹ + W)⁻¹ y/2 = C y with the cloaking matrix C = ½(K⁻¹ + W)⁻¹ of Smith,
-// Álvarez and Lawrence (2019), Eq. (6). Hence one run makes a step for many versions of the labels, such
-// as draws of a release.
+// It is linear in the labels y: (K⁻¹ + W)⁻¹ y/2 = C y with the cloaking matrix C = ½(K⁻¹ + W)⁻¹
+// of Smith, Álvarez and Lawrence (2019), Eq. (6). Hence one run makes a step for many versions of
+// the labels, such as draws of a release.
 //
-// Labels of the same input share a latent value, and N counts different inputs: with n labels at an
-// input, its W and π are multiplied by n, and y is the sum of its labels. Each label is an output of its
-// own; its column of C is that of its input.
+// Labels of the same input share a latent value, and N counts different inputs: with n labels at
+// an input, its W and π are multiplied by n, and y is the sum of its labels. Each label is an
+// output of its own; its column of C is that of its input.
 //
 // K is never inverted. With a full K, programs factor B = I + W^½KW^½, whose eigenvalues are at least
 // one; with a covariance of low rank, K = VVᵀ, they factor I + VᵀWV.
@@ -32,9 +32,9 @@ import (
 	"privkern/graphs/internal/finite"
 )
 
-// Model is a GP classifier at fixed training inputs. Its covariance must not change while the model is
-// in use. The first method that needs it copies it to the engine's device once; [Modes] makes a copy of
-// its own. Methods may be called from several goroutines.
+// Model is a GP classifier at fixed training inputs. Its covariance must not change while the
+// model is in use. The first method that needs it copies it to the engine's device once; [Modes]
+// makes a copy of its own. Methods may be called from several goroutines.
 type Model struct {
 	e       *engine.Engine
 	n       int
@@ -69,8 +69,8 @@ func (m *Model) resident() (engine.Values, error) {
 	return kept, nil
 }
 
-// Full returns the model with the prior covariance k (N×N, symmetric, positive semidefinite). counts (N)
-// holds the number of labels at each input; nil stands for one each.
+// Full returns the model with the prior covariance k (N×N, symmetric, positive semidefinite).
+// counts (N) holds the number of labels at each input; nil stands for one each.
 func Full(e *engine.Engine, k *mat.Dense, counts []float64) (*Model, error) {
 	if err := check("the covariance", k); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func Full(e *engine.Engine, k *mat.Dense, counts []float64) (*Model, error) {
 	return newModel(e, n, 0, k, counts)
 }
 
-// LowRank returns the model with the prior covariance VVᵀ for v (N×M), such as the transposed [Features]
-// of the subset of regressors.
+// LowRank returns the model with the prior covariance VVᵀ for v (N×M), such as the transposed
+// [Features] of the subset of regressors.
 func LowRank(e *engine.Engine, v *mat.Dense, counts []float64) (*Model, error) {
 	if err := check("the factor of the covariance", v); err != nil {
 		return nil, err

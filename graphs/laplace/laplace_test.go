@@ -66,7 +66,7 @@ func step(t testing.TB, m *Model, f []float64, labels *mat.Dense) *Step {
 	return s
 }
 
-// matrix puts C together from its spectrum.
+// matrix returns C from its spectrum.
 func matrix(t testing.TB, m *Model, f []float64) *mat.Dense {
 	t.Helper()
 	values, vectors, err := m.Spectrum(ctx, f)
@@ -211,8 +211,7 @@ func TestSpectrum(t *testing.T) {
 	}
 }
 
-// Labels at equal inputs may be taken together: the same f, and the same C
-// between the inputs.
+// Labels at equal inputs can be summed: f and C between the inputs are the same.
 func TestCounts(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	of := []int{0, 1, 0, 2, 2, 2} // which input a label belongs to
@@ -273,7 +272,7 @@ func TestDualPredictsTrainingInputs(t *testing.T) {
 	}
 }
 
-// A change of one label moves the step by its column of C: what cloaking needs.
+// A change of one label changes the step by its column of C, the property that cloaking uses.
 func TestMatrixIsTheSensitivityOfTheStep(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	p := newProblem(5)
@@ -339,9 +338,9 @@ func TestLowRankOfFullRankIsFull(t *testing.T) {
 	}
 }
 
-// Variances at several latent functions in one run are those of each alone: bit for bit on
-// the CPU, and but for rounding on a device, where one matrix and a batch have kernels of
-// their own. How many go together follows from the problem's size.
+// Variances at several latent functions in one run are those of each alone: bit for bit on the
+// CPU, and up to rounding on a device, whose kernels differ for one matrix and a batch. The
+// number in one run depends on the size of the problem.
 func TestVariancesInABatch(t *testing.T) {
 	for dtype, unit := range map[string]float64{"float64": 1e-14, "float32": 1e-6} {
 		e := graphtest.Engine(t, dtype, 2)
@@ -434,7 +433,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Near inducing inputs are computed, and warned of.
+// Inducing inputs close to one another give a result and a warning.
 func TestConditionWarning(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	k := covariance(t, e, line(8), line(8), 7)

@@ -32,22 +32,23 @@ type Mode struct {
 	Change float64
 }
 
-// Tolerance returns the [Mode.Change] at which steps have converged, the size of rounding errors of the
-// engine's element type.
+// Tolerance returns the [Mode.Change] at which steps have converged, the size of rounding errors
+// of the engine's element type.
 func Tolerance(e *engine.Engine) float64 { return tolerance(e.ElementType()) }
 
-// Modes makes Newton steps from f = 0 for each problem until they converge, at most the given number. All
-// models belong to the engine.
+// Modes makes Newton steps from f = 0 for each problem until they converge, at most the given
+// number. All models belong to the engine.
 //
-// A step that lowers the posterior is halved until it does not, because with a large kernel variance the
-// plain iteration alternates between two points. Steps have converged when a whole step changes f by
-// rounding errors only; a step that is small after halving does not count.
+// A step that lowers the posterior is halved until it does not, because with a large kernel
+// variance the plain iteration alternates between two points. Steps have converged when a whole
+// step changes f by rounding errors only; a step that is small after halving does not count.
 //
-// On a device, problems of one size class, such as the folds of a data set, form one batch, whose latent
-// functions stay on the device; each run copies the change, the log posterior and the step count of each
-// problem to the host. A problem has the same bits alone and in any batch. On the CPU problems are solved
-// independently: for five problems of 10, 64, 160 and 480 inputs this took .6, .72, .74 and .62 of the
-// time of a batch, because halving in the graph adds fifty vector operations to a run.
+// On a device, problems of one size class, such as the folds of a data set, form one batch, whose
+// latent functions stay on the device; each run copies the change, the log posterior and the step
+// count of each problem to the host. A problem has the same bits alone and in any batch. On the
+// CPU problems are solved independently: for five problems of 10, 64, 160 and 480 inputs this
+// took .6, .72, .74 and .62 of the time of a batch, because halving in the graph adds fifty
+// vector operations to a run.
 //
 // A problem for which a step fails has an error of its own, and the others are solved.
 func Modes(ctx context.Context, e *engine.Engine, problems []Problem, most int) ([]Mode, error) {
@@ -76,7 +77,8 @@ func together(ctx context.Context, e *engine.Engine, problems []Problem, most in
 	return modes, err
 }
 
-// group is a batch of problems of one size class n×cols, all with full covariances or all of low rank.
+// group is a batch of problems of one size class n×cols, all with full covariances or all of low
+// rank.
 type group struct {
 	n, cols  int
 	full     bool
@@ -106,8 +108,8 @@ func divide(problems []Problem) []*group {
 	return all
 }
 
-// batchElements bounds the elements of the covariances of one batch, 32 MiB in float64. A step takes two
-// further matrices of this size.
+// batchElements bounds the elements of the covariances of one batch, 32 MiB in float64. A step
+// takes two further matrices of this size.
 const batchElements = 1 << 22
 
 // Changes that are larger than any real one, and representable in both element types.

@@ -16,7 +16,7 @@ import (
 	"privkern/graphs/op"
 )
 
-// sums are of labels ±1 at n inputs with these counts.
+// sums returns sums of labels ±1 at n inputs with the given counts.
 func sums(seed uint64, counts []float64) []float64 {
 	rng, out := graphtest.Rand(seed), make([]float64, len(counts))
 	for i, c := range counts {
@@ -27,9 +27,9 @@ func sums(seed uint64, counts []float64) []float64 {
 	return out
 }
 
-// several are problems of several size classes, full and of low rank, some with several labels
-// at an input, and with variances for which whole steps overshoot; float32 resolves no more
-// than some tens.
+// several returns problems of several size classes, full and of low rank, some with several
+// labels at an input, with variances for which whole steps overshoot; those for float32 are at
+// most some tens.
 func several(t testing.TB, e *engine.Engine) []Problem {
 	t.Helper()
 	var all []Problem
@@ -66,7 +66,7 @@ func several(t testing.TB, e *engine.Engine) []Problem {
 	return all
 }
 
-// modes are those of batches.
+// modes returns the modes of a batch.
 func modes(t testing.TB, e *engine.Engine, problems []Problem, most int) []Mode {
 	t.Helper()
 	found, err := together(ctx, e, problems, most)
@@ -136,8 +136,8 @@ func TestModesAreStationary(t *testing.T) {
 	}
 }
 
-// A problem has the same bits alone, in any batch and with any number of workers, and stays
-// where it ended while others go on.
+// A problem has the same bits alone, in any batch and with any number of workers, and does not
+// change after its end.
 func TestModesAlone(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} {
 		for _, workers := range []int{1, 3} {
@@ -157,8 +157,8 @@ func TestModesAlone(t *testing.T) {
 	}
 }
 
-// A whole step that is small ends Newton's method. One that is small because it was halved does
-// not: here every step is, as no posterior is high enough, to 1e-9 of what it was.
+// A small whole step ends Newton's method; a step that is small after halving does not. Here
+// every step is halved to 1e-9 of its length, because no posterior is high enough.
 func TestHalvedStepsAreNoConvergence(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	for _, g := range divide(several(t, e)) {
@@ -193,11 +193,11 @@ func TestHalvedStepsAreNoConvergence(t *testing.T) {
 	}
 }
 
-// The same of a problem by itself: a posterior that is not a number is never high enough.
+// The same for a single problem, whose posterior is NaN and never high enough.
 func TestHalvedStepsAloneAreNoConvergence(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	p := several(t, e)[0]
-	if _, err := p.Model.resident(); err != nil { // what steps use
+	if _, err := p.Model.resident(); err != nil { // the inputs of steps
 		t.Fatal(err)
 	}
 	p.Model.counts = slices.Repeat([]float64{math.NaN()}, p.Model.n)
@@ -206,7 +206,7 @@ func TestHalvedStepsAloneAreNoConvergence(t *testing.T) {
 	}
 }
 
-// A problem whose step fails has an error of its own, and the others have their modes.
+// A problem whose step fails has an error of its own, and the others have modes.
 func TestModesWithAFailure(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	problems := several(t, e)[:3]
@@ -247,7 +247,7 @@ func TestWrongSums(t *testing.T) {
 	}
 }
 
-// BenchmarkModes is of the folds of a cross-validation, each by itself and as a batch.
+// BenchmarkModes measures the folds of a cross-validation, independently and as a batch.
 func BenchmarkModes(b *testing.B) {
 	for _, n := range []int{10, 64, 160, 480} {
 		e := graphtest.Engine(b, "float64", 1)

@@ -10,7 +10,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// maxHalvings limits the halvings of a Newton step; beyond it, rounding keeps the posterior from rising.
+// maxHalvings limits the halvings of a Newton step; beyond it, rounding keeps the posterior from
+// rising.
 const maxHalvings = 30
 
 // newton builds a Newton step for m classifiers of the size class n×cols.
@@ -26,19 +27,21 @@ type newton struct {
 	wanted      *gorgonia.Node // m
 }
 
-// newtonProgram computes one Newton step for each of m classifiers of a size class, from the latent
-// functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of these names. "factors"
-// (m×n×cols), the "sums" of labels (m×n×1) and "count" (m×n×1) are padded by zeros. A zero count makes W
-// zero, so that f stays zero in the padding, and I + W^½KW^½ and I + VᵀWV have an identity there.
+// newtonProgram computes one Newton step for each of m classifiers of a size class, from the
+// latent functions "f" (m×n×1) and their coefficients "dual" (m×cols×1) to the outputs of these
+// names. "factors" (m×n×cols), the "sums" of labels (m×n×1) and "count" (m×n×1) are padded by
+// zeros. A zero count makes W zero, so that f stays zero in the padding, and I + W^½KW^½ and
+// I + VᵀWV have an identity there.
 //
-// A member with "change" (m), the size of its last step, at or below "wanted" (m) has ended, and keeps
-// every bit. "height" (m) is the log posterior at f. With one part, a step that would lower it is not
-// made, and the member keeps every bit as well. With several parts, f moves to (1 − t)f + tf' for the
-// first t = 1, ½, ¼, … that does not lower it, or for the last t ("whole" is t, "rest" is 1 − t, parts×1).
-// "ones" (m×n×1) and "unit" (m) are constants 1. The output "taken" (m) is 1 for a member that has moved.
+// A member with "change" (m), the size of its last step, at or below "wanted" (m) has ended, and
+// keeps every bit. "height" (m) is the log posterior at f. With one part, a step that would lower
+// it is not made, and the member keeps every bit as well. With several parts, f moves to
+// (1 − t)f + tf' for the first t = 1, ½, ¼, … that does not lower it, or for the last t ("whole"
+// is t, "rest" is 1 − t, parts×1). "ones" (m×n×1) and "unit" (m) are constants 1. The output
+// "taken" (m) is 1 for a member that has moved.
 //
-// A run is one step, because with two or three the predicted cost of unneeded steps on an H100 exceeds
-// that of the waits between runs.
+// A run is one step, because with two or three the predicted cost of unneeded steps on an H100
+// exceeds that of the waits between runs.
 func newtonProgram(m, n, cols int, full bool, parts int) engine.Program {
 	return engine.Program{
 		Name: "Newton's method of the Laplace approximation",
@@ -135,11 +138,11 @@ func (p *newton) spread(scales, x *gorgonia.Node, length int) *gorgonia.Node {
 // row returns the vectors of the members as rows, m×length.
 func (p *newton) row(x *gorgonia.Node, length int) *gorgonia.Node { return p.Reshape(x, p.m, length) }
 
-// objective returns log p(y|f) − ½fᵀK⁻¹f (q) for latent functions in rows (q×n), with their coefficients,
-// numbers and sums of labels.
+// objective returns log p(y|f) − ½fᵀK⁻¹f (q) for latent functions in rows (q×n), with their
+// coefficients, numbers and sums of labels.
 //
-// For n labels of sum s, −log p(y|f) is n·log(1 + e^{−|f|}) + (n|f| − sf)/2. The second term is exactly
-// zero if all labels have the sign of f.
+// For n labels of sum s, −log p(y|f) is n·log(1 + e^{−|f|}) + (n|f| − sf)/2. The second term is
+// exactly zero if all labels have the sign of f.
 func (p *newton) objective(f, dual, count, sums *gorgonia.Node) *gorgonia.Node {
 	size, half := p.abs(f), p.Constant(0.5)
 	tails := p.Hadamard(count, p.Log1p(p.Exp(p.Neg(size))))

@@ -22,8 +22,8 @@ type factorisation struct {
 	l        *gorgonia.Node // Cholesky factor of B or of I + VᵀWV
 }
 
-// factor adds LLᵀ = B = I + W^½KW^½ (n×n) or, for a covariance of low rank, I + VᵀWV (rank×rank), at each
-// of one or several latent functions.
+// factor adds LLᵀ = B = I + W^½KW^½ (n×n) or, for a covariance of low rank, I + VᵀWV (rank×rank),
+// at each of one or several latent functions.
 func (m *Model) factor(b *engine.Builder, functions int) factorisation {
 	cols := m.n
 	if m.rank > 0 {
@@ -44,8 +44,8 @@ func (m *Model) factor(b *engine.Builder, functions int) factorisation {
 	return n
 }
 
-// stepProgram computes "f", the latent function after a Newton step (n×draws), and its coefficients "dual"
-// (n×draws, or rank×draws), for the labels "y" (n×draws).
+// stepProgram computes "f", the latent function after a Newton step (n×draws), and its
+// coefficients "dual" (n×draws, or rank×draws), for the labels "y" (n×draws).
 func (m *Model) stepProgram(draws int) engine.Program {
 	return engine.Program{Name: "Newton step of the Laplace approximation", Key: m.key("step", draws),
 		Build: func(b *engine.Builder) {
@@ -76,8 +76,8 @@ func (n factorisation) coefficients(target *gorgonia.Node) *gorgonia.Node {
 	return n.CholeskySolve(n.l, vb)
 }
 
-// spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K (n×n) or, for a covariance of low rank, with
-// C = ½TᵀT and T = L⁻¹Vᵀ, the smaller ½TTᵀ (rank×rank).
+// spectrumProgram decomposes C = ½(K − TᵀT) with T = L⁻¹W^½K (n×n) or, for a covariance of low
+// rank, with C = ½TᵀT and T = L⁻¹Vᵀ, the smaller ½TTᵀ (rank×rank).
 func (m *Model) spectrumProgram() engine.Program {
 	return engine.Program{Name: "spectrum of the Laplace approximation's cloaking matrix", Key: m.key("spectrum", 0),
 		Build: func(b *engine.Builder) {
@@ -98,16 +98,17 @@ func (n factorisation) cloakingMatrix() *gorgonia.Node {
 	return n.Sub(half, gram)
 }
 
-// smallGram returns ½TTᵀ (rank×rank), and outputs T = L⁻¹Vᵀ (rank×n), which maps its eigenvectors to those
-// of C.
+// smallGram returns ½TTᵀ (rank×rank), and outputs T = L⁻¹Vᵀ (rank×n), which maps its eigenvectors
+// to those of C.
 func (n factorisation) smallGram() *gorgonia.Node {
 	t := n.TriangularSolve(n.l, n.Transpose(n.factors))
 	n.Output("t", t)
 	return n.RowGram(0.5, t)
 }
 
-// varianceProgram computes the "variance" (functions×points) of [Model.Variances]: the squared norms of the
-// columns of L⁻¹W^½K_* for a full covariance (Algorithm 3.2, lines 5 and 6), of L⁻¹Φ_* for one of low rank.
+// varianceProgram computes the "variance" (functions×points) of [Model.Variances]: the squared
+// norms of the columns of L⁻¹W^½K_* for a full covariance (Algorithm 3.2, lines 5 and 6), of
+// L⁻¹Φ_* for one of low rank.
 func (m *Model) varianceProgram(functions, points int) engine.Program {
 	return engine.Program{Name: "posterior variance of the Laplace approximation",
 		Key: m.key(fmt.Sprint("variance ", functions), points),

@@ -23,8 +23,8 @@ type Step struct {
 	Dual *mat.Dense
 }
 
-// Step makes a Newton step from f (length N) for each column of labels (N×D), which are sums for inputs
-// with several labels.
+// Step makes a Newton step from f (length N) for each column of labels (N×D), which are sums for
+// inputs with several labels.
 func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step, error) {
 	if labels == nil || labels.IsEmpty() {
 		return nil, errors.New("step of the Laplace approximation: no labels")
@@ -44,8 +44,8 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	return &Step{Latent: r.Dense("f"), Dual: r.Dense("dual")}, r.Err()
 }
 
-// SquaredNorm returns fᵀK⁻¹f for f and the coefficients of one draw of a step, or of a linear combination
-// of steps.
+// SquaredNorm returns fᵀK⁻¹f for f and the coefficients of one draw of a step, or of a linear
+// combination of steps.
 func (m *Model) SquaredNorm(f, dual []float64) float64 {
 	if m.rank > 0 {
 		f = dual // f = Vα, so that fᵀK⁻¹f is αᵀα
@@ -57,10 +57,10 @@ func (m *Model) SquaredNorm(f, dual []float64) float64 {
 	return sum
 }
 
-// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order, and its eigenvectors as
-// rows (k×N). k is N for a full covariance and M for one of low rank, whose other eigenvalues are zero. A
-// change Δy of the labels changes the Newton step by C·Δy. Eigenvalues that are rounding errors may be
-// negative, and have no meaningful vectors.
+// Spectrum returns the eigenvalues of C = ½(K⁻¹ + W)⁻¹ at f in descending order, and its
+// eigenvectors as rows (k×N). k is N for a full covariance and M for one of low rank, whose other
+// eigenvalues are zero. A change Δy of the labels changes the Newton step by C·Δy. Eigenvalues
+// that are rounding errors may be negative, and have no meaningful vectors.
 func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, vectors *mat.Dense, err error) {
 	out, err := m.run(ctx, m.spectrumProgram(), [][]float64{f}, nil)
 	if err != nil {
@@ -98,10 +98,11 @@ func (m *Model) Spectrum(ctx context.Context, f []float64) (values []float64, ve
 // Variances returns, for P test inputs and each of the latent functions fs, the part of the posterior
 // variance that depends on the training inputs, with W at f.
 //
-// For a full covariance, cross is the covariance between training and test inputs (N×P), and the result
-// is k_*ᵀ(K + W⁻¹)⁻¹k_*, the reduction of the prior variance. For one of low rank, cross holds the
-// features of the test inputs (M×P), and the result is the variance of the subset of regressors,
-// φ_*ᵀ(I + VᵀWV)⁻¹φ_*, to which DTC adds k_** − φ_*ᵀφ_* (Quiñonero-Candela and Rasmussen 2005).
+// For a full covariance, cross is the covariance between training and test inputs (N×P), and the
+// result is k_*ᵀ(K + W⁻¹)⁻¹k_*, the reduction of the prior variance. For one of low rank, cross
+// holds the features of the test inputs (M×P), and the result is the variance of the subset of
+// regressors, φ_*ᵀ(I + VᵀWV)⁻¹φ_*, to which DTC adds k_** − φ_*ᵀφ_* (Quiñonero-Candela and
+// Rasmussen 2005).
 func (m *Model) Variances(ctx context.Context, fs [][]float64, cross *mat.Dense) ([][]float64, error) {
 	if err := check("the covariance of the test inputs", cross); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package linalg computes solutions and spectra of symmetric matrices, and left singular vectors, as graph
-// programs.
+// Package linalg computes solutions and spectra of symmetric matrices, and left singular vectors,
+// as graph programs.
 package linalg
 
 import (
@@ -22,9 +22,9 @@ type NotPositiveDefiniteError = op.NotPositiveDefiniteError
 // SolveSPD returns X with A X = B, and log|A|, for a symmetric positive definite A (n×n) and B (n×m).
 // Otherwise it returns a *NotPositiveDefiniteError.
 //
-// If the condition number suggests an error above 1 %, a float32 engine solves in float64, and a float64
-// engine gets a warning. The condition number is an estimate of ‖A‖₁‖A⁻¹‖₁; the relative error of X is at
-// most about this times the unit of roundoff.
+// If the condition number suggests an error above 1 %, a float32 engine solves in float64, and a
+// float64 engine gets a warning. The condition number is an estimate of ‖A‖₁‖A⁻¹‖₁; the relative
+// error of X is at most about this times the unit of roundoff.
 //
 // Only the lower triangle of A is used. It takes n³/3 + 2n²m operations.
 func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, err error) {
@@ -51,8 +51,8 @@ func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, 
 	return r.Dense("x"), r.Scalar("logdet"), r.Err()
 }
 
-// solveProgram runs a program that factors "a" (n×n), in float64 if the engine's element type does not
-// suffice.
+// solveProgram runs a program that factors "a" (n×n), in float64 if the engine's element type
+// does not suffice.
 func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (engine.Values, error) {
 	out, err := e.Run(context.Background(), p, inputs(e.ElementType(), a, b))
 	if e.DType() == "float64" {
@@ -87,8 +87,8 @@ func inputs(dtype tensor.Dtype, a, b *mat.Dense) engine.Values {
 	return v
 }
 
-// single is the unit of roundoff of float32, rounded up to the documented parity of engines: a float32
-// solution agrees with float64 to 10·cond·1e-7.
+// single is the unit of roundoff of float32, rounded up to the documented parity of engines: a
+// float32 solution agrees with float64 to 10·cond·1e-7.
 const single = 1e-7
 
 // suspect reports whether ten units of roundoff times the condition number exceed 1 %.
@@ -103,8 +103,8 @@ func warnCondition(e *engine.Engine, p engine.Program, n int, out engine.Values,
 	return err
 }
 
-// solveSPDProgram computes "x" (n×m) with A X = B, "logdet", log|A|, and "rcond", the reciprocal of the
-// condition number, from "a" (n×n) and "b" (n×m).
+// solveSPDProgram computes "x" (n×m) with A X = B, "logdet", log|A|, and "rcond", the reciprocal
+// of the condition number, from "a" (n×n) and "b" (n×m).
 func solveSPDProgram(n, m int) engine.Program {
 	return engine.Program{Name: "solving with a symmetric matrix", Key: fmt.Sprintf("solve %d %d", n, m),
 		Build: func(b *engine.Builder) {
@@ -119,9 +119,9 @@ func solveSPDProgram(n, m int) engine.Program {
 		}}
 }
 
-// PSDPart returns the positive semidefinite matrix nearest to a symmetric A (n×n) in the Frobenius norm,
-// V max(W, 0) Vᵀ for A = VWVᵀ, exactly symmetric, and the eigenvalues of A in ascending order. It takes
-// about 9n³ operations, in float64 on every engine.
+// PSDPart returns the positive semidefinite matrix nearest to a symmetric A (n×n) in the
+// Frobenius norm, V max(W, 0) Vᵀ for A = VWVᵀ, exactly symmetric, and the eigenvalues of A in
+// ascending order. It takes about 9n³ operations, in float64 on every engine.
 func PSDPart(e *engine.Engine, a *mat.Dense) (part *mat.Dense, eigenvalues []float64, err error) {
 	n, err := checkSymmetric("PSDPart", a)
 	if err != nil {
@@ -154,10 +154,11 @@ type Complement struct {
 	Inner       []float64  // γ, the eigenvalues of Q, ascending
 }
 
-// PSDComplement returns the positive semidefinite part of X Q⁻¹ Xᵀ − C for a symmetric positive definite Q
-// (γ×γ), X (n×γ) and a symmetric C (n×n), in float64 on every engine, or a *NotPositiveDefiniteError if Q
-// has no Cholesky factor. It takes about 9(n³ + γ³) + γn² operations. If the condition number of Q
-// suggests an error above 1 %, the engine gets a warning.
+// PSDComplement returns the positive semidefinite part of X Q⁻¹ Xᵀ − C for a symmetric positive
+// definite Q (γ×γ), X (n×γ) and a symmetric C (n×n), in float64 on every engine, or a
+// *NotPositiveDefiniteError if Q has no Cholesky factor. It takes about 9(n³ + γ³) + γn²
+// operations. If the condition number of Q suggests an error above 1 %, the engine gets a
+// warning.
 func PSDComplement(e *engine.Engine, x, q, c *mat.Dense) (*Complement, error) {
 	const what = "PSDComplement"
 	g, err := checkSymmetric(what, q)
@@ -206,9 +207,9 @@ func complementProgram(n, g int) engine.Program {
 		}}
 }
 
-// Eigen returns the eigenvalues of a symmetric A (n×n) in ascending order, and eigenvectors of unit length
-// and arbitrary sign as columns (n×n). It takes about 9n³ operations, in float64 on every engine. The
-// error of an eigenvalue is relative to the largest one.
+// Eigen returns the eigenvalues of a symmetric A (n×n) in ascending order, and eigenvectors of
+// unit length and arbitrary sign as columns (n×n). It takes about 9n³ operations, in float64 on
+// every engine. The error of an eigenvalue is relative to the largest one.
 func Eigen(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
 	n, err := checkSymmetric("Eigen", a)
 	if err != nil {
@@ -226,15 +227,15 @@ func Eigen(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense
 	return packed.RawRowView(0), packed.Slice(1, n+1, 0, n).(*mat.Dense), nil
 }
 
-// eigenProgram computes "eigen" ((n+1)×n) of "a" (n×n), with the eigenvalues in row 0 and the eigenvectors
-// as columns below.
+// eigenProgram computes "eigen" ((n+1)×n) of "a" (n×n), with the eigenvalues in row 0 and the
+// eigenvectors as columns below.
 func eigenProgram(n int) engine.Program {
 	return engine.Program{Name: "eigen-decomposition", Key: fmt.Sprintf("eigen %d", n),
 		Build: func(b *engine.Builder) { b.Output("eigen", b.Eigen(b.Input("a", n, n))) }}
 }
 
-// symmetryTolerance bounds |a_ij − a_ji| relative to the largest element, because computed matrices carry
-// rounding of that size. The lower triangle is used.
+// symmetryTolerance bounds |a_ij − a_ji| relative to the largest element, because computed
+// matrices carry rounding of that size. The lower triangle is used.
 const symmetryTolerance = 1e-10
 
 // checkSymmetric returns the order of a finite symmetric matrix, or an error for any other matrix.

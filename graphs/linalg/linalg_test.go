@@ -72,7 +72,7 @@ func TestSolveSPD(t *testing.T) {
 	})
 }
 
-// What float32 cannot resolve is solved in float64, and said.
+// A system too ill-conditioned for float32 is solved in float64, with a warning.
 func TestSinglePrecisionIsPromoted(t *testing.T) {
 	e := graphtest.Engine(t, "float32", 1)
 	// The condition number is 1.5e7.
@@ -229,7 +229,7 @@ func TestEigen(t *testing.T) {
 	})
 }
 
-// The part is that of the matrix as written, the eigenvalues those of Eigen.
+// The part agrees with that of the explicit matrix, the eigenvalues with Eigen.
 func TestPSDComplement(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		rng := graphtest.Rand(4)
@@ -273,5 +273,5 @@ func TestPSDComplement(t *testing.T) {
 	})
 }
 
-// ones is a list of ones.
+// ones returns a slice of ones.
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }

@@ -22,9 +22,9 @@ type Singular struct {
 	Err error
 }
 
-// LeftSingular decomposes matrices of any sizes by [op.LeftSingular], in float64 on every engine. Matrices
-// of one size class form one batch, and each has the same bits alone and among others. It returns an error
-// if a matrix is empty or not finite, or the context ends.
+// LeftSingular decomposes matrices of any sizes by [op.LeftSingular], in float64 on every engine.
+// Matrices of one size class form one batch, and each has the same bits alone and among others.
+// It returns an error if a matrix is empty or not finite, or the context ends.
 func LeftSingular(ctx context.Context, e *engine.Engine, matrices []*mat.Dense) ([]Singular, error) {
 	for i, a := range matrices {
 		if a == nil || a.IsEmpty() {

@@ -23,8 +23,8 @@ func matrices() []*mat.Dense {
 		flat, graphtest.Normal(graphtest.Rand(4), 70, 12), mat.NewDense(3, 3, nil), mat.NewDense(1, 1, []float64{-2})}
 }
 
-// Left vectors are orthonormal, and as long as their values in the matrix, which small ones show
-// to their own digits.
+// Left vectors u are orthonormal, and ‖Aᵀu‖ is the singular value, with a small error relative to
+// each value.
 func TestLeftSingular(t *testing.T) {
 	for _, dtype := range []string{"float64", "float32"} { // both compute in float64
 		e := graphtest.Engine(t, dtype, 2)

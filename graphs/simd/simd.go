@@ -1,11 +1,12 @@
 // Package simd selects the vector instructions of the kernels in its subfolders.
 //
-// The result of a kernel is defined as an order of fused multiply-adds that is the same at every level, so that its
-// bits depend neither on the processor nor on the level. [Portable] computes with math.FMA, and is the reference of
-// the other levels.
+// The result of a kernel is defined as an order of fused multiply-adds that is the same at every
+// level, so that its bits depend neither on the processor nor on the level. [Portable] computes
+// with math.FMA, and is the reference of the other levels.
 //
-// The default is the best level of the processor. The environment variable PRIVKERN_SIMD sets another one by the name
-// of a [Level]; [Setup] returns an error for an unknown level and for one that the processor lacks.
+// The default is the best level of the processor. The environment variable PRIVKERN_SIMD sets
+// another one by the name of a [Level]; [Setup] returns an error for an unknown level and for one
+// that the processor lacks.
 package simd
 
 import (
@@ -39,8 +40,8 @@ func (l Level) String() string { return names[l] }
 // Levels returns the levels of this processor, the slowest, Portable, first.
 func Levels() []Level { return available() }
 
-// Active returns the level in use, the best one if the environment variable is wrong. It is a single load, because
-// kernels read it in each call.
+// Active returns the level in use, the best one if the environment variable is wrong. It is a
+// single load, because kernels read it in each call.
 func Active() Level {
 	_ = Setup()
 	return Level(active.Load())
@@ -69,12 +70,12 @@ var setup = sync.OnceValue(func() error {
 		strings.Join(have, ", "))
 })
 
-// Setup selects the level on its first call. It returns an error for a wrong environment variable; the best level is
-// then in use.
+// Setup selects the level on its first call. It returns an error for a wrong environment
+// variable; the best level is then in use.
 func Setup() error { return setup() }
 
-// Use sets the level until restore is called, for tests and benchmarks that compare levels. Nothing may compute during
-// either call. It panics if the processor lacks the level.
+// Use sets the level until restore is called, for tests and benchmarks that compare levels.
+// Nothing may compute during either call. It panics if the processor lacks the level.
 func Use(l Level) (restore func()) {
 	before := Active()
 	if !slices.Contains(available(), l) {

@@ -10,7 +10,7 @@ import (
 	"privkern/graphs/simd"
 )
 
-// The level is the best one, unless the variable limits it.
+// The level is the best one, unless the environment variable sets another.
 func TestLevelOfTheEnvironment(t *testing.T) {
 	levels := simd.Levels()
 	best := levels[len(levels)-1].String()

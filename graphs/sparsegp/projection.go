@@ -12,11 +12,11 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Projection holds the part of predictions at P fixed inputs that does not depend on the posterior, for
-// many posteriors at the same inputs. It is safe for concurrent use.
+// Projection holds the part of predictions at P fixed inputs that does not depend on the
+// posterior, for many posteriors at the same inputs. It is safe for concurrent use.
 //
-// It takes M·P + P numbers. Predictions of a posterior then take O(M²P) operations, without the O(M³) of
-// K's factor and without kernel values.
+// It takes M·P + P numbers. Predictions of a posterior then take O(M²P) operations, without the
+// O(M³) of K's factor and without kernel values.
 type Projection struct {
 	m, points  int
 	w          gorgonia.Value // K⁻¹K_ZX, M×P
@@ -25,9 +25,9 @@ type Projection struct {
 	reciprocal float64        // of the condition number of K, an estimate
 }
 
-// Project returns the projection at the rows of x (P×D), or an *op.NotPositiveDefiniteError if K has no
-// Cholesky factor. K without jitter is ill-conditioned for inducing inputs closer than about a lengthscale;
-// the engine gets a warning if predictions lose most of their digits.
+// Project returns the projection at the rows of x (P×D), or an *op.NotPositiveDefiniteError if K
+// has no Cholesky factor. K without jitter is ill-conditioned for inducing inputs closer than
+// about a lengthscale; the engine gets a warning if predictions lose most of their digits.
 func Project(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense) (*Projection, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func Project(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Den
 	return p, nil
 }
 
-// VarianceError is the error of a negative predictive variance. The terms of a variance cancel near an
-// inducing input; a result below zero by more than negligible has no correct digits.
+// VarianceError is the error of a negative predictive variance. The terms of a variance cancel
+// near an inducing input; a result below zero by more than negligible has no correct digits.
 type VarianceError struct {
 	Input     int // counted from 0
 	Variance  float64
@@ -76,8 +76,9 @@ func (e *VarianceError) Error() string {
 		"inducing inputs is too ill-conditioned (about %.0e); use fewer of them, or jitter", e.Input, e.Variance, e.Condition)
 }
 
-// Predict returns mean and variance of the function (length P each) for the mean (length M) and the
-// covariance S (M×M) at the inducing inputs, as the function Predict does. S enters only through w_iᵀSw_i.
+// Predict returns mean and variance of the function (length P each) for the mean (length M) and
+// the covariance S (M×M) at the inducing inputs, as the function Predict does. S enters only
+// through w_iᵀSw_i.
 func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float64,
 	cov *mat.Dense) (predicted, variance []float64, err error) {
 	mu, err := column("the mean", mean, p.m)
@@ -114,9 +115,9 @@ func projectProgram(k kernel.Kernel, m, points, d int) engine.Program {
 		Build: func(b *engine.Builder) { b.Output("w", weights(b, k, m, points, d)) }}
 }
 
-// weights adds W = K⁻¹K_ZX (m×points) for the inputs "x" (points×d). It outputs the reciprocal condition
-// number of K, "rcond", and the variance k_iᵀw_i explained by the inducing inputs at each input,
-// "explained" (length points).
+// weights adds W = K⁻¹K_ZX (m×points) for the inputs "x" (points×d). It outputs the reciprocal
+// condition number of K, "rcond", and the variance k_iᵀw_i explained by the inducing inputs at
+// each input, "explained" (length points).
 func weights(b *engine.Builder, k kernel.Kernel, m, points, d int) *gorgonia.Node {
 	z, cov := prior(b, k, m, d)
 	l := b.Cholesky(cov) // LLᵀ = K
@@ -127,8 +128,8 @@ func weights(b *engine.Builder, k kernel.Kernel, m, points, d int) *gorgonia.Nod
 	return w
 }
 
-// projectedProgram computes "mean" (points×1) and "v", w_iᵀSw_i (points×1), from "w" (m×points), "m" (m×1)
-// and "s" (m×m), Eq. (17).
+// projectedProgram computes "mean" (points×1) and "v", w_iᵀSw_i (points×1), from "w" (m×points),
+// "m" (m×1) and "s" (m×m), Eq. (17).
 func projectedProgram(m, points int) engine.Program {
 	return engine.Program{Name: "predictions of a projected sparse GP",
 		Key: fmt.Sprintf("sparse GP projected %d %d", m, points),

@@ -12,8 +12,7 @@ import (
 	"privkern/graphs/op"
 )
 
-// A projection predicts what Predict does, for one posterior after another and
-// from several goroutines.
+// A projection has the predictions of Predict, for several posteriors and from several goroutines.
 func TestProjection(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 2)
 	p := newProblem(5, 40, 6, 1)

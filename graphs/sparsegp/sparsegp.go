@@ -1,23 +1,23 @@
-// Package sparsegp computes sparse variational Gaussian processes on fixed inducing inputs, as graph
-// programs: the sufficient sums over the data, the posterior at the inducing inputs from such sums, exact
-// or with noise, and predictions from the posterior.
+// Package sparsegp computes sparse variational Gaussian processes on fixed inducing inputs, as
+// graph programs: the sufficient sums over the data, the posterior at the inducing inputs from
+// such sums, exact or with noise, and predictions from the posterior.
 //
-// With the kernel vectors k_i = (k(z_j, x_i))_j between M inducing inputs z_j and each of n inputs x_i,
-// outputs y_i and weights w_i, the data enter only through
+// With the kernel vectors k_i = (k(z_j, x_i))_j between M inducing inputs z_j and each of n
+// inputs x_i, outputs y_i and weights w_i, the data enter only through
 //
 //	a = Σ w_i k_i y_i,  B = Σ w_i k_i k_iᵀ
 //
-// (Titsias 2009; Honkela, "Gaussian processes with differential privacy", 2021, Eqs. 3 and 37). With the
-// precision τ of the observations and Q = K + τB + λI, the posterior of the function's values at the
-// inducing inputs is N(m, S),
+// (Titsias 2009; Honkela, "Gaussian processes with differential privacy", 2021, Eqs. 3 and 37).
+// With the precision τ of the observations and Q = K + τB + λI, the posterior of the function's
+// values at the inducing inputs is N(m, S),
 //
 //	m = τ K Q⁻¹ a,  S = K Q⁻¹ K + S₂ (Eq. 9),
 //
 // where S₂ accounts for Gaussian noise in a and B; see [Form].
 //
-// The sums over the data are computed in the engine's element type. Everything of the size of M is float64
-// on every engine, because float32 does not resolve the covariance of the inducing inputs, and its cost
-// does not grow with the data.
+// The sums over the data are computed in the engine's element type. Everything of the size of M
+// is float64 on every engine, because float32 does not resolve the covariance of the inducing
+// inputs, and its cost does not grow with the data.
 package sparsegp
 
 import (
@@ -44,8 +44,8 @@ type InducingInputs struct {
 	Jitter float64
 }
 
-// check returns an error for invalid numbers, and for kernels that are not stationary, because predictions
-// use one prior variance.
+// check returns an error for invalid numbers, and for kernels that are not stationary, because
+// predictions use one prior variance.
 func (g InducingInputs) check() error {
 	if err := g.Kernel.Validate(); err != nil {
 		return err
@@ -98,17 +98,18 @@ type Sums struct {
 	B *mat.Dense // M×M, symmetric
 }
 
-// Sum returns the sums over the rows of x (n×D) with outputs y (n) and positive weights (n); nil stands for
-// weights of one.
+// Sum returns the sums over the rows of x (n×D) with outputs y (n) and positive weights (n); nil
+// stands for weights of one.
 //
-// It takes O(nMD) operations for the kernel values and nM² for B, and holds n·M kernel values. The order of
-// summation is that of the BLAS product, and does not depend on the number of workers.
+// It takes O(nMD) operations for the kernel values and nM² for B, and holds n·M kernel values.
+// The order of summation is that of the BLAS product, and does not depend on the number of
+// workers.
 func Sum(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense, y, weights []float64) (Sums, error) {
 	return sum(ctx, e, e.ElementType(), g, x, y, weights)
 }
 
-// SumDouble is Sum in float64 on every engine, because in float32 the rounding of B may make Q indefinite
-// where neither noise nor λ exceeds it.
+// SumDouble is Sum in float64 on every engine, because in float32 the rounding of B may make Q
+// indefinite where neither noise nor λ exceeds it.
 func SumDouble(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense,
 	y, weights []float64) (Sums, error) {
 	return sum(ctx, e, tensor.Float64, g, x, y, weights)
@@ -149,8 +150,8 @@ func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingIn
 	return Sums{A: r.Floats("a"), B: r.Dense("b")}, r.Err()
 }
 
-// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m), from "z" (m×d), "x" (n×d),
-// outputs "y" and weights "w" (n×1).
+// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m), from "z" (m×d),
+// "x" (n×d), outputs "y" and weights "w" (n×1).
 func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
 	return engine.Program{Name: "sums over the data of a sparse GP",
 		Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
@@ -163,9 +164,9 @@ func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
 		}}
 }
 
-// Form selects the covariance D = Cov[Ev] of the noise E of B, in the linear approximation that m changes
-// by −τ²KQ⁻¹Ev with v = Q⁻¹a. E is symmetric, with independent elements on and above the diagonal, of
-// variance σ_b² on it and σ_b²/2 off it.
+// Form selects the covariance D = Cov[Ev] of the noise E of B, in the linear approximation that m
+// changes by −τ²KQ⁻¹Ev with v = Q⁻¹a. E is symmetric, with independent elements on and above the
+// diagonal, of variance σ_b² on it and σ_b²/2 off it.
 type Form string
 
 // The forms of D.
@@ -196,12 +197,12 @@ type Posterior struct {
 	Reciprocal float64
 }
 
-// Infer returns the posterior from sums with the given noise, or an *op.NotPositiveDefiniteError if Q is not
-// positive definite.
+// Infer returns the posterior from sums with the given noise, or an *op.NotPositiveDefiniteError
+// if Q is not positive definite.
 //
-// It takes O(M³) operations: a Cholesky factor LLᵀ = Q, and products of M×M matrices. KQ⁻¹K is formed as
-// (L⁻¹K)ᵀ(L⁻¹K), which is symmetric and positive semidefinite up to rounding. K is not inverted, because it
-// is ill-conditioned.
+// It takes O(M³) operations: a Cholesky factor LLᵀ = Q, and products of M×M matrices. KQ⁻¹K is
+// formed as (L⁻¹K)ᵀ(L⁻¹K), which is symmetric and positive semidefinite up to rounding. K is not
+// inverted, because it is ill-conditioned.
 func Infer(ctx context.Context, e *engine.Engine, g InducingInputs, s Sums, precision float64,
 	noise Noise) (*Posterior, error) {
 	if err := errors.Join(g.check(), checkFinite("the matrix B", s.B)); err != nil {
@@ -255,9 +256,9 @@ func wide(a *mat.Dense) gorgonia.Value { return engine.NewMatrix(tensor.Float64,
 
 // spread returns mix (M×M) and outer with τ⁴D = diag(mix·v²) + outer·vvᵀ.
 //
-// Element i of Ev has the variance σ_b²v_i² + σ_b²/2 Σ_{j≠i} v_j² = σ_b²/2 (|v|² + v_i²). Elements i ≠ j
-// share E_ij, so that their covariance is σ_b²/2 v_i v_j. Together D = σ_b²/2 (|v|²I + vvᵀ), and all
-// elements of mix are τ⁴σ_b²/2.
+// Element i of Ev has the variance σ_b²v_i² + σ_b²/2 Σ_{j≠i} v_j² = σ_b²/2 (|v|² + v_i²).
+// Elements i ≠ j share E_ij, so that their covariance is σ_b²/2 v_i v_j. Together D = σ_b²/2
+// (|v|²I + vvᵀ), and all elements of mix are τ⁴σ_b²/2.
 func (n Noise) spread(m int, precision float64) (mix *mat.Dense, outer float64, err error) {
 	half := math.Pow(precision, 4) * n.VarianceB / 2
 	mix = mat.NewDense(m, m, nil)
@@ -284,9 +285,9 @@ func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node)
 	return z, b.Add(k.Symmetric(b, z), b.Input("nugget", m, m))
 }
 
-// inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K, m×m), "cov" (KQ⁻¹K + S₂,
-// m×m), and "rcond" of Q, from "update", τB + λI (m×m), "a" (m×1) and the scalar "precision", τ; for S₂ see
-// [added].
+// inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K, m×m), "cov"
+// (KQ⁻¹K + S₂, m×m), and "rcond" of Q, from "update", τB + λI (m×m), "a" (m×1) and the scalar
+// "precision", τ; for S₂ see [added].
 func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 	return engine.Program{Name: "posterior of a sparse GP",
 		Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
@@ -307,9 +308,10 @@ func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 		}}
 }
 
-// added returns S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). "mix" (m×m) and "base" (m×1) give the diagonal part of
-// the inner matrix, the scalar "outer" the multiple of vvᵀ; see [Noise.spread]. U = KQ⁻¹ takes 2M³
-// operations, and no matrix is larger than M×M, whereas Eq. (14) as printed sums over all pairs of elements.
+// added returns S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). "mix" (m×m) and "base" (m×1) give the
+// diagonal part of the inner matrix, the scalar "outer" the multiple of vvᵀ; see [Noise.spread].
+// U = KQ⁻¹ takes 2M³ operations, and no matrix is larger than M×M, whereas Eq. (14) as printed
+// sums over all pairs of elements.
 func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
 	u := b.Transpose(b.CholeskySolve(l, cov)) // U = KQ⁻¹
 	square := b.Square(v)
@@ -323,14 +325,14 @@ func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
 // predictions have few correct digits.
 const conditionWarning = 1e-14
 
-// Predict returns mean and variances of the function, without the noise of observations, at the rows of x
-// (P×D), from the mean m (M) and any number of covariances S (M×M) at the inducing inputs. With W = K⁻¹K_ZX
-// (Eq. 17),
+// Predict returns mean and variances of the function, without the noise of observations, at the
+// rows of x (P×D), from the mean m (M) and any number of covariances S (M×M) at the inducing
+// inputs. With W = K⁻¹K_ZX (Eq. 17),
 //
 //	mean = Wᵀm,  variance_i = k(x_i, x_i) − k_iᵀw_i + w_iᵀSw_i.
 //
-// Variances that are negative by rounding become zero. It returns an *op.NotPositiveDefiniteError if K has
-// no Cholesky factor.
+// Variances that are negative by rounding become zero. It returns an *op.NotPositiveDefiniteError
+// if K has no Cholesky factor.
 func Predict(ctx context.Context, e *engine.Engine, g InducingInputs, mean []float64, covs []*mat.Dense,
 	x *mat.Dense) (predicted []float64, variances [][]float64, err error) {
 	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
@@ -389,8 +391,8 @@ func Predict(ctx context.Context, e *engine.Engine, g InducingInputs, mean []flo
 // variance.
 const negligible = 1e-6
 
-// predictProgram computes the "mean" Wᵀm (points×1) from "m" (m×1), the variances "v0", "v1", …, w_iᵀSw_i
-// (points×1), from the covariances "s0", "s1", … (m×m), and the outputs of [weights].
+// predictProgram computes the "mean" Wᵀm (points×1) from "m" (m×1), the variances "v0", "v1", …,
+// w_iᵀSw_i (points×1), from the covariances "s0", "s1", … (m×m), and the outputs of [weights].
 func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
 	return engine.Program{Name: "predictions of a sparse GP",
 		Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),

@@ -80,7 +80,7 @@ func (p problem) kernel(a, b *mat.Dense) *mat.Dense {
 	return k
 }
 
-// exact sums over the data one by one (Eqs. 3 and 37).
+// exact returns the sums over the data one by one (Eqs. 3 and 37).
 func (p problem) exact(weighted bool) Sums {
 	kzx := p.kernel(p.inducing.Z, p.x)
 	m, n := kzx.Dims()
@@ -100,7 +100,7 @@ func (p problem) exact(weighted bool) Sums {
 	return s
 }
 
-// dense are the quantities of Eq. (9) by explicit inverses.
+// dense holds the quantities of Eq. (9), by explicit inverses.
 type dense struct{ k, q, ks *mat.Dense } // K, Q⁻¹, KQ⁻¹
 
 func (p problem) dense(t *testing.T) dense {
@@ -121,7 +121,7 @@ func (p problem) dense(t *testing.T) dense {
 	return d
 }
 
-// doubleSum is S₂₂ of Eq. (14), term by term.
+// doubleSum returns S₂₂ of Eq. (14), term by term.
 func (p problem) doubleSum(d dense) *mat.Dense {
 	m, _ := d.k.Dims()
 	r := mat.NewDense(m, 1, p.sums.A)
@@ -147,8 +147,8 @@ func (p problem) doubleSum(d dense) *mat.Dense {
 	return out
 }
 
-// symmetricSum is the same with one element for both places beside the
-// diagonal: the sum over independent elements of ∂m/∂e (∂m/∂e)ᵀ Var[e].
+// symmetricSum is the same with E_ij = E_ji: the sum over independent elements of ∂m/∂e (∂m/∂e)ᵀ
+// Var[e].
 func (p problem) symmetricSum(d dense) *mat.Dense {
 	m, _ := d.k.Dims()
 	var v mat.Dense
@@ -218,9 +218,8 @@ func TestSums(t *testing.T) {
 	})
 }
 
-// The posterior is Eq. (9) with the sum over elements in place of the closed
-// forms: with one draw for both places beside the diagonal for the exact form,
-// Eq. (14) as it is printed for the printed one. The two are not equal.
+// The posterior agrees with Eq. (9) and explicit sums over elements: with E_ij = E_ji for the
+// exact form, and Eq. (14) as printed for the printed form. The two differ.
 func TestPosterior(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		for _, dtype := range []string{"float64", "float32"} { // computed in float64 in both cases
@@ -434,7 +433,7 @@ func TestIllConditioned(t *testing.T) {
 	}
 }
 
-// gorgonia's own machine computes the same from the same graphs.
+// gorgonia's TapeMachine computes the same from the same graphs.
 func TestTapeMachine(t *testing.T) {
 	p := newProblem(8, 30, 4, 2)
 	w := mat.NewDense(30, 1, p.w)

@@ -13,7 +13,7 @@ const leaf = 32
 // conquest is the state of divide and conquer for a symmetric tridiagonal problem.
 type conquest[T Float] struct {
 	n       int
-	d, e    []float64 // the diagonal, which becomes the eigenvalues, and the elements beside it
+	d, e    []float64 // the diagonal, replaced by the eigenvalues, and the off-diagonal elements
 	q, g, s []T       // n×n: eigenvectors as rows; rows before a product; its left factor
 	order   []int     // rows of q of a part by ascending eigenvalue, counted from its first
 
@@ -35,7 +35,8 @@ func newConquest[T Float](d, e []float64) *conquest[T] {
 	return c
 }
 
-// solve computes the eigenvalues of the part of rows [from, to), and the eigenvectors of the want largest.
+// solve computes the eigenvalues of the part of rows [from, to), and the eigenvectors of the want
+// largest.
 func (c *conquest[T]) solve(from, to, want int) bool {
 	n := to - from
 	if n <= leaf {
@@ -77,8 +78,9 @@ func (c *conquest[T]) sort(rows []int, first int) {
 	})
 }
 
-// merge computes the pairs of a part from those of its halves, as those of D + rho z zᵀ: D holds the eigenvalues
-// of both halves, and z the last and the first row of their matrices of eigenvectors.
+// merge computes the pairs of a part from those of its halves, as those of D + rho z zᵀ: D holds
+// the eigenvalues of both halves, and z the last and the first row of their matrices of
+// eigenvectors.
 func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
 	n, half := to-from, mid-from
 	order := c.order[from:to]
@@ -126,8 +128,8 @@ func (c *conquest[T]) mergeOrder(from, half int, order []int) {
 	copy(order, merged)
 }
 
-// arrange writes the eigenvalues of the merged part and their order. Kept row i becomes row i, and the rest
-// follows. It returns the first root whose eigenvector is wanted.
+// arrange writes the eigenvalues of the merged part and their order. Kept row i becomes row i,
+// and the rest follows. It returns the first root whose eigenvector is wanted.
 func (c *conquest[T]) arrange(from int, order []int, want int) (first int) {
 	k, n := len(c.kept), len(order)
 	c.sort(c.rest, from)
@@ -156,11 +158,11 @@ func (c *conquest[T]) arrange(from int, order []int, want int) (first int) {
 	return first
 }
 
-// vectors writes the eigenvectors of the merged part as rows, from root first on: the eigenvectors of the rank-one
-// update times the kept rows, then the rest.
+// vectors writes the eigenvectors of the merged part as rows, from root first on: the
+// eigenvectors of the rank-one update times the kept rows, then the rest.
 //
-// Rows of one half are zero in the columns of the other. The kept rows are sorted by the columns where they are
-// nonzero, so that two products skip most zeros.
+// Rows of one half are zero in the columns of the other. The kept rows are sorted by the columns
+// where they are nonzero, so that two products skip most zeros.
 func (c *conquest[T]) vectors(from, half, n, first int) {
 	k := len(c.kept)
 	var count [3]int

@@ -11,13 +11,13 @@ const (
 	lower // those of the second half
 )
 
-// deflate divides the rows into those kept, whose eigenvalues the update D + rho z zᵀ changes, and the rest: rows
-// with a negligible element of z, and one of each two rows of nearly equal eigenvalues, whose element of z a
-// rotation of both makes zero (Dongarra and Sorensen, "A fully parallel algorithm for the symmetric eigenvalue
-// problem", 1987).
+// deflate divides the rows into those kept, whose eigenvalues the update D + rho z zᵀ changes,
+// and the rest: rows with a negligible element of z, and one of each two rows of nearly equal
+// eigenvalues, whose element of z a rotation of both makes zero (Dongarra and Sorensen, "A fully
+// parallel algorithm for the symmetric eigenvalue problem", 1987).
 //
-// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff of the norm of
-// the problem.
+// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff
+// of the norm of the problem.
 func (c *conquest[T]) deflate(from, half int, order []int, rho float64) {
 	c.kept, c.rest = c.kept[:0], c.rest[:0]
 	d := c.d[from : from+len(order)]

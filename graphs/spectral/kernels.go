@@ -2,9 +2,10 @@ package spectral
 
 import "privkern/graphs/simd/vector"
 
-// The kernels below compute with four rows at a time, so that a vector is read once for all four. Products and sums
-// are rounded separately. Sums of products have eight partial sums, with element j in sum j mod 8, which sumLanes
-// adds: an order for vector instructions of any width up to eight elements.
+// The kernels below compute with four rows at a time, so that a vector is read once for all four.
+// Products and sums are rounded separately. Sums of products have eight partial sums, with
+// element j in sum j mod 8, which sumLanes adds: an order for vector instructions of any width up
+// to eight elements.
 const (
 	together = 4
 	lanes    = 8
@@ -88,8 +89,9 @@ func addDotRows[T Float](c *[together]T, a []T, lda int, x, y []T) (s [together]
 	return s
 }
 
-// symv computes y = A x for the symmetric matrix of order len(x) with the lower triangle a, which it reads once, from
-// the last row upwards if up is set. Callers alternate the direction, so that the rows read last are in the cache.
+// symv computes y = A x for the symmetric matrix of order len(x) with the lower triangle a, which
+// it reads once, from the last row upwards if up is set. Callers alternate the direction, so that
+// the rows read last are in the cache.
 //
 // Blocks of rows end at a diagonal block that begins at a multiple of lanes.
 func symv[T Float](up bool, a []T, lda int, x, y []T) {
@@ -108,9 +110,9 @@ func symv[T Float](up bool, a []T, lda int, x, y []T) {
 	}
 }
 
-// symvRows adds to y the product with the first m columns of rows m to end, at most lanes rows, and with their
-// transpose. The kernel takes four rows at a time. For fewer remaining rows it takes the rows before them again, or a
-// single row four times, with factors of zero.
+// symvRows adds to y the product with the first m columns of rows m to end, at most lanes rows,
+// and with their transpose. The kernel takes four rows at a time. For fewer remaining rows it
+// takes the rows before them again, or a single row four times, with factors of zero.
 func symvRows[T Float](m, end int, a []T, lda int, x, y []T) {
 	if end-m == lanes {
 		if s, ok := vectorEightRows(x[m:end], a[m*lda:], lda, x[:m], y[:m]); ok {

@@ -82,8 +82,8 @@ func vectorAddDotRows[T Float](c *[together]T, a []T, lda int, x, y []T, p *part
 	return true
 }
 
-// vectorEightRows adds eight rows of a with the coefficients c to y, as two calls of addRows, and returns their inner
-// products with x.
+// vectorEightRows adds eight rows of a with the coefficients c to y, as two calls of addRows, and
+// returns their inner products with x.
 func vectorEightRows[T Float](c, a []T, lda int, x, y []T) (s [lanes]T, ok bool) {
 	m := len(x)
 	if m == 0 || simd.Active() != simd.AVX512 {

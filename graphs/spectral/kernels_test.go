@@ -9,8 +9,8 @@ import (
 	"privkern/graphs/simd"
 )
 
-// Every level of vector instructions has the bits of the portable one, for all lengths around
-// the width of a vector.
+// Every level of vector instructions has the bits of the portable one, for lengths around the
+// width of a vector.
 func TestKernelsHaveTheSameBitsAtAllLevels(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testKernelBits[float64](t) })
 	t.Run("float32", func(t *testing.T) { testKernelBits[float32](t) })
@@ -33,7 +33,7 @@ func testKernelBits[T Float](t *testing.T) {
 	}
 }
 
-// kernelResults are those of all kernels for vectors of length n.
+// kernelResults returns the results of all kernels for vectors of length n.
 func kernelResults[T Float](n int) (all []T) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	ld := n + 3
@@ -54,8 +54,7 @@ func kernelResults[T Float](n int) (all []T) {
 	return all
 }
 
-// The product with a symmetric matrix is that of its definition, and reads the lower triangle
-// alone.
+// The product with a symmetric matrix agrees with its definition, and reads only the lower triangle.
 func TestSymv(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	for n := 0; n < 40; n++ {

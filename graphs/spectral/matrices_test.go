@@ -12,8 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// matrices are those on which eigensolvers fail: orders around the sizes of blocks, eigenvalues
-// that are equal, nearly equal, zero or of many magnitudes, and problems that fall apart.
+// matrices returns matrices that are difficult for eigensolvers: orders around the sizes of
+// blocks, eigenvalues that are equal, nearly equal, zero or of many magnitudes, and problems that
+// split.
 func matrices() map[string]*mat.SymDense {
 	m := map[string]*mat.SymDense{
 		"identity": withSpectrum(90, func(int) float64 { return 1 }, false),
@@ -38,7 +39,7 @@ func matrices() map[string]*mat.SymDense {
 	return m
 }
 
-// random has normal elements.
+// random returns a matrix with normal elements.
 func random(n int) *mat.SymDense {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	a := mat.NewSymDense(n, nil)
@@ -50,7 +51,7 @@ func random(n int) *mat.SymDense {
 	return a
 }
 
-// withSpectrum has these eigenvalues, on the diagonal or with random eigenvectors.
+// withSpectrum returns a matrix with the given eigenvalues, diagonal or with random eigenvectors.
 func withSpectrum(n int, value func(i int) float64, turned bool) *mat.SymDense {
 	d := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -73,8 +74,8 @@ func withSpectrum(n int, value func(i int) float64, turned bool) *mat.SymDense {
 	return s
 }
 
-// wilkinson are copies of Wilkinson's W21+, whose largest eigenvalues agree in pairs to 14 digits,
-// in one matrix, neighbours connected by glue.
+// wilkinson returns a matrix of copies of Wilkinson's W21+, whose largest eigenvalues agree in
+// pairs to 14 digits, with neighbours connected by glue.
 func wilkinson(copies int, glue float64) *mat.SymDense {
 	const order = 21
 	a := mat.NewSymDense(copies*order, nil)
@@ -91,7 +92,8 @@ func wilkinson(copies int, glue float64) *mat.SymDense {
 	return a
 }
 
-// kernel is a Gaussian kernel matrix of points on a line: most eigenvalues are rounding.
+// kernel returns a Gaussian kernel matrix of points on a line, most of whose eigenvalues are
+// rounding errors.
 func kernel(n int) *mat.SymDense {
 	a := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -103,7 +105,7 @@ func kernel(n int) *mat.SymDense {
 	return a
 }
 
-// tinyRows are rows whose squares underflow beside others of one.
+// tinyRows returns a matrix with rows whose squares underflow and rows of ones.
 func tinyRows(n int) *mat.SymDense {
 	a := random(n)
 	for i := range n {
@@ -114,7 +116,7 @@ func tinyRows(n int) *mat.SymDense {
 	return a
 }
 
-// offDiagonal has zeros on the diagonal and eigenvalues in pairs of both signs.
+// offDiagonal returns a matrix with a zero diagonal, whose eigenvalues are pairs of both signs.
 func offDiagonal(n int) *mat.SymDense {
 	a := mat.NewSymDense(n, nil)
 	for i := 1; i < n; i++ {
@@ -123,7 +125,7 @@ func offDiagonal(n int) *mat.SymDense {
 	return a
 }
 
-// gonumEigenvalues are the eigenvalues by gonum's QR iteration.
+// gonumEigenvalues returns the eigenvalues by gonum's QR iteration.
 func gonumEigenvalues(m *mat.SymDense) []float64 {
 	n := m.SymmetricDim()
 	w := make([]float64, n)

@@ -9,12 +9,13 @@ import (
 // sweeps limits the iterations of the QL method, per eigenvalue in the mean.
 const sweeps = 50
 
-// implicitQL replaces the diagonal d of a tridiagonal matrix by its eigenvalues, in no order, and overwrites the
-// off-diagonal elements e[:len(d)-1]. Row i of q, at distance ld, is rotated with d[i], so that rows of the identity
-// become eigenvectors. q may be nil. It reports whether the iteration converged.
+// implicitQL replaces the diagonal d of a tridiagonal matrix by its eigenvalues, in no order, and
+// overwrites the off-diagonal elements e[:len(d)-1]. Row i of q, at distance ld, is rotated with
+// d[i], so that rows of the identity become eigenvectors. q may be nil. It reports whether the
+// iteration converged.
 //
-// It is the QL method with implicit shifts (Golub and Van Loan, "Matrix Computations", Section 8.3.5; Dubrulle, Martin
-// and Wilkinson, "The implicit QL algorithm", 1968).
+// It is the QL method with implicit shifts (Golub and Van Loan, "Matrix Computations",
+// Section 8.3.5; Dubrulle, Martin and Wilkinson, "The implicit QL algorithm", 1968).
 func implicitQL[T Float](d, e []float64, q []T, ld int) bool {
 	n := len(d)
 	for l, left := 0, sweeps*n; l < n; {
@@ -76,8 +77,8 @@ func rotate[T Float](x, y []T, c, s T) {
 	}
 }
 
-// hypotenuse returns √(x² + y²) for x and y whose squares do not overflow. Unlike math.Hypot, it has the same bits on
-// every processor.
+// hypotenuse returns √(x² + y²) for x and y whose squares do not overflow. Unlike math.Hypot, it
+// has the same bits on every processor.
 func hypotenuse(x, y float64) float64 {
 	x, y = math.Abs(x), math.Abs(y)
 	if x < y {

@@ -6,18 +6,18 @@ import (
 	"privkern/graphs/simd/vector"
 )
 
-// The number of reflections that are applied together. For few rows, the products of reflections with one another
-// dominate, so that blocks are smaller.
+// The number of reflections that are applied together. For few rows, the products of reflections
+// with one another dominate, so that blocks are smaller.
 const (
 	reflectionBlock = 64
 	smallBlock      = 32
 )
 
-// reflect multiplies the contiguous k×n matrix Z by Q from the right, with the reflections of tridiagonalise: the
-// eigenvectors of T in its rows become those of A.
+// reflect multiplies the contiguous k×n matrix Z by Q from the right, with the reflections of
+// tridiagonalise: the eigenvectors of T in its rows become those of A.
 //
-// A block H(j) … H(i) is I − Vᵀ F V with lower triangular F (Schreiber and Van Loan, "A storage-efficient WY
-// representation for products of Householder transformations", 1989).
+// A block H(j) … H(i) is I − Vᵀ F V with lower triangular F (Schreiber and Van Loan, "A
+// storage-efficient WY representation for products of Householder transformations", 1989).
 func reflect[T Float](n, k int, a []T, lda int, tau []T, z []T) {
 	b := reflectionBlock
 	if k*fewPairs <= n {

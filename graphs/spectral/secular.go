@@ -2,9 +2,10 @@ package spectral
 
 import "math"
 
-// secular computes the eigenvalues of diag(poles) + rho z zᵀ for ascending poles, where no element of z is negligible:
-// the roots of the secular equation f(x) = 1 + rho Σ z_j² / (poles_j − x), one above each pole. A root is stored as the
-// nearest pole and the offset from it, so that its differences from all poles have small relative errors.
+// secular computes the eigenvalues of diag(poles) + rho z zᵀ for ascending poles, where no
+// element of z is negligible: the roots of the secular equation f(x) = 1 + rho
+// Σ z_j² / (poles_j − x), one above each pole. A root is stored as the nearest pole and the
+// offset from it, so that its differences from all poles have small relative errors.
 type secular struct {
 	unit      float64   // unit roundoff of the matrix; in single precision the offsets have fewer digits
 	poles     []float64 // ascending
@@ -28,8 +29,8 @@ func (s *secular) init(n int, unit float64) {
 	s.origin, s.column = make([]int, n), make([]int, n)
 }
 
-// roots computes the first k roots, and the z for which these are exact (Gu and Eisenstat). With that z, eigenvectors are
-// orthogonal to working precision also for close roots.
+// roots computes the first k roots, and the z for which these are exact (Gu and Eisenstat). With
+// that z, eigenvectors are orthogonal to working precision also for close roots.
 func (s *secular) roots(k int, rho float64) bool {
 	for j := range k {
 		s.squares[j] = float64(rho * float64(s.weights[j]*s.weights[j]))
@@ -75,11 +76,13 @@ func secularVector[T Float](s *secular, i, k int, to []T) {
 	}
 }
 
-// steps limits the iterations for a root. Half of it suffices for halving the interval to the last digit.
+// steps limits the iterations for a root. Half of it suffices for halving the interval to the
+// last digit.
 const steps = 200
 
-// root finds root i of k by the fixed-weight method (Li, "Solving secular equations stably and efficiently", LAPACK
-// Working Note 89, 1993), in an interval that shrinks: a step that leaves the interval is replaced by its division.
+// root finds root i of k by the fixed-weight method (Li, "Solving secular equations stably and
+// efficiently", LAPACK Working Note 89, 1993), in an interval that shrinks: a step that leaves
+// the interval is replaced by its division.
 func (s *secular) root(i, k int) bool {
 	if k == 1 {
 		s.origin[0], s.offset[0] = 0, s.squares[0]
@@ -158,8 +161,9 @@ func (s *secular) evaluate(x float64, i, k int) value {
 		size: 2 + size + 8*(above-below) + float64(math.Abs(x)*slope)}
 }
 
-// start returns the first offset and the interval of root i, and chooses its origin, the nearer of the two poles around
-// it. The offset is the root of f with exact terms of these two poles, and the other terms taken at their midpoint.
+// start returns the first offset and the interval of root i, and chooses its origin, the nearer
+// of the two poles around it. The offset is the root of f with exact terms of these two poles,
+// and the other terms taken at their midpoint.
 func (s *secular) start(i, k int) (x, low, high float64) {
 	if i == k-1 {
 		return s.startLast(k)
@@ -229,8 +233,8 @@ func (s *secular) startLast(k int) (x, low, high float64) {
 	return x, 0, high
 }
 
-// step returns the change of the offset x to the root of an interpolant: a constant and the terms of two poles, with
-// the value and the slope of f at x and the weight of the nearest pole.
+// step returns the change of the offset x to the root of an interpolant: a constant and the terms
+// of two poles, with the value and the slope of f at x and the weight of the nearest pole.
 func (s *secular) step(v value, x float64, i, k int) float64 {
 	p, q := i, i+1
 	if i == k-1 {

@@ -1,17 +1,21 @@
-// Package spectral decomposes symmetric matrices, A = V diag(w) Vᵀ, for all eigenpairs or the largest.
+// Package spectral decomposes symmetric matrices, A = V diag(w) Vᵀ, for all eigenpairs or the
+// largest.
 //
-// A matrix is reduced to tridiagonal form by blocked Householder reflections (Golub and Van Loan, "Matrix Computations",
-// Section 8.3; Dongarra, Sorensen and Hammarling, "Block reduction of matrices to condensed forms", 1989). The
-// tridiagonal problem is solved by divide and conquer (Cuppen, 1981; Gu and Eisenstat, "A divide-and-conquer algorithm
-// for the symmetric tridiagonal eigenproblem", 1995), and the reflections are applied to its eigenvectors in blocks of
-// compact WY form. All operations except the symmetric matrix-vector products are matrix products, by the
+// A matrix is reduced to tridiagonal form by blocked Householder reflections (Golub and Van Loan,
+// "Matrix Computations", Section 8.3; Dongarra, Sorensen and Hammarling, "Block reduction of
+// matrices to condensed forms", 1989). The tridiagonal problem is solved by divide and conquer
+// (Cuppen, 1981; Gu and Eisenstat, "A divide-and-conquer algorithm for the symmetric tridiagonal
+// eigenproblem", 1995), and the reflections are applied to its eigenvectors in blocks of compact
+// WY form. All operations except the symmetric matrix-vector products are matrix products, by the
 // implementation that is registered with gonum's blas64 and blas32.
 //
-// Errors are normwise: with the unit roundoff u of the element type, the residual ‖AV − V diag(w)‖ is a small multiple
-// of n·u·‖A‖, and ‖VᵀV − I‖ of n·u. Eigenvalues below n·u·‖A‖ are noise.
+// Errors are normwise: with the unit roundoff u of the element type, the residual ‖AV − V
+// diag(w)‖ is a small multiple of n·u·‖A‖, and ‖VᵀV − I‖ of n·u. Eigenvalues below n·u·‖A‖ are
+// noise.
 //
-// Computation is on the calling goroutine. Bits depend only on those of the registered products: the order of all other
-// operations is fixed, and no product is fused with a sum, except products with a power of two, on any processor.
+// Computation is on the calling goroutine. Bits depend only on those of the registered products:
+// the order of all other operations is fixed, and no product is fused with a sum, except products
+// with a power of two, on any processor.
 package spectral
 
 import (
@@ -36,12 +40,13 @@ var ErrOverflow = errors.New("spectral: an eigenvalue is beyond the range of num
 // ErrNoConvergence is the error of an iteration that reached its limit of steps.
 var ErrNoConvergence = errors.New("spectral: the eigenvalues did not converge")
 
-// Eigen computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads, rows at distance lda.
-// w[:n] receives them in ascending order, and a the orthonormal eigenvectors as columns, of arbitrary sign. It takes
-// 3n² numbers of memory and up to 4⅔n³ multiplications and additions.
+// Eigen computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads,
+// rows at distance lda. w[:n] receives them in ascending order, and a the orthonormal
+// eigenvectors as columns, of arbitrary sign. It takes 3n² numbers of memory and up to 4⅔n³
+// multiplications and additions.
 //
-// It returns ErrNotFinite and does not change a, or ErrOverflow or ErrNoConvergence, after which a is undefined. It
-// panics if a slice is too short.
+// It returns ErrNotFinite and does not change a, or ErrOverflow or ErrNoConvergence, after which
+// a is undefined. It panics if a slice is too short.
 func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	if n == 0 {
 		return nil
@@ -54,10 +59,11 @@ func Eigen[T Float](n int, a []T, lda int, w []T) error {
 	return nil
 }
 
-// Largest computes the k largest eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads and
-// overwrites, rows at distance lda. w[:k] receives them in descending order, and row i of V (k×n), rows at distance
-// ldv, the eigenvector of w[i], unlike the columns of [Eigen]. For k ≤ n/12 it takes about 4/3 n³ multiplications and
-// additions, otherwise 3n² numbers of memory and divide and conquer without the last product.
+// Largest computes the k largest eigenvalues of the symmetric n×n matrix A, whose lower triangle
+// it reads and overwrites, rows at distance lda. w[:k] receives them in descending order, and row
+// i of V (k×n), rows at distance ldv, the eigenvector of w[i], unlike the columns of [Eigen]. For
+// k ≤ n/12 it takes about 4/3 n³ multiplications and additions, otherwise 3n² numbers of memory
+// and divide and conquer without the last product.
 //
 // Errors are those of [Eigen].
 func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
@@ -77,8 +83,8 @@ func Largest[T Float](n, k int, a []T, lda int, w, v []T, ldv int) error {
 	return nil
 }
 
-// Eigenvalues computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it reads and overwrites,
-// rows at distance lda. w[:n] receives them in ascending order.
+// Eigenvalues computes all eigenvalues of the symmetric n×n matrix A, whose lower triangle it
+// reads and overwrites, rows at distance lda. w[:n] receives them in ascending order.
 //
 // Errors are those of [Eigen].
 func Eigenvalues[T Float](n int, a []T, lda int, w []T) error {
@@ -109,7 +115,8 @@ func scaled[T Float](w []T, values []float64, scale int) error {
 	return nil
 }
 
-// decompose computes the k largest eigenvalues, in ascending order in w, and eigenvectors as rows of z (k×n).
+// decompose computes the k largest eigenvalues, in ascending order in w, and eigenvectors as rows
+// of z (k×n).
 func decompose[T Float](n, k int, a []T, lda int, w []T) (z []T, err error) {
 	scale, err := balance(n, a, lda)
 	if err != nil {
@@ -152,14 +159,15 @@ func largestOf[T Float](d, e []float64, k int) (values []float64, z []T, ok bool
 	return values, z, true
 }
 
-// The range of the largest element of a matrix that is not scaled, in which squares neither overflow nor lose digits.
+// The range of the largest element of a matrix that is not scaled, in which squares neither
+// overflow nor lose digits.
 const (
 	smallest = -20
 	largest  = 20
 )
 
-// balance scales the lower triangle by 2^-exponent, such that its largest element is about one, unless it is within
-// the range above.
+// balance scales the lower triangle by 2^-exponent, such that its largest element is about one,
+// unless it is within the range above.
 func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 	size := T(0)
 	for i := range n {
@@ -181,8 +189,9 @@ func balance[T Float](n int, a []T, lda int) (exponent int, err error) {
 	return exponent, nil
 }
 
-// largestAbsolute returns the largest absolute value, or NaN if there is one. It compares bits as integers, without
-// branches: without their sign, bits have the order of the numbers, with infinity above them and NaN above infinity.
+// largestAbsolute returns the largest absolute value, or NaN if there is one. It compares bits as
+// integers, without branches: without their sign, bits have the order of the numbers, with
+// infinity above them and NaN above infinity.
 func largestAbsolute[T Float](x []T) T {
 	switch x := any(x).(type) {
 	case []float32:

@@ -17,7 +17,7 @@ import (
 	"privkern/graphs/spectral"
 )
 
-// eachBLAS runs a test on the products of every BLAS that there is.
+// eachBLAS runs a test with the products of every BLAS that is installed.
 func eachBLAS(t *testing.T, f func(*testing.T)) {
 	for _, setting := range []string{"gonum", "privkern", "openblas"} {
 		t.Run(setting, func(t *testing.T) {
@@ -31,7 +31,7 @@ func eachBLAS(t *testing.T, f func(*testing.T)) {
 	}
 }
 
-// unit is the unit roundoff of a type.
+// unit returns the unit roundoff of a type.
 func unit[T spectral.Float]() float64 {
 	var x T
 	if _, single := any(x).(float32); single {
@@ -40,7 +40,7 @@ func unit[T spectral.Float]() float64 {
 	return 0x1p-53
 }
 
-// of are the elements of a matrix in a type.
+// of returns the elements of a matrix in a type.
 func of[T spectral.Float](a *mat.SymDense) []T {
 	n := a.SymmetricDim()
 	x := make([]T, n*n)
@@ -52,8 +52,8 @@ func of[T spectral.Float](a *mat.SymDense) []T {
 	return x
 }
 
-// verify checks that k rows of V are eigenvectors of A with the eigenvalues w: residuals and what
-// V lacks of orthonormality are within a multiple of the bounds of rounding.
+// verify checks that k rows of V are eigenvectors of A with the eigenvalues w: residuals and
+// deviations from orthonormality are within a multiple of the bounds of rounding.
 func verify[T spectral.Float](t *testing.T, n, k int, a, w, v []T) {
 	t.Helper()
 	const factor = 8
@@ -89,7 +89,7 @@ func verify[T spectral.Float](t *testing.T, n, k int, a, w, v []T) {
 	}
 }
 
-// absolute are the absolute values of a matrix, NaN as infinity.
+// absolute returns the absolute values of a matrix, with infinity for NaN.
 func absolute(a *mat.Dense) *mat.Dense {
 	a.Apply(func(_, _ int, x float64) float64 {
 		if math.IsNaN(x) {
@@ -100,7 +100,7 @@ func absolute(a *mat.Dense) *mat.Dense {
 	return a
 }
 
-// columns are the columns of an n×n matrix as rows.
+// columns returns the columns of an n×n matrix as rows.
 func columns[T spectral.Float](n int, a []T) []T {
 	v := make([]T, n*n)
 	for i := range n {
@@ -239,7 +239,8 @@ func TestStrideAndTriangle(t *testing.T) {
 	verify(t, n, 3, a, some, v)
 }
 
-// Matrices far from one have the scaled results of those that are within reach, to the last bit.
+// Matrices with elements far from one have the scaled results of matrices of normal size, to the
+// last bit.
 func TestScaling(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testScaling[float64](t, -1000, -300, 300, 1000) })
 	t.Run("float32", func(t *testing.T) { testScaling[float32](t, -110, -60, 60, 110) })

@@ -21,12 +21,14 @@ type tridiagonal struct {
 	tolerance     float64   // of eigenvalues
 }
 
-// few computes the k largest pairs: eigenvalues w in ascending order, and eigenvectors as rows of z (k×n) in the same
-// order. ok is false for a matrix of zeros, and if a vector has not converged.
+// few computes the k largest pairs: eigenvalues w in ascending order, and eigenvectors as rows of
+// z (k×n) in the same order. ok is false for a matrix of zeros, and if a vector has not
+// converged.
 //
-// Eigenvalues are bisected with Sturm sequences (Golub and Van Loan, "Matrix Computations", Section 8.4.1). Vectors
-// come from inverse iteration, are orthogonalised against those before, and accepted by their residual. Because the
-// eigenvalues are counted and the vectors orthonormal, small residuals ensure that these are the largest pairs.
+// Eigenvalues are bisected with Sturm sequences (Golub and Van Loan, "Matrix Computations",
+// Section 8.4.1). Vectors come from inverse iteration, are orthogonalised against those before,
+// and accepted by their residual. Because the eigenvalues are counted and the vectors
+// orthonormal, small residuals ensure that these are the largest pairs.
 func few(d, e []float64, k int, unit float64) (w, z []float64, ok bool) {
 	n := len(d)
 	t := &tridiagonal{d: d, e: e, squares: make([]float64, n)}
@@ -78,9 +80,9 @@ func (b *basis) orthogonalise(i, k int) {
 	}
 }
 
-// independent makes row i orthogonal to the rows after it, up to row k, and of unit length. It orthogonalises again while
-// the length falls much, because a vector in the span of the others leaves only rounding errors. It reports false if
-// that does not end.
+// independent makes row i orthogonal to the rows after it, up to row k, and of unit length. It
+// orthogonalises again while the length falls much, because a vector in the span of the others
+// leaves only rounding errors. It reports false if that does not end.
 func (b *basis) independent(i, k int) bool {
 	x := b.rows[i*b.ld : i*b.ld+b.n]
 	for range orthogonalSteps {
@@ -92,8 +94,8 @@ func (b *basis) independent(i, k int) bool {
 	return false
 }
 
-// chains is the number of Sturm sequences that are computed at a time, because each division depends on the one before
-// it in its sequence.
+// chains is the number of Sturm sequences that are computed at a time, because each division
+// depends on the one before it in its sequence.
 const chains = 4
 
 // largest computes the k largest eigenvalues in ascending order.
@@ -139,8 +141,8 @@ func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
 	return count
 }
 
-// vector computes the eigenvector of the eigenvalue w as row i of a basis, orthogonal to the rows after it. It reports
-// whether the residual is at most the bound.
+// vector computes the eigenvector of the eigenvalue w as row i of a basis, orthogonal to the rows
+// after it. It reports whether the residual is at most the bound.
 func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound float64) bool {
 	x := v.rows[i*v.ld : i*v.ld+v.n]
 	f.factor(t, w)
@@ -158,8 +160,8 @@ func (t *tridiagonal) vector(w float64, v *basis, i, k int, f *factors, bound fl
 	return false
 }
 
-// start fills x with pseudo-random numbers between −1 and 1 that differ for every i, because within an eigenspace inverse
-// iteration hardly changes the direction of its start.
+// start fills x with pseudo-random numbers between −1 and 1 that differ for every i, because
+// within an eigenspace inverse iteration hardly changes the direction of its start.
 func start(x []float64, i int) {
 	state := uint64(len(x)) + uint64(i)<<32
 	for j := range x {
@@ -168,8 +170,8 @@ func start(x []float64, i int) {
 	}
 }
 
-// normalise scales x to unit length, and returns its length before. For x = 0 and for elements that are not finite it
-// returns zero, and does not change x.
+// normalise scales x to unit length, and returns its length before. For x = 0 and for elements
+// that are not finite it returns zero, and does not change x.
 func normalise(x []float64) (length float64) {
 	size := 0.0
 	for _, v := range x {
@@ -206,7 +208,8 @@ func (t *tridiagonal) residual(w float64, x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// factors holds the factors of T − wI with row exchanges, P(T − wI) = LU, where U has two superdiagonals.
+// factors holds the factors of T − wI with row exchanges, P(T − wI) = LU, where U has two
+// superdiagonals.
 type factors struct {
 	u, u1, u2, l []float64
 	exchanged    []bool

@@ -16,12 +16,12 @@ const (
 	negligible = 0x1p-400
 )
 
-// tridiagonalise reduces the symmetric matrix with the lower triangle a to T = QᵀAQ, with the diagonal d[:n] and the
-// off-diagonal elements e[:n-1]. Q = H(n−1) … H(1) with H(i) = I − tau[i] v vᵀ, where v is stored in a[i][:i], and its
-// last element is one.
+// tridiagonalise reduces the symmetric matrix with the lower triangle a to T = QᵀAQ, with the
+// diagonal d[:n] and the off-diagonal elements e[:n-1]. Q = H(n−1) … H(1) with H(i) = I − tau[i]
+// v vᵀ, where v is stored in a[i][:i], and its last element is one.
 //
-// Rows of the triangle are reduced from the last to the first. Those of a panel are updated one by one, and the
-// triangle before them by products, once per panel: A ← A − VᵀW − WᵀV.
+// Rows of the triangle are reduced from the last to the first. Those of a panel are updated one
+// by one, and the triangle before them by products, once per panel: A ← A − VᵀW − WᵀV.
 func tridiagonalise[T Float](n int, a []T, lda int, d, e []float64, tau []T) {
 	ld := padded(n)
 	p := &panel[T]{a: a, lda: lda, ld: ld, pairs: make([]T, 2*panelRows*ld), swapped: make([]T, 2*panelRows*ld)}
@@ -41,8 +41,8 @@ func tridiagonalise[T Float](n int, a []T, lda int, d, e []float64, tau []T) {
 // padded returns n rounded up to a multiple of lanes.
 func padded(n int) int { return (n + lanes - 1) &^ (lanes - 1) }
 
-// panel holds the reflections since the last update of the triangle: row 2r of pairs is the vector v of reflection r,
-// row 2r+1 its w. Both are padded by zeros to a multiple of lanes.
+// panel holds the reflections since the last update of the triangle: row 2r of pairs is the
+// vector v of reflection r, row 2r+1 its w. Both are padded by zeros to a multiple of lanes.
 type panel[T Float] struct {
 	a              []T
 	lda, ld, rows  int
@@ -56,8 +56,8 @@ func (p *panel[T]) pair(n int) (v, w []T) {
 	return p.pairs[at : at+n], p.pairs[at+p.ld : at+p.ld+n]
 }
 
-// update applies the reflections of the panel to row i, copies it to the row of the next vector, and returns its
-// diagonal element.
+// update applies the reflections of the panel to row i, copies it to the row of the next vector,
+// and returns its diagonal element.
 func (p *panel[T]) update(i int) float64 {
 	row, _ := p.pair(padded(i + 1))
 	clear(row[copy(row, p.a[i*p.lda:i*p.lda+i+1]):])
@@ -82,8 +82,8 @@ func (p *panel[T]) add(y []T) {
 	}
 }
 
-// reflect adds the reflection that makes the updated row i zero up to its off-diagonal element, which it returns. With the
-// updated A, w = tau A v − ½ tau² (vᵀAv) v.
+// reflect adds the reflection that makes the updated row i zero up to its off-diagonal element,
+// which it returns. With the updated A, w = tau A v − ½ tau² (vᵀAv) v.
 func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 	v, w := p.pair(padded(i))
 	beside, tau = householder(v[:i])
@@ -120,8 +120,8 @@ func (p *panel[T]) updateRest(n int) {
 	}
 }
 
-// householder replaces x by the vector v of the reflection H = I − tau v vᵀ, with last element one, such that only the
-// last element of Hx is nonzero. It returns that element.
+// householder replaces x by the vector v of the reflection H = I − tau v vᵀ, with last element
+// one, such that only the last element of Hx is nonzero. It returns that element.
 func householder[T Float](x []T) (last float64, tau T) {
 	end := len(x) - 1
 	alpha := float64(x[end])

@@ -1,8 +1,10 @@
-// Package corpus is a list of gorgonia graphs for tests on the CPU and on a device: every public operation on scalars,
-// vectors, matrices and tensors of rank three and four, and small models with their gradients.
+// Package corpus is a list of gorgonia graphs for tests on the CPU and on a device: every public
+// operation on scalars, vectors, matrices and tensors of rank three and four, and small models
+// with their gradients.
 //
-// It follows gorgonia's examples and tests of operations (v0.9.18). Inputs come from fixed pseudo-random streams. Graphs
-// that gorgonia computes wrongly are included with their [Fault], so that a test fails once they are computed correctly.
+// It follows gorgonia's examples and tests of operations (v0.9.18). Inputs come from fixed
+// pseudo-random streams. Graphs that gorgonia computes wrongly are included with their [Fault],
+// so that a test fails once they are computed correctly.
 package corpus
 
 import (
@@ -18,9 +20,9 @@ import (
 
 // Graph is one graph with its inputs.
 //
-// Its program has the outputs of Build, "out0", "out1", …, and, unless it is Constant, the objective "loss" with its
-// derivatives "d0", "d1", … with respect to the inputs. The objective is out0 if that is a scalar, and otherwise Σ out0²,
-// whose derivative differs for every element.
+// Its program has the outputs of Build, "out0", "out1", …, and, unless it is Constant, the
+// objective "loss" with its derivatives "d0", "d1", … with respect to the inputs. The objective
+// is out0 if that is a scalar, and otherwise Σ out0², whose derivative differs for every element.
 type Graph struct {
 	Name  string
 	In    []Input
@@ -80,7 +82,8 @@ func (g Graph) parameters() (numbers []int) {
 	return numbers
 }
 
-// Elements returns the elements of the inputs in row-major order, the same in every call. Single precision rounds them.
+// Elements returns the elements of the inputs in row-major order, the same in every call. Single
+// precision rounds them.
 func (g Graph) Elements() [][]float64 {
 	all := make([][]float64, len(g.In))
 	for i, input := range g.In {

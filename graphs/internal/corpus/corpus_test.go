@@ -39,9 +39,9 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// On the CPU the engine gives the values and derivatives of gorgonia's own TapeMachine,
-// to the last bit but for operations with a kernel of package op, in the shapes and types
-// that the graph has for them. Where gorgonia fails, it still does so as its [Fault] says.
+// On the CPU the engine has the values and derivatives of gorgonia's TapeMachine in the shapes
+// and types of the graph, to the last bit except for operations with a kernel of package op.
+// gorgonia still has its [Fault] in each graph with one.
 func TestLikeTapeMachine(t *testing.T) {
 	for _, dtype := range precisions {
 		host := open(t, dtype)
@@ -116,8 +116,7 @@ func rounding(g *engine.Graph, dtype tensor.Dtype) float64 {
 	return 0
 }
 
-// Derivatives are those of central differences, in float64; where gorgonia's own formula
-// is wrong, they are still not.
+// Derivatives agree with central differences in float64, except where gorgonia's formula is wrong.
 func TestDerivatives(t *testing.T) {
 	tier.Sequential(t)
 	host := open(t, tensor.Float64)
@@ -174,8 +173,7 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// A logarithm of softmax of the node that has a softmax is that softmax: gorgonia's hash
-// of the two is one.
+// Softmax and log-softmax of one node have the same hash in gorgonia, which merges them.
 func TestLogSoftmaxIsTakenForSoftmax(t *testing.T) {
 	merged := Graph{Name: "softmax and log-softmax", In: []Input{normal(5, 7)}, Constant: true,
 		Build: func(in gorgonia.Nodes) gorgonia.Nodes {
@@ -207,7 +205,7 @@ func expect(t *testing.T, what string, err error, says string) {
 	}
 }
 
-// tapeMachine runs a graph on gorgonia's own machine.
+// tapeMachine runs a graph on gorgonia's TapeMachine.
 func tapeMachine(g *engine.Graph, in engine.Values) (out engine.Values, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -236,8 +234,8 @@ func tapeMachine(g *engine.Graph, in engine.Values) (out engine.Values, err erro
 	return out, nil
 }
 
-// differ says how two values differ by more than a tolerance relative to 1 + |want|; NaN
-// equals NaN. It does not compare shapes: gorgonia's values do not always have the ones
+// differ describes a difference of two values above a tolerance relative to 1 + |want|; NaN
+// equals NaN. It does not compare shapes, because gorgonia's values do not always have the shapes
 // of their nodes.
 func differ(t *testing.T, got, want gorgonia.Value, tolerance float64) string {
 	t.Helper()
@@ -256,7 +254,7 @@ func differ(t *testing.T, got, want gorgonia.Value, tolerance float64) string {
 	return ""
 }
 
-// elements are those of a value in row-major order; true is 1.
+// elements returns the elements of a value in row-major order, with 1 for true.
 func elements(t *testing.T, v gorgonia.Value) []float64 {
 	t.Helper()
 	if v.Dtype() != tensor.Bool {

@@ -12,9 +12,9 @@ import (
 	"privkern/graphs/internal/graphtest"
 )
 
-// On the device every graph that runs at all has the host's values and derivatives,
-// within the parity of the two, in the same shapes and types; comparisons come down as
-// bool. Nothing falls back to the host, and a second run gives the same bits.
+// On the device every graph that runs has the host's values and derivatives within the documented
+// parity, in the same shapes and types; comparisons are bool. Nothing falls back to the host, and
+// a second run has the same bits.
 func TestDeviceLikeTheHost(t *testing.T) {
 	if graphtest.Backend() == "cpu" {
 		t.Skip("PRIVKERN_TEST_BACKEND names no device")
@@ -30,7 +30,7 @@ func TestDeviceLikeTheHost(t *testing.T) {
 				continue
 			}
 			t.Run(precision.dtype.String()+"/"+g.Name, func(t *testing.T) {
-				device := graphtest.Engine(t, precision.dtype.String(), 1) // fails for what fell back
+				device := graphtest.Engine(t, precision.dtype.String(), 1) // fails for operations that fell back
 				in := g.Values(precision.dtype, g.Elements())
 				want, err := host.Run(context.Background(), g.Program(), in)
 				if err != nil {
@@ -61,7 +61,7 @@ func TestDeviceLikeTheHost(t *testing.T) {
 	}
 }
 
-// names are those of values, in alphabetical order.
+// names returns the names of values in alphabetical order.
 func names(v engine.Values) (names []string) {
 	for name := range v {
 		names = append(names, name)

@@ -3,8 +3,8 @@ package corpus
 // Stage is the stage at which gorgonia fails for a graph.
 type Stage int
 
-// The stages of a graph. Up to Running, neither TapeMachine nor the engine has a result. In Answering, only TapeMachine's
-// result is wrong; in Differentiating, both derivatives are.
+// The stages of a graph. Up to Running, neither TapeMachine nor the engine has a result. In
+// Answering, only TapeMachine's result is wrong; in Differentiating, both derivatives are.
 const (
 	Sound Stage = iota
 	Building
@@ -13,7 +13,8 @@ const (
 	Differentiating
 )
 
-// Fault is a defect of gorgonia. Says is a part of its error for Building and Running, and a description otherwise.
+// Fault is a defect of gorgonia, with a part of its error for Building and Running, and a
+// description otherwise.
 type Fault struct {
 	Stage Stage
 	Says  string

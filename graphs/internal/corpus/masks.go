@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// arrangedIndices returns graphs that move integers and truth values, as in masks and indices. gorgonia converts integers
-// back to numbers, except scalars.
+// arrangedIndices returns graphs that move integers and truth values, as in masks and indices.
+// gorgonia converts integers back to numbers, except scalars.
 func arrangedIndices() (graphs []Graph) {
 	part := func(slices ...tensor.Slice) unary {
 		return func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.Slice(x, slices...) }

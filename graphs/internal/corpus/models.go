@@ -144,7 +144,8 @@ func linear(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.Mean(must(gorgonia.Square(must(gorgonia.Sub(predicted, in[1])))))), predicted}
 }
 
-// logistic returns the cross-entropy with a penalty, the probabilities, and the classes, which are bool.
+// logistic returns the cross-entropy with a penalty, the probabilities, and the classes, which
+// are bool.
 func logistic(in gorgonia.Nodes) gorgonia.Nodes {
 	x, y, w, b := in[0], in[1], in[2], in[3]
 	one := constant(x, 1)
@@ -229,8 +230,8 @@ func unrolled(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{state}
 }
 
-// memoryInputs returns x, the hidden state and the cell, and for each of four gates the weights of x and of the hidden
-// state and the bias. All states are vectors.
+// memoryInputs returns x, the hidden state and the cell, and for each of four gates the weights
+// of x and of the hidden state and the bias. All states are vectors.
 func memoryInputs() []Input {
 	in := []Input{normal(3), normal(4), normal(4)}
 	for range 4 {
@@ -262,8 +263,9 @@ func mask(in gorgonia.Nodes) gorgonia.Nodes {
 	return gorgonia.Nodes{must(gorgonia.HadamardProd(in[0], lower)), lower}
 }
 
-// process returns the negative log-likelihood, without its constant, of a Gaussian process with the kernel
-// exp(−‖x−x'‖²/2ℓ²), ℓ > 0, and noise of variance 0.5. Points are the rows of x; targets are a column or a vector.
+// process returns the negative log-likelihood, without its constant, of a Gaussian process with
+// the kernel exp(−‖x−x'‖²/2ℓ²), ℓ > 0, and noise of variance 0.5. Points are the rows of x;
+// targets are a column or a vector.
 func process(in gorgonia.Nodes) gorgonia.Nodes {
 	x, y, lengthscale := in[0], in[1], in[2] // and in[3], the identity
 	squares := must(gorgonia.Sum(must(gorgonia.Square(x)), 1))

@@ -9,7 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Open loads a library with local symbols, so that several can be loaded at the same time. Its error is the loader's.
+// Open loads a library with local symbols, so that several can be loaded at the same time. Its
+// error is the loader's.
 //
 // It locks the goroutine to its thread, because the loader keeps the reason of a failure per thread.
 func Open(path string) (uintptr, error) {

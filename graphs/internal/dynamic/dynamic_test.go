@@ -11,8 +11,7 @@ import (
 	"privkern/graphs/internal/dynamic"
 )
 
-// Why a library cannot be loaded is in the error, also where goroutines change threads all
-// the time.
+// The error holds the reason why a library cannot be loaded, also while goroutines change threads.
 func TestErrorsOfManyThreads(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Matrix returns an error if a matrix is nil or empty, or has an element that is NaN or infinite. The error begins with
-// the name of the matrix, such as "the covariance".
+// Matrix returns an error if a matrix is nil or empty, or has an element that is NaN or infinite.
+// The error begins with the name of the matrix, such as "the covariance".
 func Matrix(name string, a *mat.Dense) error {
 	if a == nil || a.IsEmpty() {
 		return fmt.Errorf("%s is empty", name)

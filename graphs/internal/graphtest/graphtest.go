@@ -1,5 +1,5 @@
-// Package graphtest has helpers for tests of graph programs: all BLAS implementations, gradients against finite
-// differences, and the executor against gorgonia's TapeMachine.
+// Package graphtest has helpers for tests of graph programs: all BLAS implementations, gradients
+// against finite differences, and the executor against gorgonia's TapeMachine.
 package graphtest
 
 import (
@@ -19,7 +19,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// EachBLAS runs a test with the kernels of package matrix, with gonum's BLAS, and with OpenBLAS if it is installed.
+// EachBLAS runs a test with the kernels of package matrix, with gonum's BLAS, and with OpenBLAS
+// if it is installed.
 func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	for _, setting := range []string{"privkern", "gonum", "openblas"} {
 		t.Run("blas="+setting, func(t *testing.T) {
@@ -33,8 +34,8 @@ func EachBLAS(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// Backend returns the backend of Engine: PRIVKERN_TEST_BACKEND, by default "cpu". With "cuda" the tests of graph programs
-// run on a GPU.
+// Backend returns the backend of Engine: PRIVKERN_TEST_BACKEND, by default "cpu". With "cuda" the
+// tests of graph programs run on a GPU.
 func Backend() string {
 	if b := os.Getenv("PRIVKERN_TEST_BACKEND"); b != "" {
 		return b
@@ -110,15 +111,17 @@ func Run(t testing.TB, p engine.Program, in Inputs) engine.Values {
 	return out
 }
 
-// Gradient compares the symbolic derivatives of a scalar with respect to every input with central differences. The scalar
-// is f of the inputs in the order of names. TapeMachine computes it as well.
+// Gradient compares the symbolic derivatives of a scalar with respect to every input with central
+// differences. The scalar is f of the inputs in the order of names. TapeMachine computes it as
+// well.
 func Gradient(t *testing.T, names []string, in Inputs, f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
 	t.Helper()
 	TapeMachine(t, gradient(t, names, in, f), in)
 	Differences(t, names, in, f)
 }
 
-// Differences is Gradient without TapeMachine, for graphs that reshape inputs, which TapeMachine overwrites.
+// Differences is Gradient without TapeMachine, for graphs that reshape inputs, which TapeMachine
+// overwrites.
 func Differences(t *testing.T, names []string, in Inputs,
 	f func(b *engine.Builder, in gorgonia.Nodes) *gorgonia.Node) {
 	t.Helper()

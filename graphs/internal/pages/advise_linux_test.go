@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// The kernel marks memory that has asked for huge pages by "hg".
+// The kernel marks memory with requested huge pages by "hg".
 func TestLargeMemoryAsksForHugePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("the kernel has no transparent huge pages")

@@ -6,8 +6,9 @@ import "unsafe"
 // largeBytes is the size from which huge pages are requested.
 const largeBytes = 4 << 20
 
-// Make returns n zeros. For large n it requests huge pages, as NumPy does, because by default Linux gives them only on
-// request, and the first access to a page of 4 KiB costs as much as the exponentials of the numbers in it.
+// Make returns n zeros. For large n it requests huge pages, as NumPy does, because by default
+// Linux gives them only on request, and the first access to a page of 4 KiB costs as much as the
+// exponentials of the numbers in it.
 func Make[T float32 | float64](n int) []T {
 	s := make([]T, n)
 	if size := n * int(unsafe.Sizeof(T(0))); size >= largeBytes {

@@ -28,13 +28,13 @@ var (
 	uplos  = []blas.Uplo{blas.Lower, blas.Upper}
 	transs = []blas.Transpose{blas.NoTrans, blas.Trans}
 	diags  = []blas.Diag{blas.NonUnit, blas.Unit}
-	// Sizes beside the edges of tiles, panels and blocks of all levels.
+	// Sizes around the edges of tiles, panels and blocks of all levels.
 	edges = []int{1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 97}
 )
 
 func pick[E any](rng *rand.Rand, s []E) E { return s[rng.IntN(len(s))] }
 
-// guarded is an r×c matrix at a random place in a larger slice of numbers.
+// guarded returns an r×c matrix at a random offset in a larger slice of numbers.
 type guarded[T Float] struct {
 	all, d []T
 	ld     int
@@ -55,7 +55,7 @@ func newGuarded[T Float](rng *rand.Rand, r, c int) guarded[T] {
 	return guarded[T]{all, all[skip:], ld}
 }
 
-// triangular is a matrix whose solves stay near 1.
+// triangular returns a matrix whose solutions stay near 1.
 func newTriangular[T Float](rng *rand.Rand, n int) guarded[T] {
 	g := newGuarded[T](rng, n, n)
 	for i := range n {
@@ -67,7 +67,7 @@ func newTriangular[T Float](rng *rand.Rand, n int) guarded[T] {
 	return g
 }
 
-// newDefinite is a positive definite matrix.
+// newDefinite returns a positive definite matrix.
 func newDefinite[T Float](rng *rand.Rand, n int) guarded[T] {
 	g := newGuarded[T](rng, n, n)
 	for i := range n {
@@ -88,7 +88,7 @@ func bits[T Float](x T) uint64 {
 	return math.Float64bits(float64(x))
 }
 
-// sameBits compares whole slices, what surrounds the matrix included.
+// sameBits compares whole slices, including elements outside the matrix.
 func sameBits[T Float](t *testing.T, what string, got, want guarded[T]) {
 	t.Helper()
 	for i := range want.all {
@@ -232,8 +232,7 @@ func checkCholesky[T Float](t *testing.T, rng *rand.Rand, n int) {
 	}
 }
 
-// Strange numbers have the bits of the definition, too: infinities and NaN, which spread, and
-// numbers below the normal ones.
+// Infinities, NaN and denormal numbers have the bits of the definition as well.
 func TestStrangeNumbers(t *testing.T) {
 	atLevels(t, testStrange[float64], testStrange[float32])
 }

@@ -19,8 +19,9 @@ func (ks *kernels[T]) cholesky(p part, n int, a []T, lda int) (order int) {
 	return ks.factor(w, p, n, v)
 }
 
-// factor computes the Cholesky factor of the lower triangle of v (n×n) by halving (Gustavson, "Recursion leads to
-// automatic variable blocking for dense linear-algebra algorithms", 1997). p is the stored triangle.
+// factor computes the Cholesky factor of the lower triangle of v (n×n) by halving (Gustavson,
+// "Recursion leads to automatic variable blocking for dense linear-algebra algorithms", 1997). p
+// is the stored triangle.
 func (ks *kernels[T]) factor(w *work[T], p part, n int, v view[T]) (order int) {
 	if n <= blockTri {
 		return ks.factorBlock(w, n, v)

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// The bits of results are those of all processors and of former versions: a change of them is
-// a change of what experiments compute.
+// The bits of results are the same on all processors and in all versions, because they determine
+// the results of experiments.
 func TestGoldenBits(t *testing.T) {
 	atLevels(t,
 		func(t *testing.T) { testGolden[float64](t, "bb7234815cce8592") },

@@ -10,7 +10,7 @@ import (
 	lapack "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// Results are those of gonum in float64, within the bound of a sum's rounding.
+// Results agree with gonum in float64, within the bound of a sum's rounding.
 func TestAgainstGonum(t *testing.T) {
 	atLevels(t,
 		func(t *testing.T) { testAgainstGonum[float64](t, 0x1p-52) },

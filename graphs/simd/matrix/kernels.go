@@ -7,8 +7,8 @@ import (
 	"privkern/graphs/simd"
 )
 
-// Sizes of blocks. blockK and blockTri are part of the definition of results, and blockTri is a constant of the
-// assembly as well; the others are multiples of the tiles of every level.
+// Sizes of blocks. blockK and blockTri are part of the definition of results, and blockTri is a
+// constant of the assembly as well; the others are multiples of the tiles of every level.
 const (
 	blockK   = 256
 	blockM   = 240
@@ -16,7 +16,8 @@ const (
 	blockTri = 32
 )
 
-// kernels holds the inner loops of one level for one element type. A field that is nil is replaced by a loop in Go.
+// kernels holds the inner loops of one level for one element type. A field that is nil is
+// replaced by a loop in Go.
 type kernels[T Float] struct {
 	// gemm computes c = fma(alpha, A B, c) for the mr×nr tile c, or with +0 for c where add
 	// is 0. a holds k columns of mr elements, b k rows of nr. k > 0.

@@ -2,9 +2,10 @@ package matrix
 
 import "gonum.org/v1/gonum/blas"
 
-// Left is an m×k matrix, packed once for the kernels, that multiplies many matrices from the left. These are stored as
-// consecutive panels of Width columns, each row-major, as are the products, which can be factors of further products.
-// Products have the bits of [Gemm]. A Left belongs to the level at which it was made.
+// Left is an m×k matrix, packed once for the kernels, that multiplies many matrices from the
+// left. These are stored as consecutive panels of Width columns, each row-major, as are the
+// products, which can be factors of further products. Products have the bits of [Gemm]. A Left
+// belongs to the level at which it was made.
 type Left[T Float] struct {
 	ks   *kernels[T]
 	m, k int
@@ -25,12 +26,12 @@ func NewLeft[T Float](t blas.Transpose, m, k int, a []T, lda int) *Left[T] {
 // Width returns the number of columns of a panel.
 func (l *Left[T]) Width() int { return l.ks.nr }
 
-// Rows returns the number of rows of a panel of products: m rounded up to the kernels' tiles. The additional rows are
-// products with zeros.
+// Rows returns the number of rows of a panel of products: m rounded up to the kernels' tiles. The
+// additional rows are products with zeros.
 func (l *Left[T]) Rows() int { return roundUp(l.m, l.ks.mr) }
 
-// Multiply computes C = alpha A B, or C = alpha A B + C if add is set, for a number of panels. Panels of B have k rows
-// and begin distance elements apart; panels of C have Rows rows.
+// Multiply computes C = alpha A B, or C = alpha A B + C if add is set, for a number of panels.
+// Panels of B have k rows and begin distance elements apart; panels of C have Rows rows.
 func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c []T) {
 	ks, rows, width := l.ks, l.Rows(), l.ks.nr
 	if panels == 0 {
@@ -48,8 +49,8 @@ func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c
 	}
 }
 
-// Largest writes the largest element of each column of the first n > 0 rows of a panel to to, Width elements. It is
-// undefined for columns with NaN.
+// Largest writes the largest element of each column of the first n > 0 rows of a panel to to,
+// Width elements. It is undefined for columns with NaN.
 func (l *Left[T]) Largest(n int, panel, to []T) {
 	width := l.ks.nr
 	_, _ = panel[n*width-1], to[width-1]

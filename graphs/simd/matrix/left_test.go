@@ -10,7 +10,7 @@ import (
 
 func TestLeftBits(t *testing.T) { atLevels(t, testLeft[float64], testLeft[float32]) }
 
-// A matrix that is copied once multiplies panels as Gemm multiplies the matrix that they are of.
+// Left has the bits of Gemm.
 func testLeft[T Float](t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 3))
 	for range 60 {
@@ -63,7 +63,7 @@ func testLargest[T Float](t *testing.T) {
 		for i := range panel {
 			panel[i] = T(rng.NormFloat64()) - 5
 		}
-		for i := range width { // what is behind the rows has no part in it
+		for i := range width { // elements after the rows are ignored
 			panel[n*width+i] = 100
 		}
 		left.Largest(n, panel, got)

@@ -1,8 +1,9 @@
-// Package matrix computes the matrix-matrix routines of BLAS and the Cholesky factor in Go assembly: general and
-// symmetric products, rank-k updates, triangular products and solves, in float64 and float32, on the calling goroutine.
+// Package matrix computes the matrix-matrix routines of BLAS and the Cholesky factor in Go
+// assembly: general and symmetric products, rank-k updates, triangular products and solves, in
+// float64 and float32, on the calling goroutine.
 //
-// The bits of a result are defined. They are the same at every level of package simd, for any alignment, and for any
-// division of the rows and columns of a result into calls:
+// The bits of a result are defined. They are the same at every level of package simd, for any
+// alignment, and for any division of the rows and columns of a result into calls:
 //
 //   - An element of a product is a sum over blocks of 256 steps along k. In a block it
 //     accumulates in increasing k with one fused multiply-add a step, from zero:
@@ -21,12 +22,12 @@
 //
 // The bits of a NaN are undefined. Zeros are not skipped, so that 0·Inf is NaN.
 //
-// Products follow Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): both operands are
-// packed into panels that fit the caches, and a kernel updates a tile of C in registers. A matrix is read in place if the
-// other operand has few columns.
+// Products follow Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"
+// (2008): both operands are packed into panels that fit the caches, and a kernel updates a tile
+// of C in registers. A matrix is read in place if the other operand has few columns.
 //
-// Matrices are row-major; ld is the distance of rows. Only the bounds of slices are checked; package cpublas has gonum's
-// checks of arguments.
+// Matrices are row-major; ld is the distance of rows. Only the bounds of slices are checked;
+// package cpublas has gonum's checks of arguments.
 package matrix
 
 import "gonum.org/v1/gonum/blas"
@@ -80,8 +81,8 @@ func Syr2k[T Float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, 
 	ks.product(partOf(uplo), n, n, k, alpha, y, x.t(), 1, c, ldc)
 }
 
-// Symm computes C = alpha A B + beta C, or alpha B A + beta C on the right side, for a symmetric A whose given triangle is
-// read. B and C are m×n, A is m×m or n×n.
+// Symm computes C = alpha A B + beta C, or alpha B A + beta C on the right side, for a symmetric
+// A whose given triangle is read. B and C are m×n, A is m×m or n×n.
 func Symm[T Float](side blas.Side, uplo blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T,
 	ldc int) {
 	use[T]().symmetric(side, uplo, m, n, alpha, operand(a, lda, blas.NoTrans), operand(b, ldb, blas.NoTrans), beta,
@@ -102,9 +103,10 @@ func Trmm[T Float](side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.D
 	use[T]().triangular(false, side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
 }
 
-// Cholesky overwrites one triangle of the symmetric n×n matrix A with its factor, L of A = L Lᵀ or U of A = Uᵀ U. It
-// returns 0, or the order of the first leading block with a pivot that is not positive and finite; the triangle is then
-// partly overwritten. The other triangle is not written.
+// Cholesky overwrites one triangle of the symmetric n×n matrix A with its factor, L of A = L Lᵀ
+// or U of A = Uᵀ U. It returns 0, or the order of the first leading block with a pivot that is
+// not positive and finite; the triangle is then partly overwritten. The other triangle is not
+// written.
 func Cholesky[T Float](uplo blas.Uplo, n int, a []T, lda int) (order int) {
 	return use[T]().cholesky(partOf(uplo), n, a, lda)
 }

@@ -1,15 +1,15 @@
 package matrix
 
-// In a narrow product, B and C have at most narrowBytes per row. Columns are computed in multiples of narrowAlign
-// elements.
+// In a narrow product, B and C have at most narrowBytes per row. Columns are computed in
+// multiples of narrowAlign elements.
 const (
 	narrowBytes = 64
 	narrowRows  = 8
 	narrowChunk = 480 // rows of a result whose sums stay in the first-level cache
 )
 
-// narrowKernels update a result of few columns without packing the large operand A, because packing takes longer than the
-// arithmetic. B is packed, with rows of narrowBytes.
+// narrowKernels update a result of few columns without packing the large operand A, because
+// packing takes longer than the arithmetic. B is packed, with rows of narrowBytes.
 type narrowKernels[T Float] struct {
 	// rows computes c = fma(alpha, A B, c) for narrowRows rows of A, each contiguous, and a packed
 	// C. k > 0.
@@ -22,8 +22,8 @@ type narrowKernels[T Float] struct {
 	add func(n int, s, c *T, alpha T)
 }
 
-// narrow is update for C with at most narrowBytes per row or column. It returns false, without a result, if there is no
-// kernel or packing is faster.
+// narrow is update for C with at most narrowBytes per row or column. It returns false, without a
+// result, if there is no kernel or packing is faster.
 func (ks *kernels[T]) narrow(m, n, k int, alpha T, a, b view[T], add bool, c view[T]) bool {
 	const short = 8
 	if m < n {
@@ -53,8 +53,8 @@ func (ks *kernels[T]) narrow(m, n, k int, alpha T, a, b view[T], add bool, c vie
 	return true
 }
 
-// narrowByRows is narrow for A with contiguous rows, which are read one after the other. It returns the number of rows of
-// C that it has computed.
+// narrowByRows is narrow for A with contiguous rows, which are read one after the other. It
+// returns the number of rows of C that it has computed.
 func (ks *kernels[T]) narrowByRows(w *work[T], m, n, k int, alpha T, a view[T], add bool, c view[T]) (done int) {
 	width := narrowBytes / size[T]()
 	w.a = grown(w.a, narrowRows*width)
@@ -72,7 +72,8 @@ func (ks *kernels[T]) narrowByRows(w *work[T], m, n, k int, alpha T, a view[T], 
 	return done
 }
 
-// narrowByColumns is narrow for A with contiguous columns. It returns the number of rows of C that it has computed.
+// narrowByColumns is narrow for A with contiguous columns. It returns the number of rows of C
+// that it has computed.
 func (ks *kernels[T]) narrowByColumns(w *work[T], m, n, k int, alpha T, a view[T], add bool, c view[T]) (done int) {
 	width := narrowBytes / size[T]()
 	// Columns an odd number of cache lines apart fall into different sets of the cache.

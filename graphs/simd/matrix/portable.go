@@ -12,7 +12,8 @@ var (
 	portable32 = portable[float32]()
 )
 
-// portableTile is the number of rows and of columns of a tile, portableWidth the number of columns of a panel.
+// portableTile is the number of rows and of columns of a tile, portableWidth the number of
+// columns of a panel.
 const (
 	portableTile  = 4
 	portableWidth = 8

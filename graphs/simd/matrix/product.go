@@ -17,8 +17,8 @@ func (ks *kernels[T]) product(p part, m, n, k int, alpha T, a, b view[T], beta T
 	ks.update(p, m, n, k, alpha, a, b, beta != 0, view[T]{c, 0, ldc, 1})
 }
 
-// update adds alpha A B to part p of C, or stores it there unless add is set. C may be column-major if p is full. Sizes
-// are positive.
+// update adds alpha A B to part p of C, or stores it there unless add is set. C may be
+// column-major if p is full. Sizes are positive.
 func (ks *kernels[T]) update(p part, m, n, k int, alpha T, a, b view[T], add bool, c view[T]) {
 	if p == full && ks.narrow(m, n, k, alpha, a, b, add, c) {
 		return
@@ -128,8 +128,8 @@ func (ks *kernels[T]) tiles(w *work[T], p part, ic, jc, mb, nb, kb int, alpha T,
 	}
 }
 
-// cutTile updates a tile in a buffer, and copies its first m×n elements in part p to C. The diagonal of C is at column
-// i+below of row i.
+// cutTile updates a tile in a buffer, and copies its first m×n elements in part p to C. The
+// diagonal of C is at column i+below of row i.
 func (ks *kernels[T]) cutTile(w *work[T], p part, below, m, n, kb int, a, b, c []T, ldc, add int, alpha T) {
 	span := func(i int) (lo, hi int) {
 		switch p {
@@ -156,7 +156,8 @@ func (ks *kernels[T]) cutTile(w *work[T], p part, below, m, n, kb int, a, b, c [
 	}
 }
 
-// pack copies the m×k matrix v to panels of r rows, each column-major. The last panel is padded by zeros.
+// pack copies the m×k matrix v to panels of r rows, each column-major. The last panel is padded
+// by zeros.
 func (ks *kernels[T]) pack(dst []T, v view[T], m, k, r int) {
 	for i := 0; i < m; i += r {
 		p, rows := dst[i*k:(i+r)*k], min(r, m-i)

@@ -8,10 +8,9 @@ import (
 	"privkern/graphs/simd/internal/fma"
 )
 
-// The definition of results, element by element, by loops that know nothing of tiles, panels
-// or levels.
+// The definition of results, element by element, by loops without tiles, panels or levels.
 
-// at is element (i, j) of op(A).
+// at returns element (i, j) of op(A).
 func at[T Float](a []T, ld int, t blas.Transpose, i, j int) T {
 	if t != blas.NoTrans {
 		i, j = j, i
@@ -19,7 +18,7 @@ func at[T Float](a []T, ld int, t blas.Transpose, i, j int) T {
 	return a[i*ld+j]
 }
 
-// combine is an element of alpha Σₖ x(k) y(k) + beta c.
+// combine returns an element of alpha Σₖ x(k) y(k) + beta c.
 func combine[T Float](k int, alpha T, x, y func(k int) T, beta, c T) T {
 	switch beta {
 	case 0:
@@ -97,7 +96,7 @@ type column[T Float] struct {
 	a    func(i, j int) T
 	x    func(i int) *T
 	unit bool
-	// reversed says that indices are in reverse order: products still sum in that of the matrix.
+	// reversed is set for indices in reverse order; products are summed in the order of the matrix.
 	reversed bool
 }
 
@@ -159,7 +158,7 @@ func (c column[T]) multiply(n int, at func(n int) int) {
 	}
 }
 
-// referenceTriangular is Trsm where solve is set, and else Trmm.
+// referenceTriangular is Trsm if solve is set, and Trmm otherwise.
 func referenceTriangular[T Float](solve bool, side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag,
 	m, n int, alpha T, a []T, lda int, b []T, ldb int) {
 	for i := range m {
@@ -210,7 +209,7 @@ func lowerTriangle[T Float](c column[T], isLower, solve bool, n int) {
 	}
 }
 
-// referenceCholesky factors the triangle that element (i, j) of the lower one is in.
+// referenceCholesky factors the lower triangle whose element (i, j) is at(i, j).
 func referenceCholesky[T Float](n int, l func(i, j int) *T) (order int) {
 	if n > 32 {
 		n1 := (n/2 + 31) / 32 * 32

@@ -78,7 +78,8 @@ func (ks *kernels[T]) transpose(dst, src view[T], m, n int) {
 	}
 }
 
-// checkRange panics if a corner of the m×n view lies outside its slice, because assembly does not check bounds.
+// checkRange panics if a corner of the m×n view lies outside its slice, because assembly does not
+// check bounds.
 func checkRange[T Float](v view[T], m, n int) {
 	_, _ = v.d[v.off], v.d[v.off+(m-1)*v.rs]
 	_, _ = v.d[v.off+(n-1)*v.cs], v.d[v.off+(m-1)*v.rs+(n-1)*v.cs]

@@ -18,7 +18,8 @@ func Sub[T Float](dst, x, y []T) { combine(minus, dst, x, y) }
 // Mul stores x[i]·y[i] in dst[i] for each element of dst, which may be x or y.
 func Mul[T Float](dst, x, y []T) { combine(times, dst, x, y) }
 
-// combine runs the level's kernel, if there is one, on whole blocks, and a loop on the remaining elements.
+// combine runs the level's kernel, if there is one, on whole blocks, and a loop on the remaining
+// elements.
 func combine[T Float](o operator, dst, x, y []T) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	n := len(dst) &^ (block[T]() - 1)

@@ -19,8 +19,9 @@ func Scal[T Float](dst []T, alpha T, src []T) {
 	}
 }
 
-// AddNorms completes a row of squared distances |x|² + |y_j|² − 2x·y_j, where dst holds −2x·y_j, norms |y_j|², and norm
-// |x|². It reports whether any result is below near·(|x|²+|y_j|²), where the terms have cancelled.
+// AddNorms completes a row of squared distances |x|² + |y_j|² − 2x·y_j, where dst holds −2x·y_j,
+// norms |y_j|², and norm |x|². It reports whether any result is below near·(|x|²+|y_j|²), where
+// the terms have cancelled.
 func AddNorms[T Float](dst, norms []T, norm, near T) (hit bool) {
 	norms = norms[:len(dst)]
 	n := len(dst) &^ (block[T]() - 1)

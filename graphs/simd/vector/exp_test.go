@@ -15,7 +15,7 @@ const precision = 160
 var log2, _ = new(big.Float).SetPrec(200).SetString(
 	"0.693147180559945309417232121458176568075500134360255254120680009493393621969694715605863327")
 
-// exact is exp x to 150 bits, as a fraction times 2^n.
+// exact returns exp x to 150 bits, as a fraction times 2^n.
 func exact(x float64) (fraction *big.Float, n int) {
 	n = int(math.Round(x / math.Ln2))
 	r := new(big.Float).SetPrec(precision).SetFloat64(x)
@@ -29,8 +29,8 @@ func exact(x float64) (fraction *big.Float, n int) {
 	return sum, n
 }
 
-// units is |got − exp x| in units of the last place of the exact result, for elements of that
-// many digits and that least exponent.
+// units returns |got − exp x| in units of the last place of the exact result, for an element type
+// with the given digits and least exponent.
 func units(got, x float64, digits, least int) float64 {
 	fraction, n := exact(x)
 	value := new(big.Float).SetPrec(precision).SetMantExp(fraction, n)
@@ -97,7 +97,7 @@ func TestExpAtTheEdges(t *testing.T) {
 	}
 }
 
-// of is exp x.
+// of returns exp x.
 func of[T Float](x T) T {
 	y := []T{x}
 	Exp(y, y)
@@ -113,7 +113,7 @@ func edges[T Float](t *testing.T, l simd.Level, want map[T]T) {
 	}
 }
 
-// The scaled forms are what they say, and zero where a result would be denormal.
+// The scaled forms agree with their definitions, and are zero instead of denormal.
 func TestScaledForms(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { scaledForms[float64](t, 0x1p-1022, 1e-13) })
 	t.Run("float32", func(t *testing.T) { scaledForms[float32](t, 0x1p-126, 3e-5) })
@@ -181,7 +181,7 @@ func FuzzExp(f *testing.F) {
 	})
 }
 
-// forms are all three exponentials of x.
+// forms returns all three exponentials of x.
 func forms[T Float](x []T, shift, scale T) []T {
 	all := make([]T, 3*len(x))
 	Exp(all, x)

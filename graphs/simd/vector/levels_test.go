@@ -10,8 +10,8 @@ import (
 	"privkern/graphs/simd"
 )
 
-// numbers are n elements of all magnitudes up to 2^spread, the same on every machine. With
-// special set, some are NaN, infinite, zero or denormal.
+// numbers returns n elements of all magnitudes up to 2^spread, the same on every machine. If
+// special is set, some are NaN, infinite, zero or denormal.
 func numbers[T Float](seed uint64, n, spread int, special bool) []T {
 	r := rand.New(rand.NewPCG(seed, 7))
 	v := make([]T, n)
@@ -29,7 +29,7 @@ func numbers[T Float](seed uint64, n, spread int, special bool) []T {
 	return v
 }
 
-// bits are those of elements, where all NaN are one.
+// bits returns the bits of elements, with the same bits for all NaN.
 func bits[T Float](v []T) []uint64 {
 	b := make([]uint64, len(v))
 	for i, x := range v {
@@ -45,8 +45,7 @@ func bits[T Float](v []T) []uint64 {
 	return b
 }
 
-// alike demands the same bits of f at all levels of the processor, the portable one first.
-// It returns them.
+// alike checks that f has the same bits at all levels of the processor, and returns them.
 func alike[T Float](t *testing.T, name string, f func() []T) []T {
 	t.Helper()
 	var want []T
@@ -69,8 +68,8 @@ func alike[T Float](t *testing.T, name string, f func() []T) []T {
 	return want
 }
 
-// kernels run each function of the package on a and b, of the same length, and return what
-// it writes or sums up. Slices begin at any element.
+// kernels runs each function of the package on a and b, of equal lengths and any alignment, and
+// returns the results.
 func kernels[T Float]() map[string]func(a, b []T) []T {
 	to := func(f func(dst []T)) func(n int) []T {
 		return func(n int) []T {
@@ -110,8 +109,8 @@ func kernels[T Float]() map[string]func(a, b []T) []T {
 	}
 }
 
-// Every function gives the same bits at all levels, for every length and beginning of its
-// slices, with and without numbers that are none, and writes nothing beyond them.
+// Every function has the same bits at all levels, for every length and alignment of its slices,
+// with and without NaN, and writes nothing outside of them.
 func TestLevelsAgree(t *testing.T) {
 	t.Run("float64", levelsAgree[float64])
 	t.Run("float32", levelsAgree[float32])
@@ -147,7 +146,7 @@ func lengths(n int) []int {
 	return l
 }
 
-// The results have the bits that they had when these sums were taken, on all processors.
+// The bits of results are those of the recorded digests, on all processors.
 func TestGoldenBits(t *testing.T) {
 	sum64, sum32 := golden[float64](), golden[float32]()
 	const want64, want32 = 0x6660a4aaf0d200e7, 0x6a6f3ba8cb0b4a25
@@ -180,9 +179,9 @@ func golden[T Float]() uint64 {
 	return h.Sum64()
 }
 
-// Distances have the same bits at all levels, whatever the numbers of points and coordinates
-// and the distances of rows, leave what lies between rows alone, and are those of a plain
-// loop in float64 but for rounding.
+// Distances have the same bits at all levels for any numbers of points and coordinates and any
+// distances of rows. They write nothing between rows, and agree with a loop in float64 up to
+// rounding.
 func TestDistances(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { distances[float64](t, 1e-14) })
 	t.Run("float32", func(t *testing.T) { distances[float32](t, 3e-6) })

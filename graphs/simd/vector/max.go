@@ -2,7 +2,8 @@ package vector
 
 import "math"
 
-// Max returns the largest element of x, which is not empty, or NaN if any element is NaN. A zero result is +0.
+// Max returns the largest element of x, which is not empty, or NaN if any element is NaN. A zero
+// result is +0.
 func Max[T Float](x []T) T {
 	lanes := lanesBytes / size[T]()
 	n := len(x) &^ (lanes - 1)

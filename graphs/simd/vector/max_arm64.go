@@ -8,7 +8,8 @@ func max64NEON(x *float64, n int, tail *float64) float64
 //go:noescape
 func max32NEON(x *float32, n int, tail *float32) float32
 
-// vectorMax64 returns the largest element of whole blocks and a padded one, if the level has a kernel.
+// vectorMax64 returns the largest element of whole blocks and a padded one, if the level has a
+// kernel.
 func vectorMax64(x *float64, n int, tail *float64) (float64, bool) {
 	switch simd.Active() {
 	case simd.NEON:

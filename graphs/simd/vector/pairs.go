@@ -16,19 +16,20 @@ const (
 	SquaredEuclidean               // Σ (x−y)², fused
 )
 
-// A tile is pairRows points of x and a panel of points of y. A block of depth coordinates is summed in one register before
-// it is added to the result.
+// A tile is pairRows points of x and a panel of points of y. A block of depth coordinates is
+// summed in one register before it is added to the result.
 const (
 	pairRows   = 4
 	panelBytes = 128
 	depth      = 64
 )
 
-// Distances stores the distances of the n rows of x (n×d) to the rows of y (rows×d) in c (n×rows). ldx, ldy and ldc are
-// the distances of rows in elements.
+// Distances stores the distances of the n rows of x (n×d) to the rows of y (rows×d) in c
+// (n×rows). ldx, ldy and ldc are the distances of rows in elements.
 //
-// The terms of a pair are summed in the order of coordinates in blocks of 64, and then the blocks in order. The error is
-// at most about min(d, 64) + d/64 units of roundoff of the distance, and typically the root of that.
+// The terms of a pair are summed in the order of coordinates in blocks of 64, and then the blocks
+// in order. The error is at most about min(d, 64) + d/64 units of roundoff of the distance, and
+// typically the root of that.
 func Distances[T Float](m Metric, n, rows, d int, x []T, ldx int, y []T, ldy int, c []T, ldc int) {
 	for i := range n {
 		clear(c[i*ldc : i*ldc+rows])

@@ -2,8 +2,8 @@ package vector
 
 import "privkern/graphs/simd/internal/fma"
 
-// Rotate replaces a by c·a − s·b and b by s·a + c·b for each element of a. The product with b is rounded, and the one with
-// a is fused with the addition.
+// Rotate replaces a by c·a − s·b and b by s·a + c·b for each element of a. The product with b is
+// rounded, and the one with a is fused with the addition.
 func Rotate(a, b []float64, c, s float64) {
 	b = b[:len(a)]
 	n := len(a) &^ (block[float64]() - 1)

@@ -9,7 +9,7 @@ import (
 )
 
 // Rotations and sums of rows have the bits of their definitions at all levels, for every length
-// and beginning, and write nothing beyond.
+// and alignment, and write nothing outside of their slices.
 func TestRotateAndAxpy(t *testing.T) {
 	h := fnv.New64a()
 	for _, n := range append(lengths(40), 64, 100) {

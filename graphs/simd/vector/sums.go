@@ -10,8 +10,8 @@ const (
 	squares              // (x−y)², fused
 )
 
-// Dot returns Σ x_k·y_k over the elements of x. Products are fused with the additions. The error is at most about
-// len/32 + 5 units of roundoff (len/64 + 6 in float32) times Σ|x_k·y_k|.
+// Dot returns Σ x_k·y_k over the elements of x. Products are fused with the additions. The error
+// is at most about len/32 + 5 units of roundoff (len/64 + 6 in float32) times Σ|x_k·y_k|.
 func Dot[T Float](x, y []T) T { return sum(products, x, y) }
 
 // SquaredDistance returns Σ (x_k−y_k)² over the elements of x.

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Sums, the largest element, and the finish of squared distances are those of plain loops but
-// for rounding.
+// Sums, the largest element, and squared distances agree with loops up to rounding.
 func TestValues(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { values[float64](t, 1e-13) })
 	t.Run("float32", func(t *testing.T) { values[float32](t, 1e-5) })
@@ -48,7 +47,7 @@ func values[T Float](t *testing.T, tolerance float64) {
 	}
 }
 
-// AddNorms finds each single pair whose distance has cancelled, and none where there is none.
+// AddNorms finds each single pair whose distance has cancelled, and no other.
 func TestAddNormsFindsCancelledPairs(t *testing.T) {
 	const n = 41
 	for at := -1; at < n; at++ {

@@ -13,11 +13,11 @@ const (
 	tanhQ2    = 4.84406305325125486048e3
 )
 
-// Tanh stores tanh(src[i]) in dst[i] for each element of src; dst may be src. The error is below three units in the last
-// place. NaN gives NaN.
+// Tanh stores tanh(src[i]) in dst[i] for each element of src; dst may be src. The error is below
+// three units in the last place. NaN gives NaN.
 //
-// For |x| ≥ tanhSmall it is sign(x)·(1 − 2/(exp 2|x| + 1)), with the exponential of this package, and x + x³P(x²)/Q(x²)
-// for smaller |x|.
+// For |x| ≥ tanhSmall it is sign(x)·(1 − 2/(exp 2|x| + 1)), with the exponential of this package,
+// and x + x³P(x²)/Q(x²) for smaller |x|.
 func Tanh[T Float](dst, src []T) {
 	dst = dst[:len(src)]
 	const part = 256

@@ -1,4 +1,5 @@
-// Package fma computes fused multiply-adds in Go, with a single rounding, for the portable definitions of vector kernels.
+// Package fma computes fused multiply-adds in Go, with a single rounding, for the portable
+// definitions of vector kernels.
 package fma
 
 import (
@@ -14,9 +15,10 @@ func FMA[T float32 | float64](x, y, z T) T {
 	return T(single(float32(x), float32(y), float32(z)))
 }
 
-// single returns x·y + z in float32. The product is exact in float64. The sum is rounded to odd in float64, so that its
-// rounding to float32 is that of the exact sum, because float64 has more than two additional bits (Boldo and Melquiond,
-// "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008).
+// single returns x·y + z in float32. The product is exact in float64. The sum is rounded to odd
+// in float64, so that its rounding to float32 is that of the exact sum, because float64 has more
+// than two additional bits (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums:
+// proved algorithms using rounding to odd", 2008).
 func single(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c

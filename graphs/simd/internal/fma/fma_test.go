@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// exactFMA is x·y + z by arithmetic without a bound on the precision.
+// exactFMA returns x·y + z by arithmetic of unlimited precision.
 func exactFMA(x, y, z float32) float32 {
 	exact := func(v float32) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(float64(v)) }
 	s := exact(x)
@@ -55,7 +55,8 @@ func TestFMA32(t *testing.T) {
 	}
 }
 
-// Hard cases: the sum in float64 lies half between two float32, and what it lost decides.
+// Hard cases: the sum in float64 is halfway between two float32 numbers, and its rounding error
+// decides.
 func TestFMA32Ties(t *testing.T) {
 	one := math.Nextafter32(1, 2)
 	for _, sign := range []float32{1, -1} {
@@ -78,7 +79,7 @@ func TestFMA32Ties(t *testing.T) {
 	checkFMA32(t, 0x1.000002p0, 0x1p-24, 0x1p0)
 }
 
-// bits are those of a number; all that are none are one.
+// bits returns the bits of a number, the same for all NaN.
 func bits[T float32 | float64](x T) uint64 {
 	if x != x {
 		return math.Float64bits(math.NaN())
