@@ -9,19 +9,19 @@ import (
 // Float is a precision in which the CPU computes.
 type Float interface{ float32 | float64 }
 
-// Implementation is gonum's BLAS with the matrix-matrix routines of a loaded library. Small
+// libraryBLAS is gonum's BLAS with the matrix-matrix routines of a loaded library. Small
 // problems, empty problems and wrong arguments go to gonum.
 //
 // The library is column-major: a row-major matrix is passed as the transpose, so that no matrix
 // is copied.
-type Implementation struct {
+type libraryBLAS struct {
 	serial
 	lib *library
 }
 
 var (
-	_ blas.Float64 = Implementation{}
-	_ blas.Float32 = Implementation{}
+	_ blas.Float64 = libraryBLAS{}
+	_ blas.Float32 = libraryBLAS{}
 )
 
 // Numbers of multiplications below which gonum is faster than a call of the library, by measurement.
@@ -31,7 +31,7 @@ const (
 )
 
 // Dgemm computes C = alpha op(A) op(B) + beta C.
-func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
+func (i libraryBLAS) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64,
 	ldb int, beta float64, c []float64, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		i.serial.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -41,7 +41,7 @@ func (i Implementation) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64,
 }
 
 // Sgemm computes C = alpha op(A) op(B) + beta C.
-func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+func (i libraryBLAS) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
 	ldb int, beta float32, c []float32, ldc int) {
 	if m*n*k < smallGemm || !gemmFits(ta, tb, m, n, k, len(a), lda, len(b), ldb, len(c), ldc) {
 		i.serial.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -51,7 +51,7 @@ func (i Implementation) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32,
 }
 
 // Dsyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
-func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
+func (i libraryBLAS) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int,
 	beta float64, c []float64, ldc int) {
 	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
 		i.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
@@ -64,7 +64,7 @@ func (i Implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha 
 }
 
 // Ssyrk computes one triangle of C = alpha A Aᵀ + beta C, or with Aᵀ A.
-func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int,
+func (i libraryBLAS) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int,
 	beta float32, c []float32, ldc int) {
 	if n*n*k < smallGemm || !syrkFits(uplo, t, n, k, len(a), lda, len(c), ldc) {
 		i.Implementation.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
@@ -77,7 +77,7 @@ func (i Implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha 
 }
 
 // Dtrsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
-func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
+func (i libraryBLAS) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
 	alpha float64, a []float64, lda int, b []float64, ldb int) {
 	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
 		i.Implementation.Dtrsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)
@@ -87,7 +87,7 @@ func (i Implementation) Dtrsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, 
 }
 
 // Strsm solves op(A) X = alpha B or X op(A) = alpha B for triangular A.
-func (i Implementation) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
+func (i libraryBLAS) Strsm(side blas.Side, uplo blas.Uplo, t blas.Transpose, diag blas.Diag, m, n int,
 	alpha float32, a []float32, lda int, b []float32, ldb int) {
 	if !trsmFits(side, uplo, t, diag, m, n, len(a), lda, len(b), ldb) {
 		i.Implementation.Strsm(side, uplo, t, diag, m, n, alpha, a, lda, b, ldb)

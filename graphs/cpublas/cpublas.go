@@ -165,12 +165,12 @@ func register(p provider) {
 	active = p
 	takeTurns(p.lib)
 	var level3 gorgonia.BLAS = serial{}
-	var factors lapack.Float64 = Spectral{}
+	var factors lapack.Float64 = spectralLAPACK{}
 	switch {
 	case p.kernels:
-		level3, factors = Kernels{}, KernelsLapack{}
+		level3, factors = kernelBLAS{}, kernelLAPACK{}
 	case p.lib != nil:
-		level3, factors = Implementation{lib: p.lib}, Lapack{lib: p.lib}
+		level3, factors = libraryBLAS{lib: p.lib}, libraryLAPACK{lib: p.lib}
 	}
 	blas64.Use(level3)
 	blas32.Use(level3)

@@ -126,7 +126,7 @@ type level3[T Float] struct {
 }
 
 func level3Of[T Float](lib *library) (ours, gonums level3[T]) {
-	o, g := Implementation{lib: lib}, gonumblas.Implementation{}
+	o, g := libraryBLAS{lib: lib}, gonumblas.Implementation{}
 	var zero T
 	if _, ok := any(zero).(float64); ok {
 		return any(level3[float64]{o.Dgemm, o.Dsyrk, o.Dtrsm}).(level3[T]),
@@ -237,7 +237,7 @@ func TestArgumentChecksAreGonums(t *testing.T) {
 }
 
 func TestPotrfAgainstGonum(t *testing.T) {
-	l := Lapack{lib: installed(t)}
+	l := libraryLAPACK{lib: installed(t)}
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, n := range []int{1, 20, 40, 130} {
 		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
@@ -256,8 +256,8 @@ func TestPotrfAgainstGonum(t *testing.T) {
 }
 
 func TestSyevAgainstGonum(t *testing.T) {
-	t.Run("spectral", func(t *testing.T) { testSyev(t, Spectral{}) })
-	t.Run("library", func(t *testing.T) { testSyev(t, Lapack{lib: installed(t)}) })
+	t.Run("spectral", func(t *testing.T) { testSyev(t, spectralLAPACK{}) })
+	t.Run("library", func(t *testing.T) { testSyev(t, libraryLAPACK{lib: installed(t)}) })
 }
 
 func testSyev(t *testing.T, l lapack.Float64) {

@@ -29,13 +29,13 @@ type products[T Float] struct {
 }
 
 func productsOf64() (ours, gonums products[float64]) {
-	o, g := Kernels{}, gonumblas.Implementation{}
+	o, g := kernelBLAS{}, gonumblas.Implementation{}
 	return products[float64]{level3[float64]{o.Dgemm, o.Dsyrk, o.Dtrsm}, o.Dsyr2k, o.Dsymm, o.Dtrmm},
 		products[float64]{level3[float64]{g.Dgemm, g.Dsyrk, g.Dtrsm}, g.Dsyr2k, g.Dsymm, g.Dtrmm}
 }
 
 func productsOf32() (ours, gonums products[float32]) {
-	o, g := Kernels{}, gonumblas.Implementation{}
+	o, g := kernelBLAS{}, gonumblas.Implementation{}
 	return products[float32]{level3[float32]{o.Sgemm, o.Ssyrk, o.Strsm}, o.Ssyr2k, o.Ssymm, o.Strmm},
 		products[float32]{level3[float32]{g.Sgemm, g.Ssyrk, g.Strsm}, g.Ssyr2k, g.Ssymm, g.Strmm}
 }
@@ -124,7 +124,7 @@ func TestArgumentsOfKernels(t *testing.T) {
 	if !slices.Equal(c, []float64{0, 0}) {
 		t.Errorf("a product without terms leaves %v", c)
 	}
-	l := KernelsLapack{}
+	l := kernelLAPACK{}
 	wrong := func(l interface {
 		Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool
 	}) any {
@@ -144,12 +144,12 @@ func TestPotrfOfKernels(t *testing.T) {
 		for _, uplo := range []blas.Uplo{blas.Upper, blas.Lower} {
 			a := definite(rng, n)
 			got, want := clone(a), clone(a)
-			if !(KernelsLapack{}).Dpotrf(uplo, n, got, n) || !(gonumlapack.Implementation{}).Dpotrf(uplo, n, want, n) {
+			if !(kernelLAPACK{}).Dpotrf(uplo, n, got, n) || !(gonumlapack.Implementation{}).Dpotrf(uplo, n, want, n) {
 				t.Fatalf("n=%d: no factor", n)
 			}
 			compare(t, fmt.Sprintf("potrf %c %d", uplo, n), got, want, 1e-12)
 			a[0] = math.Inf(1)
-			if (KernelsLapack{}).Dpotrf(uplo, n, a, n) {
+			if (kernelLAPACK{}).Dpotrf(uplo, n, a, n) {
 				t.Errorf("n=%d: an infinite matrix has a factor", n)
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"privkern/graphs/spectral"
 )
 
-// Spectral is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, whose
+// spectralLAPACK is gonum's LAPACK with the symmetric eigen-decomposition of package spectral, whose
 // products are those registered with blas64. gonum's own is an unblocked QR iteration.
-type Spectral struct{ gonum.Implementation }
+type spectralLAPACK struct{ gonum.Implementation }
 
-var _ lapack.Float64 = Spectral{}
+var _ lapack.Float64 = spectralLAPACK{}
 
 // Dsyev computes all eigenvalues in ascending order, and with EVCompute the
 // eigenvectors as columns, of a symmetric matrix. It reports failure for one that is not finite.
-func (l Spectral) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
+func (l spectralLAPACK) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
 	lwork int) bool {
 	if lwork == -1 || !syevFits(job, uplo, n, len(a), lda, len(w)) {
 		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)
@@ -40,14 +40,14 @@ func syevFits(job lapack.EVJob, uplo blas.Uplo, n, la, lda, lw int) bool {
 		squareFits(n, la, lda)
 }
 
-// Lapack is gonum's LAPACK with the Cholesky factor and the symmetric
+// libraryLAPACK is gonum's LAPACK with the Cholesky factor and the symmetric
 // eigen-decomposition of a loaded library.
-type Lapack struct {
+type libraryLAPACK struct {
 	gonum.Implementation
 	lib *library
 }
 
-var _ lapack.Float64 = Lapack{}
+var _ lapack.Float64 = libraryLAPACK{}
 
 // Orders below which gonum is faster than a call of the library.
 const (
@@ -56,7 +56,7 @@ const (
 )
 
 // Dpotrf computes the Cholesky factor of a positive definite matrix in place.
-func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
+func (l libraryLAPACK) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 	if n < smallPotrf || !validUplo(uplo) || !squareFits(n, len(a), lda) {
 		return l.Implementation.Dpotrf(uplo, n, a, lda)
 	}
@@ -66,7 +66,7 @@ func (l Lapack) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) bool {
 // Dsyev computes all eigenvalues in ascending order, and with EVCompute the
 // eigenvectors as columns, of a symmetric matrix. It is the library's divide and
 // conquer, with a workspace of its own.
-func (l Lapack) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
+func (l libraryLAPACK) Dsyev(job lapack.EVJob, uplo blas.Uplo, n int, a []float64, lda int, w, work []float64,
 	lwork int) bool {
 	if lwork == -1 || n < smallSyevd || !syevFits(job, uplo, n, len(a), lda, len(w)) {
 		return l.Implementation.Dsyev(job, uplo, n, a, lda, w, work, lwork)

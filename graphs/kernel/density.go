@@ -24,7 +24,8 @@ const densityValues = 1 << 22
 // with the standard normal density φ and the bandwidth h, in the unit of the samples. All columns
 // form one batch. It takes ndq exponentials, in float64 on every engine, and holds 4 million of
 // them. On the CPU, the bits of an estimate depend only on its x and its column.
-func MarginalDensity(ctx context.Context, e *engine.Engine, samples, at *mat.Dense, bandwidth float64) (*mat.Dense, error) {
+func MarginalDensity(ctx context.Context, e *engine.Engine, samples, at *mat.Dense,
+	bandwidth float64) (*mat.Dense, error) {
 	rate, scale := 1/(2*bandwidth*bandwidth), 1/(math.Sqrt(2*math.Pi)*bandwidth)
 	if !(rate > 0) || math.IsInf(rate, 0) || bandwidth < 0 {
 		return nil, fmt.Errorf("density: the bandwidth is %g; it must be positive, and its square a number of double "+
@@ -42,8 +43,8 @@ func MarginalDensity(ctx context.Context, e *engine.Engine, samples, at *mat.Den
 		return nil, fmt.Errorf("density: the points have %d columns, the samples %d; they must be as many", columns, d)
 	}
 	rows := min(q, max(1, densityValues/(n*d)))
-	s, err := e.SessionAs(tensor.Float64, densityProgram(d, rows, n, op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential,
-		Scale: scale, Rate: rate}))
+	normal := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: scale, Rate: rate}
+	s, err := e.SessionAs(tensor.Float64, densityProgram(d, rows, n, normal))
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func GibbsMatrix(e *engine.Engine, x, y, lx, ly *mat.Dense, variance float64) (*
 	}
 	n, d := x.Dims()
 	m, _ := y.Dims()
-	return run(e, GibbsProgram(variance, n, m, d),
+	return run(e, gibbsProgram(variance, n, m, d),
 		engine.Values{"x": e.Matrix(x), "y": e.Matrix(y), "lx": e.Matrix(lx), "ly": e.Matrix(ly)})
 }
 
@@ -58,9 +58,9 @@ func checkLengthscales(points string, x, l *mat.Dense) error {
 	return nil
 }
 
-// GibbsProgram computes "k", the n×m matrix of the Gibbs kernel between the inputs "x" (n×d) and
+// gibbsProgram computes "k", the n×m matrix of the Gibbs kernel between the inputs "x" (n×d) and
 // "y" (m×d) with the lengthscales "lx" (n×d) and "ly" (m×d).
-func GibbsProgram(variance float64, n, m, d int) engine.Program {
+func gibbsProgram(variance float64, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "Gibbs kernel matrix",
 		Key:  fmt.Sprintf("gibbs %x %d %d %d", variance, n, m, d),

@@ -173,10 +173,10 @@ func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype
 	var p engine.Program
 	n, d := x.Dims()
 	if x == y || mat.Equal(x, y) {
-		p = SymmetricProgram(k, n, d)
+		p = symmetricProgram(k, n, d)
 	} else {
 		m, _ := y.Dims()
-		p = Program(k, n, m, d)
+		p = crossProgram(k, n, m, d)
 		inputs["y"] = engine.NewMatrix(dtype, y)
 	}
 	out, err := e.RunAs(ctx, dtype, p, inputs)
@@ -205,8 +205,8 @@ func (k Kernel) Symmetric(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.KernelSymmetric(k.profile), x)
 }
 
-// Program computes "k", the n×m matrix between the inputs "x" (n×d) and "y" (m×d).
-func Program(k Kernel, n, m, d int) engine.Program {
+// crossProgram computes "k", the n×m matrix between the inputs "x" (n×d) and "y" (m×d).
+func crossProgram(k Kernel, n, m, d int) engine.Program {
 	return engine.Program{
 		Name: "kernel matrix " + k.String(),
 		Key:  fmt.Sprintf("kernel %v %d %d %d", k.profile, n, m, d),
@@ -216,8 +216,8 @@ func Program(k Kernel, n, m, d int) engine.Program {
 	}
 }
 
-// SymmetricProgram computes "k", the n×n matrix of the input "x" (n×d) with itself.
-func SymmetricProgram(k Kernel, n, d int) engine.Program {
+// symmetricProgram computes "k", the n×n matrix of the input "x" (n×d) with itself.
+func symmetricProgram(k Kernel, n, d int) engine.Program {
 	return engine.Program{
 		Name:  "symmetric kernel matrix " + k.String(),
 		Key:   fmt.Sprintf("symmetric kernel %v %d %d", k.profile, n, d),

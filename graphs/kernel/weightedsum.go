@@ -42,7 +42,7 @@ func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []
 	if !same {
 		in["y"], in["wy"] = e.Matrix(y), e.Matrix(mat.NewDense(m, 1, slices.Clone(wy)))
 	}
-	out, err := e.Run(context.Background(), WeightedSumProgram(f, g, n, m, d, same), in)
+	out, err := e.Run(context.Background(), weightedSumProgram(f, g, n, m, d, same), in)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func checkWeights(name string, w []float64, points int) error {
 	return nil
 }
 
-// WeightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x"
+// weightedSumProgram computes "k", the n×m matrix of [WeightedSumMatrix] between the inputs "x"
 // (n×d) and "y" (m×d) with the weights "wx" (n×1) and "wy" (m×1); if same is set, between "x" and
 // itself, n×n.
-func WeightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
+func weightedSumProgram(f, g Kernel, n, m, d int, same bool) engine.Program {
 	return engine.Program{
 		Name: "weighted sum of " + f.String() + " and " + g.String(),
 		Key:  fmt.Sprintf("weighted sum %s %s %d %d %d %t", f.Key(), g.Key(), n, m, d, same),

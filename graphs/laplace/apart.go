@@ -44,7 +44,7 @@ func (p *Problem) find(ctx context.Context, tolerance float64, most int) (Mode, 
 			at.Dual = make([]float64, len(dual))
 		}
 		at.Change = largestChange(at.Latent, f)
-		posterior := func() float64 { return p.logLikelihood(f) - m.SquaredNorm(f, dual)/2 }
+		posterior := func() float64 { return p.logLikelihood(f) - m.squaredNorm(f, dual)/2 }
 		next := posterior()
 		for range maxHalvings {
 			// A comparison with NaN is false, so that a step to NaN is halved as well.

@@ -44,9 +44,9 @@ func (m *Model) Step(ctx context.Context, f []float64, labels *mat.Dense) (*Step
 	return &Step{Latent: r.Dense("f"), Dual: r.Dense("dual")}, r.Err()
 }
 
-// SquaredNorm returns fᵀK⁻¹f for f and the coefficients of one draw of a step, or of a linear
+// squaredNorm returns fᵀK⁻¹f for f and the coefficients of one draw of a step, or of a linear
 // combination of steps.
-func (m *Model) SquaredNorm(f, dual []float64) float64 {
+func (m *Model) squaredNorm(f, dual []float64) float64 {
 	if m.rank > 0 {
 		f = dual // f = Vα, so that fᵀK⁻¹f is αᵀα
 	}
