@@ -182,6 +182,7 @@ func TestRefusals(t *testing.T) {
 			name := nameOf(c.dir, &plan.Plan{})
 			name.division = division{2, 0}
 			c.write("queue/55", "55|0|"+name.String()+"|RUNNING|None\n")
+			c.over[filepath.Join(c.folder, "queue", "55")] = true
 		}, "are still there; wait for their end, or cancel them: scancel 55"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
