@@ -15,7 +15,7 @@ import (
 func observation[S, M any](
 	t *testing.T, o trialtest.Options, x *experiment.Definition[S, M], change func(*S),
 ) experiment.Observation {
-	return x.Observe(x.With(change), int64(o.Seed), trialtest.Compute(t, o, x, change))
+	return trialtest.Observe(x, x.With(change), int64(o.Seed), trialtest.Compute(t, o, x, change))
 }
 
 // panelsOf are those of the figure's trials among all.
@@ -60,7 +60,7 @@ func TestFigure2(t *testing.T) {
 			for _, sigma := range []float64{0.1, 0.3} {
 				change := func(s *calibrationSettings) { s.Epsilon, s.Sigma, s.Repeats = epsilon, sigma, 3 }
 				out := trialtest.Compute(t, trialtest.Options{Seed: seed}, calibration(), change)
-				trials = append(trials, calibration().Observe(calibration().With(change), int64(seed), out))
+				trials = append(trials, trialtest.Observe(calibration(), calibration().With(change), int64(seed), out))
 				if epsilon == 1 && sigma == 0.1 {
 					coverage += out.Metrics.Coverage50Full / 2
 				}
@@ -100,15 +100,16 @@ func TestFigure3(t *testing.T) {
 		out := &experiment.Outcome[hyperparameterMetrics]{Metrics: hyperparameterMetrics{
 			Sigmas: map[string]float64{memberOf(0.1): tenth}, Lengthscales: map[string]float64{memberOf(1): 1},
 		}}
-		return hyperparameters().Observe(s, 0, out)
+		return trialtest.Observe(hyperparameters(), s, 0, out)
 	}
 	uncut := func(rule mechanism.SelectionRule, epsilon, tenth float64) experiment.Observation {
 		o := finished(rule, epsilon, 0.01, tenth)
 		s := hyperparameters().Settings(o.Params)
 		s.CoinPress = mechanism.IntervalsPublished
-		return hyperparameters().Observe(s, 0, &experiment.Outcome[hyperparameterMetrics]{Metrics: hyperparameterMetrics{
+		out := &experiment.Outcome[hyperparameterMetrics]{Metrics: hyperparameterMetrics{
 			Sigmas: map[string]float64{memberOf(0.1): tenth}, Lengthscales: map[string]float64{memberOf(1): 0.5},
-		}})
+		}}
+		return trialtest.Observe(hyperparameters(), s, 0, out)
 	}
 	corrected, published := mechanism.SelectionCorrected, mechanism.SelectionAsPublished
 	panels := panelsOf(figure3(), []experiment.Observation{

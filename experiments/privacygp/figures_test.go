@@ -15,7 +15,7 @@ func observed[S, M any](t *testing.T, x *experiment.Definition[S, M], change fun
 	if change == nil {
 		change = func(*S) {}
 	}
-	return x.Observe(x.With(change), 1, compute(t, x, change))
+	return trialtest.Observe(x, x.With(change), 1, compute(t, x, change))
 }
 
 func TestFigures(t *testing.T) {

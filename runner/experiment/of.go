@@ -192,14 +192,6 @@ func (x *Definition[S, M]) Values(metrics map[string]float64) *M {
 	return m
 }
 
-// Observe returns a trial as a figure sees it, of an outcome and its settings.
-func (x *Definition[S, M]) Observe(s *S, seed int64, out *Outcome[M]) Observation {
-	r := x.result(out)
-	f := Observation{Metrics: r.Metrics, Series: r.Series}
-	f.Experiment, f.Params, f.Seed = x.Name, x.settings.encode(reflect.ValueOf(s).Elem()), seed
-	return f
-}
-
 func (x *Definition[S, M]) result(out *Outcome[M]) *Result {
 	return &Result{Metrics: x.metrics.values(reflect.ValueOf(&out.Metrics).Elem()), Series: out.Series,
 		Privacy: out.Privacy, Warnings: out.Warnings}

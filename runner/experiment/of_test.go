@@ -209,7 +209,8 @@ func TestSettingValues(t *testing.T) {
 func TestObservations(t *testing.T) {
 	m := model()
 	s := m.With(func(s *modelSettings) { s.Method = sparse; s.Inducing = Points{Count: 3} })
-	one := m.Observe(s, 4, &Outcome[modelMetrics]{Metrics: modelMetrics{RMSE: 2}, Series: map[string]Series{"a": nil}})
+	one := Observation{Identity: Identity{Experiment: m.Name, Params: SettingValues(*s), Seed: 4},
+		Metrics: MetricValues(modelMetrics{RMSE: 2}), Series: map[string]Series{"a": nil}}
 	other := one
 	other.Experiment = "demo/other"
 	among := m.Among([]Observation{other, one})

@@ -28,10 +28,10 @@ func TestFigure6(t *testing.T) {
 	} {
 		out := compute(t, census, three, c)
 		outcomes = append(outcomes, out)
-		trials = append(trials, Selection().Observe(Selection().With(three, c), 0, out))
+		trials = append(trials, trialtest.Observe(Selection(), Selection().With(three, c), 0, out))
 	}
 	f := Figure6()
-	halves := Selection().Observe(Selection().Defaults(), 0, outcomes[0])
+	halves := trialtest.Observe(Selection(), Selection().Defaults(), 0, outcomes[0])
 	if !f.Match(trials[0].Experiment, trials[0].Params) || f.Match(halves.Experiment, halves.Params) {
 		t.Error("the figure is of trials on all rows")
 	}

@@ -15,7 +15,7 @@ import (
 func observed[S, M any](
 	x *experiment.Definition[S, M], out *experiment.Outcome[M], changes ...func(*S),
 ) experiment.Observation {
-	return x.Observe(x.With(changes...), 0, out)
+	return trialtest.Observe(x, x.With(changes...), 0, out)
 }
 
 // Figure 3 has loans, violins and lines; a record with secure noise has nothing

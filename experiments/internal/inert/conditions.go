@@ -115,7 +115,7 @@ func (x Conditions[S, M]) problemsOf(base func(*S), seen sightings, tried func(s
 	if err != nil {
 		return nil, err
 	}
-	want, held := x.text(start, out), x.held()
+	want, held := x.text(out), x.held()
 	var problems []string
 	for _, p := range x.Of.Params {
 		if held[p.Name] {
@@ -168,7 +168,7 @@ func (x Conditions[S, M]) change(base func(*S), params experiment.Params, name, 
 			continue
 		}
 		tried++
-		if out, err := x.Run(s); err != nil || x.text(s, out) != want { // an error is another outcome
+		if out, err := x.Run(s); err != nil || x.text(out) != want { // an error is another outcome
 			return experiment.FormatValue(other[name]), tried
 		}
 	}
@@ -186,8 +186,8 @@ func (x Conditions[S, M]) others(s *S, name string) []func() {
 }
 
 // text is all of an outcome but times.
-func (x Conditions[S, M]) text(s *S, out *experiment.Outcome[M]) string {
-	metrics := x.Of.Observe(s, 0, out).Metrics
+func (x Conditions[S, M]) text(out *experiment.Outcome[M]) string {
+	metrics := experiment.MetricValues(out.Metrics)
 	for _, m := range x.Of.Metrics {
 		if m.Timing {
 			delete(metrics, m.Name)

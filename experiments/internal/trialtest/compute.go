@@ -33,6 +33,15 @@ func Compute[S, M any](
 	return out
 }
 
+// Observe returns the observation of a trial by its settings and outcome.
+func Observe[S, M any](x *experiment.Definition[S, M], s *S, seed int64, out *experiment.Outcome[M],
+) experiment.Observation {
+	return experiment.Observation{
+		Identity: experiment.Identity{Experiment: x.Name, Params: experiment.SettingValues(*s), Seed: seed},
+		Metrics:  experiment.MetricValues(out.Metrics), Series: out.Series,
+	}
+}
+
 // WordOr returns the setting that is a word instead of a T.
 func WordOr[T int | float64, W experiment.Choice](w W) experiment.Or[W, T] {
 	return experiment.Or[W, T]{IsWord: true, Word: w}

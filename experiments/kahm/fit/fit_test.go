@@ -102,7 +102,7 @@ func TestFigure17(t *testing.T) {
 	}
 	timed := func(rows, dim, n int, seconds float64) experiment.Observation {
 		s := Timing().With(func(s *TimingSettings) { s.Rows, s.Dim, s.N = rows, dim, n })
-		return Timing().Observe(s, 1, &experiment.Outcome[TimingMetrics]{Metrics: TimingMetrics{Time: seconds}})
+		return trialtest.Observe(Timing(), s, 1, &experiment.Outcome[TimingMetrics]{Metrics: TimingMetrics{Time: seconds}})
 	}
 	figure := Figure17(printed.Read(text))
 	panels := trialtest.Panels(t, figure, []experiment.Observation{

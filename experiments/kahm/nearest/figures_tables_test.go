@@ -15,7 +15,7 @@ func TestFigure14(t *testing.T) {
 			s.Data, s.Epsilon, s.N, s.Variant, s.Layers = data, epsilon, n, wide.AsPublished, 1
 		})
 		m := StressMetrics{ClassifierMetrics: ClassifierMetrics{Accuracy: accuracy, MIS: &mis}}
-		return Stress().Observe(s, 1, &experiment.Outcome[StressMetrics]{Metrics: m})
+		return trialtest.Observe(Stress(), s, 1, &experiment.Outcome[StressMetrics]{Metrics: m})
 	}
 	figure := Figure14b(paperLedger(t))
 	panels := trialtest.Panels(t, figure, []experiment.Observation{
@@ -49,7 +49,8 @@ func TestFigure16(t *testing.T) {
 		s := Federated().With(func(s *FederatedSettings) {
 			s.Scenario, s.Parties, s.Epsilon, s.Variant = scenario, parties, epsilon, wide.AsPublished
 		})
-		return Federated().Observe(s, 1, &experiment.Outcome[FederatedMetrics]{Metrics: FederatedMetrics{Accuracy: accuracy}})
+		return trialtest.Observe(Federated(), s, 1,
+			&experiment.Outcome[FederatedMetrics]{Metrics: FederatedMetrics{Accuracy: accuracy}})
 	}
 	panels := trialtest.Panels(t, Figure16(paperLedger(t)), []experiment.Observation{
 		finished(classByParty, 10, 4, .9), finished(classByParty, 10, 1, .8), finished(classByParty, 10, 4, .8),

@@ -28,7 +28,7 @@ func finished(data wide.Data, epsilon, accuracy, mis float64, change func(*Class
 		s.Data, s.Epsilon, s.Variant = data, epsilon, wide.AsPublished
 		change(s)
 	})
-	return Classifier().Observe(s, 1, &experiment.Outcome[TrialMetrics]{
+	return trialtest.Observe(Classifier(), s, 1, &experiment.Outcome[TrialMetrics]{
 		Metrics: TrialMetrics{ClassifierMetrics: ClassifierMetrics{Accuracy: accuracy, MIS: &mis}},
 		Series: map[string]experiment.Series{
 			"distances": {"x": {1, 2, 3}, "train": {0.5, 0.5, 0}, "test": {0, 0.5, 0.5}},
@@ -99,7 +99,7 @@ func TestFigure12WithoutScores(t *testing.T) {
 		s := Classifier().With(func(s *ClassifierSettings) {
 			s.Data, s.Epsilon, s.Score.Score = wide.Noisy, epsilon, false
 		})
-		trials = append(trials, Classifier().Observe(s, 1, &experiment.Outcome[TrialMetrics]{
+		trials = append(trials, trialtest.Observe(Classifier(), s, 1, &experiment.Outcome[TrialMetrics]{
 			Metrics: TrialMetrics{ClassifierMetrics: ClassifierMetrics{Accuracy: 0.9}},
 		}))
 	}

@@ -14,7 +14,7 @@ import (
 func toyOf(t *testing.T, change func(*ToySettings)) experiment.Observation {
 	t.Helper()
 	s, out := runOfToy(t, 1, func(s *ToySettings) { s.Samples, s.Grid = 40, 12; change(s) })
-	return Toy().Observe(s, 1, out)
+	return trialtest.Observe(Toy(), s, 1, out)
 }
 
 // panelsOf also checks that trials without series give no panel.
@@ -122,7 +122,7 @@ func TestObliqueProjection(t *testing.T) {
 
 func TestFigure6(t *testing.T) {
 	s, out := passThrough(t, func(s *LayersSettings) { s.N, s.Layers = 12, 12 })
-	panels := panelsOf(t, Figure6(), []experiment.Observation{Layers().Observe(s, 1, out)})
+	panels := panelsOf(t, Figure6(), []experiment.Observation{trialtest.Observe(Layers(), s, 1, out)})
 	if len(panels) != 2 {
 		t.Fatalf("%d panels", len(panels))
 	}
@@ -141,7 +141,7 @@ func TestFigure9(t *testing.T) {
 		func(s *FabricationSettings) { s.N = 4 }, // of another seed
 	} {
 		s, out := fabricate(t, 1, change)
-		trials = append(trials, Fabrication().Observe(s, int64(seed/4), out))
+		trials = append(trials, trialtest.Observe(Fabrication(), s, int64(seed/4), out))
 	}
 	panels := panelsOf(t, Figure9(), trials)
 	if len(panels) != 2 {

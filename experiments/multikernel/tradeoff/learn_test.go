@@ -289,7 +289,7 @@ func TestFrontier(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trials = append(trials, Learn().Observe(s, int64(seed), out))
+		trials = append(trials, trialtest.Observe(Learn(), s, int64(seed), out))
 	}
 	panels := Frontier().Draw(trials)
 	if len(panels) != 1 || len(panels[0].Points) != 4 || len(panels[0].Points[0].X) != 1 || panels[0].Points[3].Y[0] > 34 {
