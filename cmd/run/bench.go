@@ -46,10 +46,9 @@ above by more than noise. The results are compared, so that both do the same wor
 
 The benchmarks device/... are copies, kernel matrices, solves, affine hulls, the
 cloaking descent, a kernel affine hull machine and the search for the nearest of some,
-with GFLOP/s and their share of what a matrix product and a copy reach. Beside them
-stand the launches, waits and copies that a CUDA device is asked for, and times that a
-model predicts for named devices. With --backend they alone are run, on that backend
-beside the CPU.`,
+with GFLOP/s and their share of the rates of a matrix product and a copy; the launches,
+waits and copies that a CUDA device is asked for; and times that a model predicts for
+named devices. With --backend they alone are run, on that backend and on the CPU.`,
 		Example: `  run bench
   run bench 'graphs/*' --no-peers
   run bench graphs/dense
@@ -67,9 +66,9 @@ beside the CPU.`,
 		"the `PYTHON` program with NumPy for peers (default: the first python3 of PATH with it)")
 	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
 	flags.StringVar(&f.backend, backendFlag, "",
-		"measure this backend beside the CPU, by the benchmarks device/...: "+backendUsage)
+		"measure this backend in addition to the CPU, by the benchmarks device/...: "+backendUsage)
 	flags.BoolVar(&f.small, "small", false,
-		"small matrices for device/..., as a simulated device needs them; their rates say nothing about a real one")
+		"small matrices for device/..., as a simulated device needs them; their rates do not apply to a real one")
 	return cmd
 }
 

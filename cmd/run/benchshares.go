@@ -22,8 +22,8 @@ func (a *app) sharesCommand() *cobra.Command {
 		Short: "Measure how much of each experiment runs inside graphs",
 		Long: `Run a trial of each experiment on the CPU with one worker, short ones several times,
 and print how much of its processor time is inside runs of programs, which the CPU and
-CUDA compute alike. --output markdown adds what stays outside, and why: it is the
-page docs/shares.md.
+CUDA compute alike. --output markdown adds the work that stays outside, with the
+reason: it is the page docs/shares.md.
 
 Experiments whose data are not there are not run.`,
 		Example: `  run bench shares

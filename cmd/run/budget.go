@@ -19,11 +19,11 @@ func (a *app) budgetCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "budget",
-		Short: "Show and limit what releases have spent",
+		Short: "Show and limit the spending of releases",
 		Long: `Every release spends a part of the privacy budget of its data. A ledger, one file
 beside your configuration (or --budget-file), records the spending, with an
 account for each data set and unit of protection: a whole row, the output of a
-row, or the inputs of a row beside a public output. A release that would exceed the
+row, or the inputs of a row with a public output. A release that would exceed the
 limit of an account is refused. The limit of a new account is epsilon 10 at delta
 0.1/n.
 
@@ -60,10 +60,10 @@ func (a *app) budgetListCommand(file *string) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the accounts with what is spent and left",
-		Long: `List the accounts. "spent" is what the releases guarantee together, "sums" are
+		Short: "List the accounts with their spending and remainder",
+		Long: `List the accounts. "spent" is the joint guarantee of the releases, "sums" are
 the sums of their epsilon and delta; of an account that adds up mu of Gaussian
-differential privacy (rule gdp) the first is what counts. "left" is the largest
+differential privacy (rule gdp) only the first counts. "left" is the largest
 Gaussian release that is still allowed.
 
 The exit status is 0 if there is no ledger yet; see run help exit-codes.`,
@@ -321,15 +321,15 @@ func (a *app) budgetSetCommand(file *string) *cobra.Command {
 		Short: "Change a limit, a rule or a label, or open an account",
 		Long: `Change the limit of an account, its label, or, before its first release, its
 rule; or, with default, the limit of accounts that are opened from now on.
-ACCOUNT is what run budget show takes. What is not given stays.
+ACCOUNT is as for run budget show. Values that are not given stay.
 
-Where ACCOUNT names the accounts of several units of protection, --unit says whose
+Where ACCOUNT names the accounts of several units of protection, --unit selects whose
 limit or rule changes; a label is that of all. With --create accounts are opened
 before their first release, under the name that releases give with --budget-id: of
 every unit, each with the limit, or of --unit only. A release opens those that are
 missing with the limit of new accounts.
 
-A limit below what is spent takes nothing back: it stops further releases. The
+A limit below the spending takes nothing back, but stops further releases. The
 rule gdp adds up mu of Gaussian differential privacy, and takes Gaussian and pure
 (delta 0) releases; basic adds up epsilons and deltas, and takes every release.
 

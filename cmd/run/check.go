@@ -18,7 +18,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check FOLDER",
 		Short: "Verify an output folder: plan, records, tables and plots",
 		Long: `Verify an output folder: the digest of the plan and the keys of its trials;
-digest, key and content of every record; digests of what trials share; and that
+digest, key and content of every record; digests of shared work; and that
 tables and plots match the records, and are not older. Each problem is printed on a
 line, followed by a count. Logs and report.html are not verified, nor are tables
 and plots while a run is in progress.

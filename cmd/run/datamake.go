@@ -31,7 +31,7 @@ func (a *app) dataMakeCommand() *cobra.Command {
 of UCI HAPT, of all 30 people, and write those of the first 20, which experiments
 read, into the folder of --data, or $PRIVKERN_DATA, or the user's cache. The file
 is written only if its SHA-256 is the registered one. Where the data set is there
-already it stays as it is, and the command says how far the two differ.`,
+already it stays as it is, and the command reports how far the two differ.`,
 		Example: "  run data fetch hapt\n  run data make har-reconstructed\n" +
 			"  run data make har-reconstructed --everyone all.npz",
 		Args: cobra.ExactArgs(1),

@@ -26,16 +26,16 @@ func (a *app) dataShowCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "show DATA",
-		Short: "Show the columns of your own data, and what would be used",
+		Short: "Show the columns of your own data, and which would be used",
 		Long: `Show the columns of your own data: type, rows without a value, range, different
-values, and whether inputs=* takes the column. DATA are a file or a folder, or what
-dataset= takes: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER.
+values, and whether inputs=* takes the column. DATA are a file, a folder, or a
+value of dataset=: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER.
 
 Types are number, boolean (true and false, or yes and no), date, category; text is
 a category of too many values, and mixed has values of several types, of which the
 first of each is named. Docs: docs/own-data.md.
 
-What is shown depends on the data: it is no part of what a release protects.`,
+The output depends on the data, and no guarantee of a release covers it.`,
 		Example: "  run data show my.csv\n  run data show images:pictures --output json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

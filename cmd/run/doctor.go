@@ -24,7 +24,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine: processor, BLAS, CUDA, data sets",
-		Long: `Report what this machine has, and how to install what is missing: processor and
+		Long: `Report the parts of this machine, and how to install missing ones: processor and
 cores, the BLAS in use and its speed, CUDA or why it is unavailable, and the data
 sets. The exit status is 1 if something that was requested cannot be used.`,
 		Example: "  run doctor\n  PRIVKERN_BLAS=gonum run doctor\n  run doctor --output json",

@@ -83,10 +83,10 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 		&o.shareTimings,
 		"share-timings",
 		false,
-		"run timed trials beside others instead of alone; their records state it",
+		"run timed trials together with others instead of alone; their records state it",
 	)
 	f.BoolVar(&o.profile, profileFlag, false,
-		"count what the programs of each trial ask of a device, in its record, and write profiles/KEY.pprof to the "+
+		"count the requests of the programs of each trial to a device, in its record, and write profiles/KEY.pprof to the "+
 			"output folder (see run trial --help)")
 	f.Int64Var(
 		&o.sharedLimit,

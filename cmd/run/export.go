@@ -69,7 +69,7 @@ func (a *app) exportCSVCommand() *cobra.Command {
 		Use:   "csv FILE",
 		Short: "Write all trials as one CSV file",
 		Long: `Write all trials as one CSV file, and the types, units and meaning of its columns
-as a Table Schema (Frictionless Data) beside it: trials.schema.json for
+as a Table Schema (Frictionless Data) next to it: trials.schema.json for
 trials.csv.
 
 ` + exportColumns + `
@@ -98,7 +98,7 @@ func (a *app) exportLaTeXCommand() *cobra.Command {
 		Use:   "latex DIR",
 		Short: "Write the tables as LaTeX",
 		Long: `Write the published tables that the output folders' sweeps name into the folder
-DIR, published beside reproduced: NAME.tex for \input, and ` + export.Document + `, which has
+DIR, published next to reproduced: NAME.tex for \input, and ` + export.Document + `, which has
 them all and compiles on its own (twice, for the widths of long tables). They
 need the packages array, booktabs and longtable, and any engine.
 
@@ -121,7 +121,7 @@ MLflow has put its file store into maintenance: recent versions, such as 3.17,
 open one only with that variable; earlier ones need none (tried: 2.0, 2.22, 3.1).
 mlflow migrate-filestore copies it into a database. The store has a file for each
 metric, parameter and tag: 10,000 trials are some 400,000 files, which take 2 GB
-of disk; an export of more than 20,000 files says beforehand how many.
+of disk; an export of more than 20,000 files announces their number.
 
 Each experiment is one of MLflow's, and each trial a run, under a parent run for
 its sweep with the tables and plots as artifacts. A skipped trial is KILLED.

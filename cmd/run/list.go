@@ -24,7 +24,7 @@ or choices, and where they apply; the metrics; the data sets; and an example. A
 setting has no effect where it does not apply.
 
 tables lists the published tables and figures with their titles, data the data
-sets. With --output json everything about what is listed is printed.`,
+sets. --output json prints all properties of the listed entries.`,
 		Example: `  run list
   run list privacygp/satellite
   run list cloaking

@@ -75,7 +75,7 @@ no column of that name; see run help exit-codes.`,
 	flags.StringVar(&p.at, "at", "", "data of the inputs at which to predict (required)")
 	flags.StringVar(&p.out, "out", "", "new file to write instead of printing")
 	flags.StringVar(&p.output, "output", "csv", "csv or json (default of --out FILE.json: json)")
-	flags.BoolVar(&p.alone, "without-inputs", false, "leave the inputs out of what is written")
+	flags.BoolVar(&p.alone, "without-inputs", false, "leave the inputs out of the output")
 	flags.BoolVar(&p.ignoreMemory, "ignore-memory", false, "predict even if it may not fit into memory")
 	return cmd
 }

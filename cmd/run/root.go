@@ -65,11 +65,11 @@ func (a *app) root(args []string) *cobra.Command {
 		Short: "Run experiments with privacy-preserving kernel methods and compare them with published results",
 		Long: `Run sweeps of experiments with privacy-preserving kernel methods, and recompute
 the tables and figures of the papers that introduced the methods, with the
-published value beside each reproduced one.
+published value next to each reproduced one.
 
 Results go to stdout; messages and progress go to stderr.`,
 		Example: `  run sweep configs/quickstart.yaml       a first look: one minute, no download
-  run table cloaking/table1               a published table beside reproduced values
+  run table cloaking/table1               a published table with reproduced values
   run trial privacygp/example1 xi=0.3     one trial, its record as JSON
   run list                                experiments, tables and data sets`,
 		SilenceErrors: true,

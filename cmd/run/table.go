@@ -29,12 +29,12 @@ whether the data are the paper's. The output folder is by default
 ` + runsFolder + `/table-NAME, with -HASH behind it for --seeds and --dtype.
 
 With --all, run nothing: print how the values and claims of every paper came out, a
-line a paper and one in all, from what the folders have: output folders, folders of
+line a paper and one in all, from the results in folders: output folders, folders of
 such, or folders with tables as CSV. Without a folder that is --out, or
 ` + runsFolder + `. Values that are nowhere there are "not run". With --check the
 status is 4 where a value is outside its reference band, or not run. With --outside,
 print which values lie outside their bands, and which claims do not hold; with
---sources, what computed each table: trials, seeds, processor time, program, machine
+--sources, the origin of each table: trials, seeds, processor time, program, machine
 and data, of which output folders have records; with --against FOLDER, how the tables
 agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
 values, the largest difference, and what was left out and why. With --check the status
@@ -89,8 +89,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 		"cannot be compared"
 	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
-		"and which claims do not hold, and what was tried")
-	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead what computed each table")
+		"and which claims do not hold, and the attempts")
+	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead the origin of each table")
 	cmd.Flags().StringArrayVar(&of.against, "against", nil, "with --all, print instead how the tables agree with those "+
 		"of this folder; repeatable")
 	return cmd

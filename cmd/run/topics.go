@@ -36,8 +36,8 @@ func exitCodesTopic() *cobra.Command {
 func foldersTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "folders",
-		Short: "What is in an output folder",
-		Long: `An output folder is what --out names. By default it is in results/runs and has the
+		Short: "Contents of an output folder",
+		Long: `--out names the output folder. By default it is in results/runs and has the
 name of the sweep file, as a+b of two files, or table-PAPER-NAME of a table. With
 other values, seeds or another element type from the command line a hash of these
 follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
@@ -59,7 +59,7 @@ follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
   lock             held while a trial runs
 
 A trial whose worker is killed, or that gets no memory, process, thread, file or
-disk space, has no record, because what the machine does is no result. It is
+disk space, has no record, because a failure of the machine is no result. It is
 rerun up to --requeue times in the same run, the last time alone, and then by the
 next run of the same command. A lasting shortage stops the run after a few trials
 (run help exit-codes). run check verifies a folder, except for the logs.`,
@@ -69,7 +69,7 @@ next run of the same command. A lasting shortage stops the run after a few trial
 func releasesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "releases",
-		Short: "What a release holds, and how its files are written",
+		Short: "Contents and format of the files of a release",
 		Long: `run trial --release FILE publishes a release, which consists of two files.
 
 FILE is one of
@@ -85,8 +85,8 @@ FILE is one of
 FILE.json describes it. It is the trial's record without the released numbers,
 with one more member:
 
-  "params"    the settings of the trial that do something in it (run list EXPERIMENT
-              says where each applies). Those that only judge it, such as folds,
+  "params"    the settings of the trial that have an effect in it (run list EXPERIMENT
+              shows where each applies). Those that only judge it, such as folds,
               draws, holdout and repeats, are among them and have no part in a
               release. A file of the user's is named by its kind alone ("csv"): no
               path leaves
@@ -100,9 +100,9 @@ with one more member:
               data would be a function of them
   "release"
     "format"  "release/1"
-    "noise"   what was drawn, in order, each with
+    "noise"   the draws, in order, each with
       "law"          "gaussian", "laplace" or "exponential mechanism"
-      "query"        what the noise is added to
+      "query"        the quantity that the noise is added to
       "coordinates"  how many numbers, each with independent noise
       "sensitivity"  how far one protected unit moves the query as it is computed,
                      rounding included
@@ -121,7 +121,7 @@ with one more member:
 The operator is trusted; readers of these files are not. The running time of a
 release is outside the guarantee.
 
-run trial --export FILE writes the same two files of what has no (epsilon, delta).
+run trial --export FILE writes the same two files for results without (epsilon, delta).
 The guarantee in FILE.json is empty, the first of the notes says why, and in place
 of "release" it has
 
@@ -224,7 +224,7 @@ With any other scheduler, make the plan once and run its parts:
   run work OUT --shard 1/8        # ... to 8/8, anywhere, in any order
   run report OUT                  # the tables
 
-On its machine, a timed trial never runs beside another trial of the same folder.
+On its machine, a timed trial never runs at the same time as another trial of the same folder.
 To keep other programs away from it as well, run the two kinds separately, and the
 timed trials on whole nodes:
 
@@ -239,8 +239,8 @@ merges them:
   run sweep FILE --shard 1/8 --out part1
   run merge part1 part2 ... --out OUT
 
-Parts that share a folder share work, too: what several trials would compute is
-computed once and kept in OUT/shared, within --shared-limit, until all trials have
+Parts that share a folder share work, too: work that several trials need is
+done once and kept in OUT/shared, within --shared-limit, until all trials have
 a record. It may be deleted at any time.
 
 A trial is locked while it runs, so that two machines never run it at the same

@@ -45,10 +45,10 @@ Settings that are not given have their defaults; run list EXPERIMENT shows them.
 With --rng secure all that is random, the noise as well as splits and starts of
 k-means, comes from the operating system's entropy source: the seed determines
 nothing, and such a trial cannot be repeated. A record is not a release: it also
-holds what was measured on the private data.
+holds measurements on the private data.
 
-With --release FILE the trial's mechanism runs once, on all rows, and what it
-releases is written to FILE: comma-separated values with a header; by
+With --release FILE the trial's mechanism runs once, on all rows, and its
+release is written to FILE: comma-separated values with a header; by
 dpgp/regression and dpgp/classification, a model with which run predict predicts
 at any inputs; by cloaking/selection and dpgp/hyperparameters, a choice of
 hyper-parameters, for --tuning; by kahm/classifier, fabricated rows (NAME.csv,
@@ -60,19 +60,19 @@ published: no error, no count of clipped values, no SHA-256 of the data, no
 path. A release needs --rng secure, and replaces no file. One that fails leaves
 no file and prints no record. It computes on the CPU, as run audit does:
 --backend auto takes no GPU for it. With --backend cuda, or --dtype float32, it
-states that audits say nothing of that.
+states that audits do not cover it.
 
 A release books its epsilon and delta on the accounts of its data before noise is
-drawn, and is refused where they exceed what is left (run budget --help), or where
-the disk has no room for what it may take by its public shape. One that fails later
+drawn, and is refused where they exceed the remainder (run budget --help), or where
+the disk has no room for the largest size of its public shape. One that fails later
 has spent. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
-With --export FILE the trial writes what may be handed over although no (epsilon,
-delta) holds for it, such as data with privacy-aware noise or compressed features:
+With --export FILE the trial writes results that may be handed over although no
+(epsilon, delta) holds for them, such as data with privacy-aware noise or compressed features:
 FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
-empty, and the notes say why. An export books no budget. All that is random in it
+empty, and the notes give the reason. An export books no budget. All that is random in it
 comes from the operating system, as with --rng secure, because who knows a seed can
 take the noise off again.
 
@@ -176,8 +176,8 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
 		"--rng secure")
-	flags.StringVar(&o.export, "export", "", "write to this file what may be handed over without an (epsilon, delta)")
-	flags.StringVar(&o.profile, profileFlag, "", "count what the programs ask of a device, in the record, and write a "+
+	flags.StringVar(&o.export, "export", "", "write to this file results that may be handed over without an (epsilon, delta)")
+	flags.StringVar(&o.profile, profileFlag, "", "count the requests of the programs to a device, in the record, and write a "+
 		"profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
 	flags.Lookup(profileFlag).NoOptDefVal = profileByName
 	forRelease.add(flags)
