@@ -19,7 +19,8 @@ type draws struct {
 	statistics []statistic
 	// values[k][side] holds statistic k of the draws.
 	values    [][2][]float64
-	size      int // coordinates published
+	size      int  // the largest number of published coordinates
+	varies    bool // releases differ in their number of coordinates
 	published [2][]float64
 	noise     [2][]float64
 	noiseD    int
@@ -67,11 +68,18 @@ func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error)
 			return nil, err
 		}
 	}
-	shapes := newShapes(early[0], early[1])
-	probe := early[0][0]
-	d.size, d.noiseD = shapes.size, len(probe.Noise)
+	for _, out := range slices.Concat(early[0], early[1]) {
+		d.size = max(d.size, len(out.Published))
+	}
+	for side := range early {
+		for i := range early[side] {
+			early[side][i].fit(d.size)
+			d.varies = d.varies || early[side][i].length != d.size
+		}
+	}
+	d.noiseD = len(early[0][0].Noise)
 	d.statistics = statistics(early[0], early[1])
-	if shapes.vary() {
+	if d.varies {
 		lengths := statistic{name: "number of coordinates", of: func(o Output) float64 { return float64(o.length) }}
 		d.statistics = append(d.statistics, lengths)
 	}
@@ -80,20 +88,18 @@ func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error)
 	}
 	d.values = make([][2][]float64, len(d.statistics))
 	for side := range early {
-		if err := d.fill(ctx, s, pair, side, early[side], shapes, o); err != nil {
+		if err := d.fill(ctx, s, pair, side, early[side], o); err != nil {
 			return nil, err
 		}
 	}
-	if shapes.vary() {
-		d.moved = append(d.moved, fmt.Sprintf("releases have between %d and %d coordinates",
-			shapes.least.Load(), shapes.most.Load()))
+	if d.varies {
 		d.noise, d.grid, d.scale = [2][]float64{}, [2][]float64{}, [2][]float64{}
 	}
 	return d, nil
 }
 
 // fill records the early draws of a data set and makes the others.
-func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Output, shapes *shapes, o Options) error {
+func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Output, o Options) error {
 	keep := min(kept, o.Draws)
 	for k := range d.values {
 		d.values[k][side] = make([]float64, o.Draws)
@@ -108,7 +114,7 @@ func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Out
 	for _, out := range early {
 		d.noiseGrid = max(d.noiseGrid, out.NoiseGrid)
 	}
-	var moved atomic.Int64
+	var moved, others atomic.Int64
 	record := func(i int, out Output) error {
 		for k, t := range d.statistics {
 			v := t.of(out)
@@ -119,6 +125,9 @@ func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Out
 		}
 		if !slices.Equal(out.Grid, d.grid[side]) {
 			moved.Add(1)
+		}
+		if out.length != d.size {
+			others.Add(1)
 		}
 		if i < keep {
 			copy(d.noise[side][min(i*d.noiseD, len(d.noise[side])):min((i+1)*d.noiseD, len(d.noise[side]))], out.Noise)
@@ -134,51 +143,24 @@ func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Out
 		}
 	}
 	err := each(ctx, s, pair, side == 1, len(early), o.Draws, o, func(i int, out Output) error {
-		shapes.fit(&out)
+		out.fit(d.size)
 		return record(i, out)
 	})
 	if n := moved.Load(); n > 0 {
 		d.moved = append(d.moved, fmt.Sprintf("%d of %d releases of data set %d have another grid", n, o.Draws, side+1))
 	}
+	if n := others.Load(); n > 0 {
+		d.varies = true
+		d.moved = append(d.moved, fmt.Sprintf("%d of %d releases of data set %d have another number of coordinates than %d",
+			n, o.Draws, side+1, d.size))
+	}
 	return err
 }
 
-// shapes are how many coordinates releases have, which should be one number.
-type shapes struct {
-	size        int
-	least, most atomic.Int64
-}
-
-// newShapes fits early releases to the longest of them.
-func newShapes(early ...[]Output) *shapes {
-	s := new(shapes)
-	s.least.Store(math.MaxInt64)
-	for _, draws := range early {
-		for _, o := range draws {
-			s.size = max(s.size, len(o.Published))
-		}
-	}
-	for _, draws := range early {
-		for i := range draws {
-			s.fit(&draws[i])
-		}
-	}
-	return s
-}
-
-func (s *shapes) vary() bool { return s.least.Load() < s.most.Load() }
-
-// fit notes the length of a release and makes it the common one, with zeros or by
-// leaving coordinates out.
-func (s *shapes) fit(o *Output) {
-	o.length = len(o.Published)
-	n := int64(o.length)
-	for least := s.least.Load(); n < least && !s.least.CompareAndSwap(least, n); least = s.least.Load() {
-	}
-	for most := s.most.Load(); n > most && !s.most.CompareAndSwap(most, n); most = s.most.Load() {
-	}
-	if o.length != s.size {
-		fitted := make([]float64, s.size)
+// fit keeps the number of coordinates and makes it size, with zeros or by leaving some out.
+func (o *Output) fit(size int) {
+	if o.length = len(o.Published); o.length != size {
+		fitted := make([]float64, size)
 		copy(fitted, o.Published)
 		o.Published = fitted
 	}

@@ -253,7 +253,7 @@ func (p *planned) worstRow(ctx context.Context, low, high []float64, round func(
 		r, _, errR := p.queries(ctx, replaced(rows, 0, round(b)...))
 		failed = errors.Join(errQ, errR)
 		return distance(q, r, scale)
-	}, 2, 1)
+	})
 	if err := errors.Join(failed, err); err != nil {
 		return pair, spending, err
 	}

@@ -1,83 +1,63 @@
 package audit
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// Worst searches pairs of rows in a box for the pair whose distance is largest,
-// such as the Mahalanobis distance between the queries of a mechanism:
-// it climbs by one coordinate of one of the rows at a time, to a bound, to the
-// middle or by a step that shrinks, from all pairs of corners (of a few hundred by
-// chance in many dimensions) and from starts points inside the box. It returns
-// equal pairs for equal seeds. The result is a lower bound of the largest
-// distance; nothing bounds it from above.
-func Worst(low, high []float64, distance func(a, b []float64) float64, starts int, seed uint64) (
-	a, b []float64, largest float64, err error) {
+// Numbers of starts of the search for the worst pair of rows.
+const (
+	climbedCorners = 4
+	climbedPoints  = 2
+)
+
+// Worst searches pairs of rows in a box of d dimensions for the pair whose distance is largest,
+// such as the Mahalanobis distance between the queries of a mechanism: it climbs by one
+// coordinate of one of the rows at a time, to a bound, to the middle or by a step that shrinks,
+// from the best of the 4^d pairs of corners and from two points inside the box. The result is a
+// lower bound of the largest distance; nothing bounds it from above.
+func Worst(low, high []float64, distance func(a, b []float64) float64) (a, b []float64, largest float64, err error) {
 	d := len(low)
-	if d == 0 || len(high) != d {
-		return nil, nil, 0, fmt.Errorf("a box with %d lower and %d upper bounds", d, len(high))
-	}
-	for i := range low {
-		if !(low[i] <= high[i]) || math.IsInf(low[i], 0) || math.IsInf(high[i], 0) {
-			return nil, nil, 0, fmt.Errorf("bounds %g and %g of coordinate %d are no interval", low[i], high[i], i+1)
-		}
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(d)))
+	rng := rand.New(rand.NewPCG(1, uint64(d)))
 	c := climb{low: slices.Concat(low, low), high: slices.Concat(high, high), d: d, distance: distance}
-	largest = math.Inf(-1)
-	try := func(start []float64) {
-		if v := c.from(start); v > largest {
-			largest, a, b = v, slices.Clone(start[:d]), slices.Clone(start[d:])
-		}
-	}
-	corners := 256
-	if 2*d <= 8 {
-		corners = 1 << (2 * d)
-	}
 	// The climb from a corner is dear where the distance is: the best few do.
 	type corner struct {
 		at    []float64
 		value float64
 	}
-	var all []corner
-	for k := range corners {
-		bits := uint64(k)
-		if 2*d > 8 {
-			bits = rng.Uint64()
-		}
-		p := make([]float64, 2*d)
+	var corners []corner
+	for k := range 1 << (2 * d) {
+		p := slices.Clone(c.low)
 		for i := range p {
-			p[i] = c.low[i]
-			if bits>>(i%64)&1 == 1 {
+			if k>>i&1 == 1 {
 				p[i] = c.high[i]
 			}
 		}
-		all = append(all, corner{p, distance(p[:d], p[d:])})
+		corners = append(corners, corner{p, distance(p[:d], p[d:])})
 	}
-	slices.SortStableFunc(all, func(x, y corner) int {
-		switch {
-		case x.value > y.value:
-			return -1
-		case x.value < y.value:
-			return 1
-		}
-		return 0
-	})
-	for _, start := range all[:min(4, len(all))] {
-		try(start.at)
+	slices.SortStableFunc(corners, func(x, y corner) int { return cmp.Compare(y.value, x.value) })
+	var starts [][]float64
+	for _, start := range corners[:min(climbedCorners, len(corners))] {
+		starts = append(starts, start.at)
 	}
-	for range starts {
-		p := make([]float64, 2*d)
+	for range climbedPoints {
+		p := slices.Clone(c.low)
 		for i := range p {
-			p[i] = c.low[i] + rng.Float64()*(c.high[i]-c.low[i])
+			p[i] += rng.Float64() * (c.high[i] - c.low[i])
 		}
-		try(p)
+		starts = append(starts, p)
+	}
+	largest = math.Inf(-1)
+	for _, start := range starts {
+		if v := c.from(start); v > largest {
+			largest, a, b = v, start[:d], start[d:]
+		}
 	}
 	if a == nil {
-		return nil, nil, 0, fmt.Errorf("no pair of rows has a distance that is a number")
+		return nil, nil, 0, errors.New("no pair of rows has a distance that is a number")
 	}
 	return a, b, largest, nil
 }

@@ -42,7 +42,7 @@ func vectorSubject(t *testing.T) Subject {
 	a, b, _, err := Worst([]float64{-10, -10}, []float64{10, 10}, func(a, b []float64) float64 {
 		x, y := whiten(sumOf(a)), whiten(sumOf(b))
 		return math.Hypot(x[0]-y[0], x[1]-y[1])
-	}, 4, 1)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

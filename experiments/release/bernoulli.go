@@ -2,12 +2,6 @@ package release
 
 import "math"
 
-// bernoulli is true with probability p exactly, for a float64 p in [0, 1].
-func (b *bitReader) bernoulli(p float64) bool {
-	u := b.uniform()
-	return u.lessThan(p, b)
-}
-
 // expUniform is true with probability exp(−u) exactly.
 //
 // Von Neumann's method ("Various techniques used in connection with random

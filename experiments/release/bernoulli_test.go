@@ -34,7 +34,10 @@ func TestCoins(t *testing.T) {
 	}
 	add := func(name string, p float64, toss func(b *bitReader) bool) { cases = append(cases, coin{name, p, toss}) }
 	for _, p := range []float64{0, math.SmallestNonzeroFloat64, 0.001, 0.1, 1. / 3, 0.5, 0.9, 1 - 0x1p-53, 1} {
-		add(fmt.Sprintf("bernoulli(%g)", p), math.Round(p*1e12)/1e12, func(b *bitReader) bool { return b.bernoulli(p) })
+		add(fmt.Sprintf("uniform below %g", p), math.Round(p*1e12)/1e12, func(b *bitReader) bool {
+			u := b.uniform()
+			return u.lessThan(p, b)
+		})
 	}
 	for _, v := range []float64{0, 0.01, 0.3, 0.5, 0.75, 1} {
 		add(fmt.Sprintf("expFloat(%g)", v), math.Exp(-v), func(b *bitReader) bool { return b.expFloat(v) })

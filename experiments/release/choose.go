@@ -93,9 +93,5 @@ func (c Choice) exponents(utilities []float64) (gamma []float64, sensitivity flo
 	return gamma, sensitivity, nil
 }
 
-// Bernoulli is true with probability p exactly, 0 ≤ p ≤ 1: the coin of a random
-// stopping time.
-func (s *Source) Bernoulli(p float64) bool { return s.bits.bernoulli(p) }
-
 // IntN returns a number from 0 to n−1 that is exactly uniform, 1 ≤ n < 2^32.
 func (s *Source) IntN(n int) int { return int(s.bits.below(uint32(n))) }

@@ -230,17 +230,3 @@ func TestChooseSensitivity(t *testing.T) {
 		t.Errorf("%+v", drawn)
 	}
 }
-
-func TestSourceBernoulli(t *testing.T) {
-	for i, p := range []float64{0, 0.3, 1} {
-		t.Run(fmt.Sprint(p), func(t *testing.T) {
-			s, times := honest(byte(i)), 0
-			for range manyDraws {
-				if s.Bernoulli(p) {
-					times++
-				}
-			}
-			checkShare(t, times, manyDraws, p)
-		})
-	}
-}
