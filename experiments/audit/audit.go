@@ -59,11 +59,11 @@ const maxDraws = 100_000_000
 // MinDraws is the least number of draws with which an event can be chosen.
 const MinDraws = 100
 
-// Draws that discriminants are learnt from at most, of each data set, and draws
-// whose outputs are kept for the tests of noise and support.
+// learntDraws bounds the draws of each data set from which discriminants are learnt, keptDraws
+// the draws whose outputs are kept for the tests of noise and support.
 const (
-	learnt = 40_000
-	kept   = NoiseDraws
+	learntDraws = 40_000
+	keptDraws   = NoiseDraws
 )
 
 // Validate returns an error for options that no audit can use.

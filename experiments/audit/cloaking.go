@@ -309,7 +309,7 @@ func worstHeights(ctx context.Context, p *planned) (first, second *mat.Dense, na
 // candidate is chosen of two data sets, among candidates that are chosen now and then.
 func oddsMoved(u, v []float64, rate float64) float64 {
 	const now = 0.005
-	p, q := chances(u, rate), chances(v, rate)
+	p, q := probabilities(u, rate), probabilities(v, rate)
 	largest := 0.0
 	for c := range p {
 		if min(p[c], q[c]) > now {
@@ -319,8 +319,8 @@ func oddsMoved(u, v []float64, rate float64) float64 {
 	return largest
 }
 
-// chances are the probabilities of the exponential mechanism, proportional to exp(rate·u).
-func chances(u []float64, rate float64) []float64 {
+// probabilities returns the probabilities of the exponential mechanism, proportional to exp(rate·u).
+func probabilities(u []float64, rate float64) []float64 {
 	best, sum := slices.Max(u), 0.0
 	out := make([]float64, len(u))
 	for c, v := range u {

@@ -52,7 +52,7 @@ const chunk = 1000
 // sample, not to goroutines. Discriminants are learnt from the first draws, at most half of
 // the draws that choose the event.
 func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error) {
-	learn := min(learnt, max(o.Draws/4, 1))
+	learn := min(learntDraws, max(o.Draws/4, 1))
 	d := new(draws)
 	var early [2][]Output
 	for side := range early {
@@ -100,7 +100,7 @@ func sample(ctx context.Context, s Subject, pair int, o Options) (*draws, error)
 
 // fill records the early draws of a data set and makes the others.
 func (d *draws) fill(ctx context.Context, s Subject, pair, side int, early []Output, o Options) error {
-	keep := min(kept, o.Draws)
+	keep := min(keptDraws, o.Draws)
 	for k := range d.values {
 		d.values[k][side] = make([]float64, o.Draws)
 	}

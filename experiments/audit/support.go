@@ -24,9 +24,9 @@ const (
 	mostFine  = 1 << 20
 )
 
-// missed is the probability with which the test of the occupancy errs, of each
-// coordinate.
-const missed = 1e-7
+// occupancyLevel is the probability with which the test of the occupancy of one coordinate
+// rejects a stated grid.
+const occupancyLevel = 1e-7
 
 // TestSupport returns the errors in the values of two neighbouring data sets.
 // Each spacing is a power of two; every value is a multiple of it, to
@@ -133,7 +133,7 @@ func occupancy(points []float64, grid float64) string {
 		variance += cells * share * (1 - share)
 		all += cells
 	}
-	z := math.Sqrt2 * math.Erfinv(1-2*missed)
+	z := math.Sqrt2 * math.Erfinv(1-2*occupancyLevel)
 	if least := expected*(1-0.005) - z*math.Sqrt(variance) - 2; hit < least {
 		return fmt.Sprintf("only %.0f of the %.0f grid points in the middle are hit, of which %.0f were expected: "+
 			"the values are coarser than the stated grid %g", hit, all, expected, grid)

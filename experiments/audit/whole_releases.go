@@ -35,8 +35,8 @@ var (
 	path   = regexp.MustCompile(`(^|[\s"'=:(,])(/[A-Za-z0-9._-]+){2,}|[A-Za-z]:\\[A-Za-z0-9._\\-]+`)
 )
 
-// wholes is how many releases of each data set are compared.
-const wholes = 5
+// comparedReleases is the number of releases of each data set that are compared.
+const comparedReleases = 5
 
 // TestWhole compares several releases of two neighbouring data sets, all of them
 // with the first: they have equal parts, and the parts are equal but for the digits
@@ -53,7 +53,7 @@ func TestWhole(pair Pair, entropy func(second bool, i int) *rand.ChaCha8) ([]str
 			found = append(found, text)
 		}
 	}
-	for i := range wholes {
+	for i := range comparedReleases {
 		for _, second := range []bool{false, true} {
 			w, err := pair.Whole(second, entropy(second, i))
 			if err != nil {

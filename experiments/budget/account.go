@@ -167,19 +167,19 @@ func (e Entry) check(r Rule) error {
 	return nil
 }
 
-// most bounds ε and μ of a release: larger ones protect nothing, and sums
+// maxAmount bounds ε and μ of a release: larger ones protect nothing, and sums
 // stay finite.
-const most = 1e100
+const maxAmount = 1e100
 
 // checkAmount refuses numbers that are no guarantee. NaN fails every comparison.
 func checkAmount(epsilon, delta, mu float64) error {
 	switch {
-	case !(epsilon > 0 && epsilon <= most):
-		return fmt.Errorf("epsilon is %s; a positive number up to %g is required", number(epsilon), most)
+	case !(epsilon > 0 && epsilon <= maxAmount):
+		return fmt.Errorf("epsilon is %s; a positive number up to %g is required", number(epsilon), maxAmount)
 	case !(delta >= 0 && delta < 1):
 		return fmt.Errorf("delta is %s; a number from 0 and below 1 is required", number(delta))
-	case !(mu >= 0 && mu <= most):
-		return fmt.Errorf("mu is %s; a number from 0 to %g is required", number(mu), most)
+	case !(mu >= 0 && mu <= maxAmount):
+		return fmt.Errorf("mu is %s; a number from 0 to %g is required", number(mu), maxAmount)
 	}
 	return nil
 }

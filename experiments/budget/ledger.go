@@ -38,7 +38,7 @@ func DefaultPath() (string, error) {
 // nothing. A symbolic link is followed once, so that all names of a ledger have one
 // lock, and a change replaces the file and not the link.
 func Open(path string) (*Ledger, error) {
-	l := &Ledger{disk: disk.System, path: path, chosen: path != "", now: time.Now, wait: patience}
+	l := &Ledger{disk: disk.System, path: path, chosen: path != "", now: time.Now, wait: lockTimeout}
 	if path == "" {
 		var err error
 		if l.path, err = DefaultPath(); err != nil {

@@ -9,9 +9,9 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// patience is how long a ledger is waited for. A booking takes milliseconds, so
+// lockTimeout bounds the wait for the lock. A booking takes milliseconds, so
 // that only a holder that was stopped, or hundreds of them, take longer.
-const patience = time.Minute
+const lockTimeout = time.Minute
 
 // lock takes the lock of the ledger, which excludes other processes and other
 // goroutines, and makes the folder, for its owner only, where it is not there.

@@ -309,28 +309,6 @@ func TestAddAtHalves(t *testing.T) {
 	}
 }
 
-// The grid has no preferred side: for sums off the halves, the sign of query and
-// noise turned around turns the result around.
-func TestAddIsSymmetric(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
-	for range 5000 {
-		s := randomSum(rng)
-		turned := s
-		turned.negative = !s.negative
-		turned.query = fixedPoint{-s.query.whole - 1, -s.query.fraction}
-		if s.query.fraction == 0 {
-			turned.query.whole++
-		}
-		add := func(s sum) int64 {
-			b, _ := crafted(s.digits[1:]...)
-			return s.g.add(s.query, s.negative, &magnitude{s.whole, uniform{first: s.digits[0]}}, b)
-		}
-		if a, b := add(s), add(turned); a != -b {
-			t.Fatalf("%+v: %d, and %d with signs turned around", s, a, b)
-		}
-	}
-}
-
 // Noise on the grid has the law of the rounded normal number, around any query:
 // exact probabilities of single grid points near the query and of wide ranges.
 func TestNoiseOnTheGrid(t *testing.T) {
