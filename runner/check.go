@@ -55,9 +55,9 @@ type Defect struct {
 //
 // Where the plan is invalid, records are checked alone, and tables are not.
 func (c *Catalogue) Check(dir string, repair bool, version string) (*Inspection, error) {
-	s, err := store.OpenOn(c.Disk, dir)
+	s, err := store.Open(c.Disk, dir)
 	if err == nil && repair {
-		s, err = store.CreateOn(c.Disk, dir)
+		s, err = store.Create(c.Disk, dir)
 	}
 	if err != nil {
 		return nil, err

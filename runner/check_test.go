@@ -18,6 +18,7 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/show"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 	"privkern/tests/tier"
 )
 
@@ -39,7 +40,7 @@ func finishedFolder(t *testing.T, c *runner.Catalogue) (dir string, p *plan.Plan
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func recordOfAnotherPlan(t *testing.T, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		return "", err
 	}
@@ -363,7 +364,7 @@ func TestCheckBesideARunner(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "trials", key+".json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	busy, err := store.Create(dir)
+	busy, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

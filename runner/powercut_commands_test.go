@@ -220,7 +220,7 @@ func recordPath(folder, key string) string { return path.Join(folder, "trials", 
 
 // withdraw puts a record aside.
 func (w *world) withdraw(c *command, f *folder, key string) error {
-	s, err := store.CreateOn(c.process, f.name)
+	s, err := store.Create(c.process, f.name)
 	if err != nil {
 		return err
 	}

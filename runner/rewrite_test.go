@@ -185,7 +185,7 @@ func TestReportIsRewrittenWhileASweepRuns(t *testing.T) {
 // hold takes the lock of a trial as another runner.
 func hold(t *testing.T, dir string) func() {
 	t.Helper()
-	s, err := store.CreateOn(disk.System, dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

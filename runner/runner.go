@@ -78,7 +78,7 @@ type SweepRun struct {
 
 // Freeze writes the plan into the output folder and runs nothing.
 func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
-	s, err := store.CreateOn(c.Disk, dir)
+	s, err := store.Create(c.Disk, dir)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
 
 // Run runs the trials without a result. The summary holds even with an error.
 func (c *Catalogue) Run(ctx context.Context, req SweepRun) (schedule.Summary, error) {
-	s, err := store.CreateOn(c.Disk, req.Dir)
+	s, err := store.Create(c.Disk, req.Dir)
 	if err != nil {
 		return schedule.Summary{}, err
 	}
@@ -132,7 +132,7 @@ func removeShared(s *store.Store, p *plan.Plan) error {
 // FrozenPlan returns the plan of an output folder, provided that it was made for this
 // program and the data here.
 func (c *Catalogue) FrozenPlan(dir string, data *plan.Datasets) (*plan.Plan, error) {
-	_, p, err := store.OpenPlanOn(c.Disk, dir, c.Experiments)
+	_, p, err := store.OpenPlan(c.Disk, dir, c.Experiments)
 	if err != nil {
 		return nil, err
 	}

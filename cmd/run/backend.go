@@ -140,7 +140,7 @@ func (a *app) left(dir string, p *plan.Plan, kind string, shard plan.Shard) (int
 		return 0, err
 	}
 	positions = shard.Of(positions)
-	s, err := store.OpenOn(a.Disk, dir)
+	s, err := store.Open(a.Disk, dir)
 	if err != nil {
 		return len(positions), nil // there is no folder yet, or its maker reports the reason
 	}

@@ -372,7 +372,7 @@ func countText(s schedule.Summary) string {
 // dryRun lists the trials of a part of a plan that a run would compute: those without a
 // result in the output folder, or that --retry runs again.
 func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o *runOptions, shard plan.Shard, dir string) error {
-	s, err := store.PeekOn(a.Disk, dir, p, a.Experiments, o.replan)
+	s, err := store.Peek(a.Disk, dir, p, a.Experiments, o.replan)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ type Results struct {
 
 // Read evaluates the records of an output folder.
 func Read(d disk.Disk, dir string, book *ledger.Book) (*Results, error) {
-	s, p, err := store.OpenPlanOn(d, dir, book.Experiments)
+	s, p, err := store.OpenPlan(d, dir, book.Experiments)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // The file of a record is either invalid and can be put aside, or the record reads the same
@@ -41,7 +42,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte(strings.Replace(old, `"seed":0`, `"seed":0e3`, 1)))
 	f.Add([]byte(`{"schema":1,"key":"` + key + `","status":"ok","params":{"x":{"y":[{}]}},"privacy":{"notes":null}}`))
 	f.Add([]byte(`{"schema":1,"key":"` + key + `","status":"skipped","error":"e","params":null,"experiment":"demo/a"}`))
-	first, err := store.Create(f.TempDir())
+	first, err := store.Create(disk.System, f.TempDir())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package store
 
-import "testing"
+import (
+	"testing"
+
+	"privkern/runner/store/disk"
+)
 
 // A trial that is alone excludes those of other runners; others share the
 // machine until the last of them has left.
@@ -8,7 +12,7 @@ func TestEnter(t *testing.T) {
 	dir := t.TempDir()
 	var stores [2]*Store
 	for i := range stores {
-		s, err := Create(dir)
+		s, err := Create(disk.System, dir)
 		if err != nil {
 			t.Fatal(err)
 		}

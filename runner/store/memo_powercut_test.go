@@ -68,7 +68,7 @@ func TestPowerCutOfMemos(t *testing.T) {
 				}
 				onDisk(t, after.Process("third"), "after a power cut", "a", "b")
 				onDisk(t, after.Process("fourth"), "once more", "c") // who writes clears up
-				s, err := store.CreateOn(after.Process("look"), "/out")
+				s, err := store.Create(after.Process("look"), "/out")
 				if err != nil {
 					t.Fatal(err)
 				}

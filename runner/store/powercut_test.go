@@ -24,7 +24,7 @@ func TestPowerCutWhileARecordIsPutAside(t *testing.T) {
 	whole := encode(t, newRecord(t, p.Trials[0]))
 	damaged := strings.Replace(whole, `{"y":1}`, `{"y":3}`, 1)
 	open := func(on *disktest.Process) (*store.Store, error) {
-		s, err := store.CreateOn(on, "/out")
+		s, err := store.Create(on, "/out")
 		if err == nil {
 			err = s.FreezePlan(p, registry, false)
 		}

@@ -63,10 +63,7 @@ type Aside struct {
 }
 
 // Create opens the output folder for writing, and makes a missing one.
-func Create(dir string) (*Store, error) { return CreateOn(disk.System, dir) }
-
-// CreateOn is [Create] on a disk.
-func CreateOn(d disk.Disk, dir string) (*Store, error) {
+func Create(d disk.Disk, dir string) (*Store, error) {
 	if err := disk.MakeFolder(d, filepath.Join(dir, trialsDir), 0o777); err != nil {
 		return nil, fmt.Errorf("the output folder cannot be made: %w", err)
 	}
@@ -135,10 +132,7 @@ func (s *Store) temporaryFiles(folder string) (paths []string, err error) {
 }
 
 // Open opens an existing output folder for reading.
-func Open(dir string) (*Store, error) { return OpenOn(disk.System, dir) }
-
-// OpenOn is [Open] on a disk.
-func OpenOn(d disk.Disk, dir string) (*Store, error) {
+func Open(d disk.Disk, dir string) (*Store, error) {
 	if info, err := d.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%s is a file, not the output folder of a sweep", dir)
 	}
@@ -151,10 +145,10 @@ func OpenOn(d disk.Disk, dir string) (*Store, error) {
 	return newStore(d, dir, nil), nil
 }
 
-// PeekOn opens an output folder, which may be absent, for reading, and returns the errors that
-// [CreateOn] and [Store.FreezePlan] would return for the folder and its plan. It changes
+// Peek opens an output folder, which may be absent, for reading, and returns the errors that
+// [Create] and [Store.FreezePlan] would return for the folder and its plan. It changes
 // nothing. Records are compared with p.
-func PeekOn(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registry, replace bool) (*Store, error) {
+func Peek(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registry, replace bool) (*Store, error) {
 	s := newStore(d, dir, nil)
 	for at := filepath.Clean(s.trials); ; at = filepath.Dir(at) {
 		info, err := d.Stat(at)
@@ -302,13 +296,8 @@ func encodePlan(p *plan.Plan) ([]byte, error) {
 }
 
 // OpenPlan opens an output folder and reads its plan.
-func OpenPlan(dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
-	return OpenPlanOn(disk.System, dir, experiments)
-}
-
-// OpenPlanOn is [OpenPlan] on a disk.
-func OpenPlanOn(d disk.Disk, dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
-	s, err := OpenOn(d, dir)
+func OpenPlan(d disk.Disk, dir string, experiments *experiment.Registry) (*Store, *plan.Plan, error) {
+	s, err := Open(d, dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 var demo = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
@@ -60,7 +61,7 @@ func makePlan(t *testing.T, digest string, xs ...any) *plan.Plan {
 
 func create(t *testing.T, dir string) *store.Store {
 	t.Helper()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,10 +200,10 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Create(filepath.Join(file, "out")); err == nil {
+	if _, err := store.Create(disk.System, filepath.Join(file, "out")); err == nil {
 		t.Error("a folder below a file was made")
 	}
-	if _, err := store.Open(dir); err == nil || !strings.Contains(err.Error(), "not the output folder") {
+	if _, err := store.Open(disk.System, dir); err == nil || !strings.Contains(err.Error(), "not the output folder") {
 		t.Errorf("%v", err)
 	}
 }
@@ -253,7 +254,7 @@ func TestLeftoversOfAFolderNamedLikeAPattern(t *testing.T) {
 		if err := os.WriteFile(mine, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := store.Create(filepath.Join(parent, name))
+		s, err := store.Create(disk.System, filepath.Join(parent, name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

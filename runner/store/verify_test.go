@@ -239,7 +239,7 @@ func TestUnreadable(t *testing.T) {
 			dir := t.TempDir()
 			bad := filepath.Join(dir, "trials", p.Trials[0].Key+".json")
 			failing := &failingDisk{Disk: disk.System, path: bad}
-			s, err := store.CreateOn(failing, dir)
+			s, err := store.Create(failing, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,7 +394,7 @@ func BenchmarkGet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := store.Create(b.TempDir())
+	s, err := store.Create(disk.System, b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func (m *merger) openAll(into string, from []string, prefer string) error {
 	}
 	var opened []fs.FileInfo
 	for _, name := range names {
-		s, err := store.OpenOn(m.disk, name)
+		s, err := store.Open(m.disk, name)
 		if err != nil {
 			return err
 		}
@@ -366,7 +366,7 @@ func hosts(a, b *record.Record) string {
 
 // write copies the chosen records.
 func (m *merger) write(into string, chosen []int) error {
-	s, err := store.CreateOn(m.disk, into)
+	s, err := store.Create(m.disk, into)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func makePlan(t *testing.T, trials int) *plan.Plan {
 func folder(t *testing.T, p *plan.Plan, records ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "f")
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func folder(t *testing.T, p *plan.Plan, records ...string) string {
 // show returns the records of a folder as folder takes them.
 func show(t *testing.T, dir string, p *plan.Plan) []string {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func show(t *testing.T, dir string, p *plan.Plan) []string {
 func TestLogsGoWithFailures(t *testing.T) {
 	p := makePlan(t, 3)
 	from, into := folder(t, p, "failed", "ok 2", "failed"), filepath.Join(t.TempDir(), "into")
-	s, err := store.Create(from)
+	s, err := store.Create(disk.System, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestFoldersRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	// A run that is at work on a trial keeps its folder.
-	s, err := store.Create(a)
+	s, err := store.Create(disk.System, a)
 	if err != nil {
 		t.Fatal(err)
 	}

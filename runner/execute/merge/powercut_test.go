@@ -37,7 +37,7 @@ func TestPowerCutAfterAMerge(t *testing.T) {
 			on := disktest.New()
 			before := on.Process("before")
 			for i, name := range []string{"/a", "/b"} {
-				s, err := store.CreateOn(before, name)
+				s, err := store.Create(before, name)
 				if err == nil {
 					err = s.FreezePlan(p, registry, false)
 				}

@@ -9,6 +9,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // sweepOf plans n trials from a sweep file, as the command line does.
@@ -32,7 +33,7 @@ func sweepOf(b *testing.B, n int) *plan.Plan {
 
 func runSweep(b *testing.B, dir string, p *plan.Plan) schedule.Summary {
 	b.Helper()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func runSweep(b *testing.B, dir string, p *plan.Plan) schedule.Summary {
 func BenchmarkPlan(b *testing.B) {
 	for b.Loop() {
 		p := sweepOf(b, 100_000)
-		s, err := store.Create(b.TempDir())
+		s, err := store.Create(disk.System, b.TempDir())
 		if err != nil {
 			b.Fatal(err)
 		}

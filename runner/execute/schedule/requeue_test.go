@@ -22,6 +22,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 func killed() error {
@@ -169,7 +170,7 @@ func (c *cancelOnRequeue) Again(plan.Trial, *trial.Trouble, int, int, time.Durat
 // has no record: a limit can be raised.
 func TestLimitOnTheProcess(t *testing.T) {
 	p := makePlan(t, 3)
-	s, err := store.Create(t.TempDir())
+	s, err := store.Create(disk.System, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +245,7 @@ func (openFailure) Find(string) (string, string, error) {
 // Data that the machine cannot open are not data that are missing.
 func TestDataThatCannotBeOpened(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 0, map[string]any{"data": "kung"})
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

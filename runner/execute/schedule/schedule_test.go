@@ -21,6 +21,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 var demonstration = experiment.Of(experiment.Declaration[*demoSettings, demoMetrics]{
@@ -119,7 +120,7 @@ func makePlan(t *testing.T, n int, extra ...map[string]any) *plan.Plan {
 func run(ctx context.Context, t *testing.T, dir string, p *plan.Plan, shard plan.Shard,
 	opts schedule.Options) (schedule.Summary, error) {
 	t.Helper()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func count(runs *sync.Map) (trials, times int64) {
 // results reads metrics by key.
 func results(t *testing.T, dir string, p *plan.Plan) map[string]float64 {
 	t.Helper()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestSkippedTrialsAreLookedAtAgain(t *testing.T) {
 		sum.Skipped != 1 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +255,7 @@ func TestJobsAreThePlansTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Create(t.TempDir())
+	s, err := store.Create(disk.System, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +470,7 @@ func TestRetryDoesNotTrustClocks(t *testing.T) {
 func TestMemory(t *testing.T) {
 	all := experiment.NewRegistry(large())
 	dir, p := t.TempDir(), makePlan(t, 6)
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -507,7 +508,7 @@ func TestMemory(t *testing.T) {
 // other one gives it back without a result.
 func TestWaitingForAnotherRunner(t *testing.T) {
 	dir, p := t.TempDir(), makePlan(t, 4)
-	other, err := store.Create(dir)
+	other, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

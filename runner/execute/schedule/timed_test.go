@@ -16,6 +16,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // timedDemo has trials that are timed.
@@ -105,7 +106,7 @@ func (f *floor) options() schedule.Options {
 func runMixed(ctx context.Context, t *testing.T, dir string, p *plan.Plan,
 	opts schedule.Options) (schedule.Summary, error) {
 	t.Helper()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func TestTimedTrialsOfTwoRunnersRunAlone(t *testing.T) {
 // interrupted.
 func TestWaitingForATimedTrialElsewhere(t *testing.T) {
 	dir, p, f := t.TempDir(), mixedPlan(t, 3), newFloor()
-	other, err := store.Create(dir)
+	other, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // workloadLog keeps the workload that is announced.
@@ -27,7 +28,7 @@ func (a *workloadLog) GivenUp(plan.Trial, *trial.Trouble, int) {}
 // the durations of the records.
 func TestWorkload(t *testing.T) {
 	dir, p := t.TempDir(), mixedPlan(t, 15) // 0, 3, ... 12 are timed, and 13 fails
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ for j in "$@"; do [ ! -e FOLDER/queue/${j%_*} ] || sed -i 's/PENDING\|RUNNING/CA
 
 func (c *cluster) store() *store.Store {
 	c.t.Helper()
-	s, err := store.Create(c.dir)
+	s, err := store.Create(disk.System, c.dir)
 	if err != nil {
 		c.t.Fatal(err)
 	}

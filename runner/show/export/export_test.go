@@ -20,6 +20,7 @@ import (
 	"privkern/runner/record"
 	"privkern/runner/show/export"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 type noData struct{}
@@ -118,7 +119,7 @@ func output(t *testing.T) (string, *plan.Plan) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +343,7 @@ func TestCSVWithFormulas(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,7 +438,7 @@ func TestCSVHasTypesBesideIt(t *testing.T) {
 func TestFoldersAreMerged(t *testing.T) {
 	first, p := output(t)
 	second, _ := output(t)
-	s, err := store.Create(second)
+	s, err := store.Create(disk.System, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +482,7 @@ func TestEmptyPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"privkern/runner/show/export"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // tree reads a folder: relative path to content.
@@ -125,7 +126,7 @@ func TestMLflowLayout(t *testing.T) {
 	meta := readMeta(t, filepath.Join(run, "meta.yaml"))
 	equal(t, "experiment", meta["experiment_id"], any(id))
 	equal(t, "artifacts", meta["artifact_uri"], any("file://"+strings.ReplaceAll(run, " ", "%20")+"/artifacts"))
-	s, err := store.Open(from)
+	s, err := store.Open(disk.System, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestMLflowWithoutResults(t *testing.T) {
 // A record of unknown origin leads to no file outside its run.
 func TestMLflowNamesStayInTheRun(t *testing.T) {
 	from, p := output(t)
-	s, err := store.Create(from)
+	s, err := store.Create(disk.System, from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/store"
+	"privkern/runner/store/disk"
 )
 
 // Folder is an output folder whose trials are exported.
@@ -26,7 +27,7 @@ type Folder struct {
 
 // Open opens an output folder. A plan without trials is an error.
 func Open(dir string, experiments *experiment.Registry) (*Folder, error) {
-	s, p, err := store.OpenPlan(dir, experiments)
+	s, p, err := store.OpenPlan(disk.System, dir, experiments)
 	if err != nil {
 		return nil, err
 	}

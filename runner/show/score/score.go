@@ -153,7 +153,7 @@ func (r *reader) skip(path string, why error) {
 func (r *reader) records(yield func(*record.Record) bool) {
 	seen := map[string]bool{} // keys with a result
 	for _, dir := range r.plans {
-		s, p, err := store.OpenPlanOn(r.disk, dir, r.book.Experiments)
+		s, p, err := store.OpenPlan(r.disk, dir, r.book.Experiments)
 		if err != nil {
 			r.skip(dir, err)
 			continue

@@ -281,7 +281,7 @@ func ran(t *testing.T, book *ledger.Book, table string, make func(x plan.Trial) 
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	s, err := store.Create(dir)
+	s, err := store.Create(disk.System, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
