@@ -27,9 +27,9 @@ func (a *app) benchCommand() *cobra.Command {
 	f := new(benchFlags)
 	cmd := &cobra.Command{
 		Use:   "bench [NAME...]",
-		Short: "Measure programs beside other libraries, workers and devices",
+		Short: "Compare programs with other libraries, workers and devices",
 		Long: `Measure programs, numbers of workers and devices one after another, and print each
-measurement beside its bound. A NAME selects the benchmarks whose name begins with
+measurement with its bound. A NAME selects the benchmarks whose name begins with
 it, or a pattern of them, such as 'graphs/*' or '*/kernel'. Without a NAME those are left
 out that take long, listed on stderr; '*/*' names all. All of it is measured on
 the CPU. Solvers and the runner are measured by go test -bench, and two revisions
