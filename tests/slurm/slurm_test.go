@@ -218,15 +218,8 @@ func started(out string) int {
 	return n
 }
 
-// submitted counts the array jobs of a folder.
-func submitted(t *testing.T, out string) int {
-	t.Helper()
-	scripts, err := filepath.Glob(filepath.Join(out, "slurm", "*.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(scripts)
-}
+// submitted counts the array jobs that a sweep has submitted.
+func (r *onSlurm) submitted() int { return strings.Count(r.stderr.String(), "submitted ") }
 
 // A sweep on a real Slurm ends with the results of a local one, for any fate of
 // its tasks.
@@ -262,7 +255,7 @@ func TestSlurm(t *testing.T) {
 		r := s.sweep(t, dir, clusterSweep, "--trials-per-task", "2", "--array-chunk", "2", "--max-running", "1")
 		r.waits(t, 0)
 		whole(t, r)
-		if n := submitted(t, r.out); n != 2 {
+		if n := r.submitted(); n != 2 {
 			t.Errorf("%d jobs for 3 tasks, 2 in each at most", n)
 		}
 		if n := started(r.out); n != 6 {
@@ -439,8 +432,8 @@ func TestSlurm(t *testing.T) {
 		r = s.sweep(t, dir, clusterSweep)
 		r.waits(t, 0)
 		whole(t, r)
-		if !strings.Contains(r.stderr.String(), "attached to job ") || submitted(t, r.out) != 1 {
-			t.Errorf("not attached; %d jobs:\n%s", submitted(t, r.out), r.stderr)
+		if !strings.Contains(r.stderr.String(), "attached to job ") || r.submitted() != 0 {
+			t.Errorf("not attached; %d jobs:\n%s", r.submitted(), r.stderr)
 		}
 	})
 
@@ -470,7 +463,7 @@ func TestSlurm(t *testing.T) {
 	t.Run("failing trials", func(t *testing.T) {
 		r := s.sweep(t, t.TempDir(), "experiment: privacygp/example1\ncases:\n  - {noise_variance: 1e308}\n  - {xi: 0.5}\n")
 		r.waits(t, 3)
-		if n := submitted(t, r.out); n != 1 || !strings.Contains(r.stderr.String(), "1 of 2 trials failed") {
+		if n := r.submitted(); n != 1 || !strings.Contains(r.stderr.String(), "1 of 2 trials failed") {
 			t.Errorf("%d jobs\n%s", n, r.stderr)
 		}
 	})

@@ -85,7 +85,7 @@ func TestParseName(t *testing.T) {
 func TestScript(t *testing.T) {
 	got := script{
 		title: "A\nsweep", first: 1, parts: 50,
-		options: []Option{array([]int{0, 1, 2, 4, 6, 7}, 4), {"output", "/out 100%%/slurm/%A_%a.log"},
+		options: []Option{{"array", "0-2,4,6-7%4"}, {"output", "/out 100%%/slurm/%A_%a.log"},
 			{"comment", "it's"}, {"no-requeue", ""}},
 		environment: []string{"PRIVKERN_DATA=/data of mine"}, program: "/bin/it's run",
 		work: []string{"--jobs", "1"}, dir: "/out 100%",
@@ -136,13 +136,19 @@ func TestQueueText(t *testing.T) {
 		{3, 0, nil, "3 running"},
 		{3, 5, map[string]int{"Priority": 1, "Resources": 4}, "3 running, 5 waiting (Resources)"},
 		{0, 2, map[string]int{"None": 2}, "0 running, 2 waiting"},
-		{0, 1, map[string]int{"Nodes required for job are DOWN, DRAINED or reserved": 1},
-			"0 running, 1 waiting (Nodes required for job a...)"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if got := queueText(c.running, c.waiting, c.reasons); got != c.want {
 				t.Errorf("%q, not %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestRanges(t *testing.T) {
+	for want, numbers := range map[string][]int{"": nil, "4": {4}, "0-2,4,6-7": {0, 1, 2, 4, 6, 7}} {
+		if got := ranges(numbers); got != want {
+			t.Errorf("%v is written %q, not %q", numbers, got, want)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,10 +27,6 @@ func theyGoOn(jobs []string) string {
 	return jobNames(jobs) + verb + "; the same command attaches again, `scancel " + strings.Join(jobs, " ") + "` cancels"
 }
 
-// maxReason limits the characters of a reason, because some are sentences and a bar
-// has one line.
-const maxReason = 24
-
 // queueText returns the numbers of tasks that run and wait, with the most frequent
 // reason for waiting.
 func queueText(running, waiting int, reasons map[string]int) string {
@@ -47,27 +42,18 @@ func queueText(running, waiting int, reasons map[string]int) string {
 	}
 	text += fmt.Sprintf(", %d waiting", waiting)
 	if why != "" {
-		if r := []rune(why); len(r) > maxReason {
-			why = string(r[:maxReason]) + "..."
-		}
 		text += " (" + why + ")"
 	}
 	return text
 }
 
-// maxNamed limits the parts that are named in a line.
-const maxNamed = 8
-
-// partNames returns "part 2 of 3" or "parts 1, 2 of 3".
+// partNames returns "part 2 of 3" or "parts 1-2,7 of 9".
 func partNames(parts []int, of int) string {
-	names := strings.Trim(strings.ReplaceAll(fmt.Sprint(parts[:min(len(parts), maxNamed)]), " ", ", "), "[]")
-	if more := len(parts) - maxNamed; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
+	noun := "part"
+	if len(parts) > 1 {
+		noun = "parts"
 	}
-	if len(parts) == 1 {
-		return fmt.Sprintf("part %s of %d", names, of)
-	}
-	return fmt.Sprintf("parts %s of %d", names, of)
+	return fmt.Sprintf("%s %s of %d", noun, ranges(parts), of)
 }
 
 // lost returns the message about lost tasks and the states in which they ended.
@@ -127,20 +113,11 @@ func (w *watch) report(parts []int) {
 // logEnd returns the last lines of a file.
 func logEnd(path string) (string, error) {
 	const size, lines = 4096, 8
-	f, err := os.Open(path)
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err == nil && info.Size() > size {
-		if _, err := f.Seek(-size, io.SeekEnd); err != nil {
-			return "", err
-		}
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, size))
-	if err != nil {
-		return "", err
-	}
+	raw = raw[max(0, len(raw)-size):]
 	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(raw), "?")), "\n")
 	return strings.TrimSpace(strings.Join(all[max(0, len(all)-lines):], "\n")), nil
 }

@@ -64,28 +64,24 @@ func (s script) text() string {
 	return b.String()
 }
 
-// array returns the option for an array of tasks with the given rising indexes, of
-// which at most running run at a time (0: any number).
-func array(indexes []int, running int) Option {
-	var value []byte
-	for i := 0; i < len(indexes); {
+// ranges writes rising numbers as ranges, such as "0-2,5".
+func ranges(numbers []int) string {
+	var out []byte
+	for i := 0; i < len(numbers); {
 		j := i
-		for j+1 < len(indexes) && indexes[j+1] == indexes[j]+1 {
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
 			j++
 		}
 		if i > 0 {
-			value = append(value, ',')
+			out = append(out, ',')
 		}
-		value = fmt.Append(value, indexes[i])
+		out = fmt.Append(out, numbers[i])
 		if j > i {
-			value = fmt.Appendf(value, "-%d", indexes[j])
+			out = fmt.Appendf(out, "-%d", numbers[j])
 		}
 		i = j + 1
 	}
-	if running > 0 {
-		value = fmt.Appendf(value, "%%%d", running)
-	}
-	return Option{"array", string(value)}
+	return string(out)
 }
 
 // logPath returns the path of a task's log.
@@ -122,9 +118,13 @@ func (w *watch) submitJob(ctx context.Context, base int, parts []int) error {
 	if strings.ContainsAny(w.dir+cwd, "\"\\\n") {
 		return fmt.Errorf("batch scripts cannot name folders with a quote, a backslash or a line break: %q, %q", w.dir, cwd)
 	}
-	var indexes []int
-	for _, part := range parts {
-		indexes = append(indexes, part-base-1)
+	indexes := make([]int, len(parts))
+	for i, part := range parts {
+		indexes[i] = part - base - 1
+	}
+	array := ranges(indexes)
+	if w.MaxRunning > 0 {
+		array += fmt.Sprintf("%%%d", w.MaxRunning)
 	}
 	logs := strings.ReplaceAll(filepath.Join(w.dir, folder), "%", "%%") + "/%A_%a.log"
 	name := w.jobName
@@ -132,7 +132,7 @@ func (w *watch) submitJob(ctx context.Context, base int, parts []int) error {
 	s := script{
 		title: w.plan.Title, environment: w.Environment, program: w.Program, work: w.Work, dir: w.dir,
 		first: base + 1, parts: w.parts,
-		options: []Option{{"job-name", name.String()}, array(indexes, w.MaxRunning), {"output", logs},
+		options: []Option{{"job-name", name.String()}, {"array", array}, {"output", logs},
 			{"open-mode", "truncate"}, {"chdir", cwd}, {"no-requeue", ""}},
 	}
 	given, alone := w.Options, ""
@@ -149,10 +149,7 @@ func (w *watch) submitJob(ctx context.Context, base int, parts []int) error {
 		// The limit is that of an array job: so one follows upon another.
 		s.options = after(s.options, w.live[len(w.live)-1])
 	}
-	path, err := w.newScript()
-	if err != nil {
-		return err
-	}
+	path := filepath.Join(w.dir, folder, name.String()+".sh")
 	if err := disk.WriteFile(disk.System, path, []byte(s.text())); err != nil {
 		return err
 	}
@@ -168,18 +165,6 @@ func (w *watch) submitJob(ctx context.Context, base int, parts []int) error {
 	}
 	w.Observer.Notice(fmt.Sprintf("submitted %s%s as job %s", text.Count(len(parts), "task"), alone, job), false)
 	return nil
-}
-
-// newScript returns the path of the next batch script.
-func (w *watch) newScript() (string, error) {
-	files, err := os.ReadDir(filepath.Join(w.dir, folder))
-	n := 1
-	for _, f := range files {
-		if filepath.Ext(f.Name()) == ".sh" {
-			n++
-		}
-	}
-	return filepath.Join(w.dir, folder, fmt.Sprintf("%03d.sh", n)), err
 }
 
 // exclusive returns the options of a job that has its nodes to itself.

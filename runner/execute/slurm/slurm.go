@@ -88,9 +88,8 @@ func (e *Executor) Execute(ctx context.Context, s *store.Store, p *plan.Plan) (s
 	if err := disk.MakeFolder(disk.System, filepath.Join(dir, folder), 0o777); err != nil {
 		return schedule.Summary{}, fmt.Errorf("the output folder cannot be written: %w", err)
 	}
-	w := &watch{Executor: e, dir: dir, start: time.Now(),
-		results: results{store: s, plan: p, done: make([]bool, len(p.Trials))},
-		last:    map[int]task{}, tries: map[int]int{}, lostSince: map[int]time.Time{}}
+	w := &watch{Executor: e, dir: dir, start: time.Now(), store: s, plan: p, done: make([]bool, len(p.Trials)),
+		last: map[int]task{}, tries: map[int]int{}, lostSince: map[int]time.Time{}}
 	w.summary.Total = len(p.Trials)
 	defer func() {
 		if w.unlock != nil {

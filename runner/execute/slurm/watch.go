@@ -12,15 +12,18 @@ import (
 	"privkern/runner/execute/schedule"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/store"
 	"privkern/runner/text"
 )
 
 // watch follows one run of an executor. Parts are counted from 1.
 type watch struct {
 	*Executor
-	dir   string
-	start time.Time
-	results
+	dir     string
+	start   time.Time
+	store   *store.Store
+	plan    *plan.Plan
+	done    []bool // trials with a result
 	summary schedule.Summary
 
 	unlock func() // not nil: this program submits and cancels; others wait for results
@@ -151,15 +154,17 @@ func (w *watch) attached(planned division) {
 	}
 }
 
-// withdraw puts the records aside that are to be made again. It is done once, before
-// the first submission, because a task that is submitted again must not repeat the
-// trials of others, and only for jobs that will be accepted.
+// withdraw puts the records aside that are to be made again, before the first submission,
+// because a task that is submitted again must not repeat the trials of others. With
+// --retry it is done only for jobs that will be accepted.
 func (w *watch) withdraw(ctx context.Context) error {
-	if w.Retry == schedule.RetryNone || len(w.live) > 0 {
+	if len(w.live) > 0 {
 		return nil
 	}
-	if err := testSubmit(ctx, w.Options); err != nil {
-		return err
+	if w.Retry != schedule.RetryNone {
+		if err := testSubmit(ctx, w.Options); err != nil {
+			return err
+		}
 	}
 	n := 0
 	for _, t := range w.plan.Trials {
@@ -167,13 +172,16 @@ func (w *watch) withdraw(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !ok || rec.Status == record.Skipped || w.Retry == schedule.RetryFailed && rec.Status != record.Failed {
+		again := ok && (w.Retry == schedule.RetryAll || w.Retry == schedule.RetryFailed && rec.Status == record.Failed)
+		if !again && (!ok || rec.Status != record.Skipped) { // missing data may be there now
 			continue
 		}
 		if err := w.store.Withdraw(t.Key); err != nil {
 			return err
 		}
-		n++
+		if again && rec.Status != record.Skipped {
+			n++
+		}
 	}
 	if n > 0 {
 		w.Observer.Notice(fmt.Sprintf("--retry %s: %s put aside, to be run again", w.Retry, text.Count(n, "record")), false)
@@ -183,24 +191,20 @@ func (w *watch) withdraw(ctx context.Context) error {
 
 // planned counts the results of earlier commands.
 func (w *watch) planned() error {
-	var failed []func()
 	work := plan.Workload{Plan: w.plan}
-	seconds := map[string]float64{} // by key
-	if err := w.update(func(t plan.Trial, rec *record.Record) {
-		seconds[t.Key] = rec.Timing.WallS
-		w.summary.Count(rec.Status)
-		w.summary.Cached++
+	var failed []func()
+	if err := w.update(func(i int, t plan.Trial, rec *record.Record) {
+		work.Past = append(work.Past, plan.Past{Index: i, Seconds: rec.Timing.WallS})
 		if rec.Status == record.Failed && rec.Error != nil {
 			failed = append(failed, func() { w.Observer.FailedBefore(t, *rec.Error) })
 		}
 	}); err != nil {
 		return err
 	}
+	w.summary.Cached = len(work.Past)
 	w.Observer.Planned(w.summary.Total, w.summary.Cached)
-	for i, t := range w.plan.Trials {
-		if w.done[i] {
-			work.Past = append(work.Past, plan.Past{Index: i, Seconds: seconds[t.Key]})
-		} else {
+	for i, done := range w.done {
+		if !done {
 			work.Pending = append(work.Pending, i)
 		}
 	}
@@ -213,14 +217,36 @@ func (w *watch) planned() error {
 	return nil
 }
 
-// look counts new results; failed reports whether one of them is a failure.
+// look reports new results; failed reports whether one of them is a failure.
 func (w *watch) look() (failed bool, err error) {
-	err = w.update(func(t plan.Trial, rec *record.Record) {
-		w.summary.Count(rec.Status)
+	err = w.update(func(_ int, t plan.Trial, rec *record.Record) {
 		w.Observer.Finished(t, rec)
 		failed = failed || rec.Status == record.Failed
 	})
 	return failed, err
+}
+
+// update counts new records, and calls found for each.
+func (w *watch) update(found func(i int, t plan.Trial, rec *record.Record)) error {
+	keys, err := w.store.Keys()
+	if err != nil {
+		return err
+	}
+	for i, t := range w.plan.Trials {
+		if w.done[i] || !keys[t.Key] {
+			continue
+		}
+		rec, ok, err := w.store.Get(t.Key)
+		if err != nil {
+			return err
+		}
+		if ok { // otherwise the trial's task puts the file aside
+			w.done[i] = true
+			w.summary.Count(rec.Status)
+			found(i, t, rec)
+		}
+	}
+	return nil
 }
 
 // interrupted leaves the jobs, or cancels them where Cancel decides so.
