@@ -70,23 +70,31 @@ func NewRecord(job Job) (*record.Record, error) {
 // given number of goroutines that compute.
 type Opener func(backend, dtype string, workers int) (io.Closer, error)
 
-// withEngine calls f with the job's trial, for which an engine is open where there is
-// an opener.
-func withEngine[R any](e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
+// compute calls f with the job's trial, for which an engine is open where there is an
+// opener, and turns a panic into an error.
+func compute[R any](e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
 	f func(*experiment.Trial) (*R, error)) (result *R, err error) {
-	t := newTrial(e, job, progress)
-	if open == nil {
-		return f(t)
-	}
-	if t.Engine, err = open(job.Backend, job.DType, t.Workers); err != nil {
-		return nil, notOpened(err)
-	}
 	defer func() {
-		if closed := t.Engine.Close(); closed != nil {
-			result, err = nil, errors.Join(err, closed)
+		if p := recover(); p != nil {
+			result, err = nil, &panicError{experiment: e.Name, value: p, stack: string(debug.Stack())}
 		}
 	}()
-	return f(t)
+	t := newTrial(e, job, progress)
+	if open != nil {
+		if t.Engine, err = open(job.Backend, job.DType, t.Workers); err != nil {
+			return nil, notOpened(err)
+		}
+		defer func() {
+			if closed := t.Engine.Close(); closed != nil {
+				result, err = nil, errors.Join(err, closed)
+			}
+		}()
+	}
+	result, err = f(t)
+	if err == nil && result == nil {
+		err = errors.New("the experiment returned no result")
+	}
+	return result, err
 }
 
 // Execute runs the job in this process, with an engine of open, which may be nil. The
@@ -106,14 +114,12 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	others := watchTimes(e, job)
 	machine.ResetPeakRSS()
 	wall, cpu := time.Now(), machine.CPUSeconds()
-	result, err := guarded(e, func() (*experiment.Result, error) {
-		return withEngine(e, job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
-			if shelf != nil {
-				t.Keeper = shelf
-			}
-			return e.Run(ctx, t, t.Params)
-		}))
-	})
+	result, err := compute(e, job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
+		if shelf != nil {
+			t.Keeper = shelf
+		}
+		return e.Run(ctx, t, t.Params)
+	}))
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,
 		PeakRSSBytes: machine.PeakRSS()}
 	beside := others(ctx)
@@ -203,7 +209,7 @@ func newTrial(e *experiment.Experiment, job Job, progress ProgressFunc) *experim
 const judgedOnly = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
 	"allows, and metrics are computed from the data; what may be published is what --release writes"
 
-// privacyOf adds to an experiment's words where the noise came from.
+// privacyOf adds the source of the noise to an experiment's statement.
 func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
 	if privacy == nil {
 		return nil
@@ -217,20 +223,6 @@ func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
 		p.Notes = []string{}
 	}
 	return &p
-}
-
-// guarded calls a function of the experiment and turns a panic into an error.
-func guarded[R any](e *experiment.Experiment, call func() (*R, error)) (result *R, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			result, err = nil, &panicError{experiment: e.Name, value: p, stack: string(debug.Stack())}
-		}
-	}()
-	result, err = call()
-	if err == nil && result == nil {
-		err = errors.New("the experiment returned no result")
-	}
-	return result, err
 }
 
 // panicError is a panic of an experiment. Its text is without the stack, which

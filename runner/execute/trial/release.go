@@ -85,7 +85,7 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 
 // publish computes the output and its record, except for the statement on privacy.
 func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress ProgressFunc,
-	compute func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Release, error),
+	run func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Release, error),
 	check func(*experiment.Experiment, *experiment.Release) error,
 ) (*record.Record, *experiment.Release, error) {
 	job.Datasets, job.RNG = nil, "" // digests of private data, and the salt of their key
@@ -95,12 +95,10 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	if err != nil {
 		return nil, nil, err
 	}
-	// How long it takes and how much memory may depend on private data: it has no timing.
-	release, err := guarded(e, func() (*experiment.Release, error) {
-		return withEngine(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
-			t.Book, t.Entropy = o.Book, rand.Reader
-			return compute(ctx, t, t.Params)
-		})
+	// Duration and memory may depend on private data: the record has no timing.
+	release, err := compute(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
+		t.Book, t.Entropy = o.Book, rand.Reader
+		return run(ctx, t, t.Params)
 	})
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
