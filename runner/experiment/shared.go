@@ -36,7 +36,7 @@ type Keeper interface {
 //
 // The name describes the work, such as "kernel matrix", and key gets everything that
 // its result depends on besides the name and the trial's experiment, result version,
-// backend, element type and class of kernels: settings, the seed where random streams
+// backend, element type and BLAS class: settings, the seed where random streams
 // are drawn from, and the data themselves.
 //
 // Outside of a sweep, and where noise is secure, compute is called and nothing is kept:

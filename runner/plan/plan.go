@@ -61,7 +61,7 @@ type Options struct {
 	Tables    []string    `json:"tables"`    // to be printed at the end
 	Backend   string      `json:"backend"`
 	DType     string      `json:"dtype"` // element type of the trials
-	// BLASClass is the class of kernels (see record.Provenance.Class) of the machine
+	// BLASClass is the BLAS class (see record.Provenance.Class) of the machine
 	// that makes the plan. A trial's record has the class that computed it: other machines
 	// may run parts of the plan. Plans of early versions lack it.
 	BLASClass string `json:"blas_class,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"privkern/runner/claims/claimtest"
 	"privkern/runner/claims/judge"
+	"privkern/runner/claims/ledger"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
 )
@@ -232,17 +233,21 @@ tables:
 `
 	for seedless, freedom := range map[bool]float64{true: 5, false: 0} {
 		t.Run(fmt.Sprint(seedless), func(t *testing.T) {
-			tables, reg := tablesOf(t, text)
+			reg := claimtest.Registry()
 			demo, err := reg.Lookup("demo/traces")
 			if err != nil {
 				t.Fatal(err)
 			}
 			demo.Seedless = func(p experiment.Params) bool { return seedless && strings.Contains(fmt.Sprint(p), "points:3") }
+			l, err := ledger.Read("demo/ledger.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
 			index, err := judge.Index(slices.Values(append(traces(t, 1, 2, 3, 4, 5, 6), other(t, 4)...)))
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := judge.Evaluate(tables[0], reg, index)
+			e, err := judge.Evaluate(l.Tables[0], reg, index)
 			if err != nil {
 				t.Fatal(err)
 			}

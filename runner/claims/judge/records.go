@@ -110,9 +110,7 @@ func (r *Records) unplanned(t *ledger.Table, all []ledger.Claim) []string {
 // warningsOf returns the warnings of an outcome that concern a side's metric. Warnings about
 // a trial's times concern no other metric.
 func warningsOf(o *outcome, s *ledger.Side) []string {
-	if slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
-		return m.Timing && m.Covers(s.Metric)
-	}) {
+	if s.Timed() {
 		return o.warnings
 	}
 	return slices.DeleteFunc(slices.Clone(o.warnings), record.AboutTimes)

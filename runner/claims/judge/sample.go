@@ -190,9 +190,7 @@ func (s *sample) estimate() *Estimate {
 
 // seedless reports whether no trial of the sides draws at random.
 func seedless(sides []*ledger.Side) bool {
-	return !slices.ContainsFunc(sides, func(s *ledger.Side) bool {
-		return s.Experiment.Seedless == nil || !s.Experiment.Seedless(s.Params)
-	})
+	return !slices.ContainsFunc(sides, func(s *ledger.Side) bool { return !s.Seedless() })
 }
 
 // subtract returns a − b rounded to the significant digits of the operands, so that

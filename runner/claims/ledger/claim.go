@@ -73,8 +73,11 @@ type Side struct {
 	setting *setting
 }
 
-// timed reports whether the metric measures the speed of the machine.
-func (s *Side) timed() bool {
+// Seedless reports whether the seed changes nothing.
+func (s *Side) Seedless() bool { return s.setting.seedless }
+
+// Timed reports whether the metric measures the speed of the machine.
+func (s *Side) Timed() bool {
 	return slices.ContainsFunc(s.Experiment.Metrics, func(m experiment.Metric) bool {
 		return m.Timing && m.Covers(s.Metric)
 	})

@@ -129,10 +129,10 @@ func (t *Table) conditions(cl *Claim, variant int) Conditions {
 	seedless := len(sides) > 0
 	for _, s := range sides {
 		out.StandIn = cmp.Or(out.StandIn, s.setting.standIn)
-		seedless = seedless && s.setting.seedless
+		seedless = seedless && s.Seedless()
 	}
 	out.Deterministic = valueOf(terms.Deterministic, seedless)
-	out.Times = valueOf(terms.Times, len(cl.Left) > 0 && cl.Left[0].timed())
+	out.Times = valueOf(terms.Times, len(cl.Left) > 0 && cl.Left[0].Timed())
 	return out
 }
 

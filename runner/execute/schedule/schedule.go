@@ -224,7 +224,7 @@ type run struct {
 
 	failedBefore map[int]string // position in this part of the plan to reason
 	past         []plan.Past    // of the trials that have a record
-	// kept are the classes of kernels of the results that are there and stay.
+	// kept are the BLAS classes of the results that are there and stay.
 	kept record.Classes
 	// seen has the stored versions of trials that are run again, by their position in
 	// the plan. A result that another runner stores meanwhile is another version.

@@ -241,9 +241,9 @@ func TestParquetReadsBack(t *testing.T) {
 		[]string{"ok", "ok", "failed", "skipped", "not_run"})
 	equal(t, "epsilon", *rows[0].Epsilon, math.Inf(1))
 	if rows[0].Class != nil || rows[4].Class != nil { // a record that names no BLAS, and none
-		t.Errorf("classes of kernels %v and %v", rows[0].Class, rows[4].Class)
+		t.Errorf("BLAS classes %v and %v", rows[0].Class, rows[4].Class)
 	}
-	equal(t, "class of kernels", *rows[1].Class, "openblas-0.3.21-zen")
+	equal(t, "BLAS class", *rows[1].Class, "openblas-0.3.21-zen")
 	equal(t, "exact", *rows[0].Exact, true)
 	equal(t, "method", *rows[1].Method, "a, \"quoted\"\nname")
 	equal(t, "method of the other", *rows[3].Method, "4")
