@@ -32,7 +32,7 @@ type TrialTally struct {
 	experiments []*settings
 	byName      map[string]*settings
 	problems    map[problemID]*Incident
-	machines    map[machineID]*MachineGroup
+	machines    []*MachineGroup           // in the order of first use
 	datasets    map[string]map[string]int // name to digest to trials
 	classes     record.Classes            // of the results
 	privacy     []*PrivacyGroup           // the first keptPrivacy
@@ -46,10 +46,8 @@ type TrialTally struct {
 // may be nil.
 func NewTrialTally(reg *experiment.Registry) *TrialTally {
 	return &TrialTally{reg: reg, counts: map[record.Status]int{}, byKey: map[string]int{}, texts: newValues(),
-		origins: newValues(), byName: map[string]*settings{},
-		problems: map[problemID]*Incident{}, machines: map[machineID]*MachineGroup{}, datasets: map[string]map[string]int{},
-		classes:   record.Classes{},
-		privacyOf: map[[sha256.Size]byte]int{}}
+		origins: newValues(), byName: map[string]*settings{}, problems: map[problemID]*Incident{},
+		datasets: map[string]map[string]int{}, classes: record.Classes{}, privacyOf: map[[sha256.Size]byte]int{}}
 }
 
 // Add adds a planned trial with its record, nil where it has not run. The report has the order
@@ -239,45 +237,39 @@ func (t *TrialTally) Privacy() []*PrivacyGroup { return t.privacy[:min(len(t.pri
 // PrivacyOmitted returns the number of further blocks.
 func (t *TrialTally) PrivacyOmitted() int { return len(t.privacyOf) - len(t.Privacy()) }
 
-type machineID struct{ version, revision, golang, cpu, gpu, blas, backend, dtype string }
-
 // MachineGroup is a program on a machine that computed trials.
 type MachineGroup struct {
 	record.Provenance
 	Backend, DType string
 	Trials         int
-
-	order int
 }
 
 // addProvenance returns the number of the machine, from 0.
 func (t *TrialTally) addProvenance(r *record.Record) int {
 	p := r.Provenance
-	id := machineID{p.Version, p.Revision, p.Go, p.CPU, p.GPU, p.BLAS, r.Backend, r.DType}
-	m := t.machines[id]
-	if m == nil {
-		m = &MachineGroup{Provenance: p, Backend: r.Backend, DType: r.DType, order: len(t.machines)}
-		t.machines[id] = m
+	at := slices.IndexFunc(t.machines, func(m *MachineGroup) bool {
+		return m.Version == p.Version && m.Revision == p.Revision && m.Go == p.Go && m.CPU == p.CPU && m.GPU == p.GPU &&
+			m.BLAS == p.BLAS && m.Backend == r.Backend && m.DType == r.DType
+	})
+	if at < 0 {
+		at = len(t.machines)
+		t.machines = append(t.machines, &MachineGroup{Provenance: p, Backend: r.Backend, DType: r.DType})
 	}
-	m.Trials++
+	t.machines[at].Trials++
 	for name, digest := range p.Datasets {
 		if t.datasets[name] == nil {
 			t.datasets[name] = map[string]int{}
 		}
 		t.datasets[name][digest]++
 	}
-	return m.order
+	return at
 }
 
 // Classes names the BLAS classes of the results; it is empty for a single one.
 func (t *TrialTally) Classes() string { return t.classes.Sentence() }
 
 // Machines returns the machines of the trials, in the order of first use.
-func (t *TrialTally) Machines() []*MachineGroup {
-	return slices.SortedFunc(maps.Values(t.machines), func(a, b *MachineGroup) int {
-		return cmp.Compare(a.order, b.order)
-	})
-}
+func (t *TrialTally) Machines() []*MachineGroup { return t.machines }
 
 // DatasetGroup is a data set that trials have read.
 type DatasetGroup struct {
