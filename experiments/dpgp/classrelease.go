@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"privkern/experiments/dpgp/classmodel"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/method"
+	"privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -88,7 +88,7 @@ func (r *classRelease) publish(
 		if err != nil {
 			return nil, nil, fmt.Errorf("class %s: %w", r.rows.Classes[class], err)
 		}
-		file.Means, file.Covariances = append(file.Means, p.Mean), append(file.Covariances, own.Rows(p.Cov))
+		file.Means, file.Covariances = append(file.Means, p.Mean), append(file.Covariances, model.Rows(p.Cov))
 		file.Mechanism.Lambda = p.Ridge
 	}
 	return file, experiment.MetricValues(struct {
@@ -107,7 +107,7 @@ func (c *ownClassifier) file(privacy *experiment.Privacy) *classmodel.Model {
 		Format: classmodel.Format, About: classmodel.About,
 		Inputs: c.rows.Inputs, Output: c.rows.Output, Classes: c.rows.Classes,
 		Kernel: classmodel.Kernel{Name: "EQ", Lengthscales: lengthscales, Variance: c.Model.Variance},
-		Centre: c.classifier.labels.centre, Jitter: c.Model.Inducing.Jitter, Inducing: own.Rows(c.z),
+		Centre: c.classifier.labels.centre, Jitter: c.Model.Inducing.Jitter, Inducing: model.Rows(c.z),
 		Mechanism: classmodel.Mechanism{
 			Epsilon: c.settings.Epsilon, Delta: c.settings.Delta, Sensitivity: c.Noise.Sensitivity,
 			Bound: c.settings.Bound.String(), NormSquared: c.Noise.NormSquared, Alpha: c.settings.Alpha,

@@ -3,8 +3,6 @@
 package own
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dpgp/sparse"
@@ -40,14 +38,4 @@ func Model(
 	}
 	scaling := sparse.Scaling(lengthscale)
 	return sparse.NewModel(scaling.Apply(z), 1, variance, noise, jitter), scaling
-}
-
-// Rows returns copies of the rows of a matrix.
-func Rows(a *mat.Dense) [][]float64 {
-	n, _ := a.Dims()
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = slices.Clone(a.RawRowView(i))
-	}
-	return out
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"privkern/experiments/dpgp/modelfile"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/method"
+	"privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -88,7 +88,7 @@ func (l *Learner) file(p *sparse.Posterior, privacy *experiment.Privacy) *modelf
 		Output: modelfile.Output{Name: l.rows.Output, Centre: l.rows.Centre, Scale: l.rows.Scale},
 		Kernel: l.kernel(),
 		Noise:  l.Model.Noise, Jitter: l.Model.Inducing.Jitter,
-		Inducing: own.Rows(l.z), Mean: p.Mean, Covariance: own.Rows(p.Cov),
+		Inducing: model.Rows(l.z), Mean: p.Mean, Covariance: model.Rows(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: l.settings.Epsilon, Delta: l.settings.Delta, Sensitivity: l.Noise.Sensitivity,
 			Bound: l.bound.String(), NormSquared: l.Noise.NormSquared,

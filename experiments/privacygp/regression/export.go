@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/runner/experiment"
 )
@@ -118,14 +119,15 @@ func (p *prepared) file(w []float64, grid float64, privacy *experiment.Privacy) 
 			"sum ((x - x')/lengthscale)^2.",
 		Inputs: p.rows.names, Output: p.rows.output,
 		Kernel: modelfile.Kernel{Name: p.settings.Kernel.String(), Lengthscales: p.Lengthscales, Variance: p.Variance},
-		Mean:   p.Mean, Noise: p.Noise, X: rowsOf(p.rows.x), Obfuscated: w, Covariance: rowsOf(covariance), Tau: p.tau,
+		Mean:   p.Mean, Noise: p.Noise, X: model.Rows(p.rows.x), Obfuscated: w,
+		Covariance: model.Rows(covariance), Tau: p.tau,
 		Grid: grid, Condition: p.kept(), Privacy: privacy,
 	}
 }
 
 // kept returns the variances that the noise keeps, in the unit of the output.
 func (p *prepared) kept() *modelfile.Condition {
-	c := &modelfile.Condition{Places: rowsOf(p.rows.places), Everywhere: p.method == uniform}
+	c := &modelfile.Condition{Places: model.Rows(p.rows.places), Everywhere: p.method == uniform}
 	for i, share := range p.xi {
 		v := p.Variance * share
 		if p.settings.XiUnit == ofOutput {
@@ -137,14 +139,4 @@ func (p *prepared) kept() *modelfile.Condition {
 		c.Kernel = &modelfile.Kernel{Name: p.h.name, Lengthscales: p.h.lengthscales, Variance: p.Variance * p.h.variance}
 	}
 	return c
-}
-
-// rowsOf returns copies of the rows of a.
-func rowsOf(a *mat.Dense) [][]float64 {
-	n, _ := a.Dims()
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = slices.Clone(a.RawRowView(i))
-	}
-	return out
 }
