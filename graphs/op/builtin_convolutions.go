@@ -10,7 +10,12 @@ import (
 )
 
 // convolutions are the operations of convolution nets on images, which are
-// batch×channels×height×width.
+// batch×channels×height×width (n, c, y, x). A window of h×w elements at the place (i, j) of the
+// result covers the pixels
+//
+//	y = i·strideH − padH + k·dilationH for 0 ≤ k < h,  x = j·strideW − padW + l·dilationW for 0 ≤ l < w;
+//
+// pixels outside of the image are zero, or for pooling have no part.
 func convolutions() []Builtin {
 	return []Builtin{imageColumns(), columnsImage(), maxPool(), maxPoolGradient(), averagePool(), averagePoolGradient(),
 		imageMeans()}
@@ -40,7 +45,8 @@ func columnsOn(c kernels.Columns, images, columns tensor.Shape) kernels.Columns 
 }
 
 // imageColumns copies the elements of each window to a row, so that a convolution is a
-// product (im2col).
+// product (im2col): row (n, i, j) has the channels·h·w pixels of a window, which the filters,
+// filters×channels·h·w, multiply.
 func imageColumns() Builtin {
 	return Builtin{Name: "columns of windows", kind: "im2colOp",
 		queue: func(p *parameters) func(Stream) {
@@ -54,7 +60,8 @@ func imageColumns() Builtin {
 		cases: convolutionCases}
 }
 
-// columnsImage is the derivative of imageColumns.
+// columnsImage is the derivative of imageColumns: each pixel gets the sum of the
+// derivatives by its copies.
 func columnsImage() Builtin {
 	return Builtin{Name: "columns of windows, derivative", kind: "col2imOp",
 		queue: func(p *parameters) func(Stream) {
@@ -120,7 +127,8 @@ func poolOn(t Stream, k kernels.Pool, images, pooled tensor.Shape) (kernels.Pool
 	return k, true
 }
 
-// maxPool is the largest element of each window.
+// maxPool is the largest element of each window. Its Index, which the derivative needs, is that
+// of the first such element in the plane.
 func maxPool() Builtin {
 	return Builtin{Name: "largest of windows", kind: "maxPoolOp",
 		queue: func(p *parameters) func(Stream) {
@@ -181,7 +189,7 @@ func maxPoolCases(s *sampler) (all []Case) {
 }
 
 // averagePool is gorgonia's average of windows: their sums divided by the width of the
-// image.
+// image, where the mean would divide by h·w.
 func averagePool() Builtin {
 	return Builtin{Name: "average of windows", kind: "avgPoolOp",
 		queue: func(p *parameters) func(Stream) {
@@ -222,7 +230,8 @@ func averagePoolCases(s *sampler) (all []Case) {
 	return all
 }
 
-// imageMeans is the mean of each plane. gorgonia has no derivative of it.
+// imageMeans is the mean of each plane, batch×channels×1×1, in float64 and rounded once. gorgonia
+// has no derivative of it.
 func imageMeans() Builtin {
 	return Builtin{Name: "mean of images", kind: "globalAveragePoolOp",
 		queue: always(func(t Stream) {

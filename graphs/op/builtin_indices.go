@@ -58,7 +58,8 @@ func pickedOn(t Stream, axis int) (kernels.Lines, bool) {
 	return linesOf(shape, axis, axis+1), true
 }
 
-// picking gathers the elements with some indices along an axis.
+// picking gathers the elements with some indices along an axis: y[o, j, i] = x[o, index_j, i],
+// where o and i stand for the axes before and after it.
 func picking() Builtin {
 	return Builtin{Name: "pick by index", kind: "byIndicesOp", other: map[int]tensor.Dtype{1: tensor.Int},
 		queue: func(p *parameters) func(Stream) {
@@ -73,7 +74,8 @@ func picking() Builtin {
 		cases: pickingCases}
 }
 
-// pickingGradient sums the derivatives by all copies of each element.
+// pickingGradient sums the derivatives by all copies of each element: element [o, l, i] is
+// Σ_j g[o, j, i] over the j with index_j = l.
 func pickingGradient() Builtin {
 	return Builtin{Name: "pick by index, derivative", kind: "byIndicesOpDiffOp",
 		other: map[int]tensor.Dtype{2: tensor.Int},

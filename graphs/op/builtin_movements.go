@@ -17,8 +17,8 @@ func movements() []Builtin {
 		element(), diagonal(), upsampling(), upsamplingGradient()}
 }
 
-// transposition puts axes into another order: a copy, because kernels take no
-// strides.
+// transposition puts axes into another order: axis a of the result is axis pattern[a] of the
+// operand. It is a copy, because kernels take no strides.
 func transposition() Builtin {
 	return Builtin{Name: "transpose", kind: "transposeOp",
 		queue: func(p *parameters) func(Stream) {
@@ -87,8 +87,9 @@ func sameSize(t Operands) bool {
 	return same
 }
 
-// repetition repeats each element along an axis. How often is in the shapes; the
-// second operand is the same number.
+// repetition repeats each element along an axis: y[o, r, i] = x[o, ⌊r/by⌋, i], where o and i stand
+// for the axes before and after it. The number of repetitions follows from the shapes; the second
+// operand is the same number.
 func repetition() Builtin {
 	return Builtin{Name: "repeat", kind: "repeatOp",
 		element: func(p *parameters) func(Operands) kernels.Elementwise {
@@ -379,7 +380,7 @@ func placeOf(t Stream, coordinates []int) (at int, ok bool) {
 	return at, ok
 }
 
-// diagonal is a matrix with the elements of a tensor on its diagonal.
+// diagonal is the n×n matrix with the n elements of a tensor on its diagonal.
 func diagonal() Builtin {
 	return Builtin{Name: "diagonal matrix", kind: "diagFlatOp",
 		queue: always(func(t Stream) {
@@ -396,7 +397,7 @@ func diagonal() Builtin {
 		}}
 }
 
-// upsampling repeats the pixels of images.
+// upsampling repeats the pixels of images: y[n, c, i, j] = x[n, c, ⌊i/by⌋, ⌊j/by⌋].
 func upsampling() Builtin {
 	return Builtin{Name: "upsample", kind: "upsampleOp",
 		queue: func(p *parameters) func(Stream) {

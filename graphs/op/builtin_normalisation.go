@@ -10,12 +10,13 @@ import (
 )
 
 // normalisations are the operations that standardise channels or groups of them, and
-// their derivatives.
+// their derivatives. A tensor is batch×channels×inner, where inner stands for all further axes,
+// and a channel c has n = batch·inner elements.
 func normalisations() []Builtin {
 	return []Builtin{batchNorm(), batchNormGradient(), groupNorm(), groupNormGradient()}
 }
 
-// channelsOf are the channels of a tensor: its second axis.
+// channelsOf returns the channels of a tensor: its second axis.
 func channelsOf(t Stream) (c kernels.Channels, ok bool) {
 	shape := t.Shape(0)
 	if len(shape) < 2 {
@@ -25,7 +26,7 @@ func channelsOf(t Stream) (c kernels.Channels, ok bool) {
 	return kernels.Channels{Batch: shape[0], Channels: shape[1], Inner: sizeOf(shape[2:])}, true
 }
 
-// running are the moving averages of the mean and of the variance that a
+// running returns the moving averages of the mean and of the variance that a
 // normalisation of batches keeps: it computes with them out of training, and training
 // moves them at the end of the run.
 func running(p *parameters) (mean, variance *tensor.Dense) {
@@ -45,7 +46,7 @@ func running(p *parameters) (mean, variance *tensor.Dense) {
 	return mean, variance
 }
 
-// doubles are the elements of a tensor.
+// doubles returns the elements of a tensor in float64.
 func doubles(a *tensor.Dense) []float64 {
 	if data, ok := a.Data().([]float64); ok {
 		return data
@@ -58,7 +59,7 @@ func doubles(a *tensor.Dense) []float64 {
 	return double
 }
 
-// move moves the averages of a tensor towards other numbers by a share.
+// move updates averages: a ← share·v + (1 − share)·a.
 func move(average *tensor.Dense, share float64, to []float64) {
 	switch data := average.Data().(type) {
 	case []float64:
@@ -72,9 +73,10 @@ func move(average *tensor.Dense, share float64, to []float64) {
 	}
 }
 
-// batchNorm standardises channels over a batch, by their own mean and variance in
-// training and by the moving averages of them otherwise (Ioffe and Szegedy, "Batch
-// normalization", 2015).
+// batchNorm standardises channels over a batch, y = (x − m_c)/√(v_c + ε), by their own mean m_c
+// and variance v_c = Σ(x − m_c)²/n in training, and by the moving averages of them otherwise
+// (Ioffe and Szegedy, "Batch normalization", 2015, Algorithm 1). The average of the variance takes
+// n/(n−1) v_c, which has no bias. Scale and shift are operations of their own.
 func batchNorm() Builtin {
 	return Builtin{Name: "normalisation of batches", kind: "BatchNormOp",
 		queue: func(p *parameters) func(Stream) {
@@ -105,7 +107,11 @@ func batchNorm() Builtin {
 		cases: batchNormCases}
 }
 
-// batchNormGradient is the derivative of batchNorm. Out of training gorgonia's takes the
+// batchNormGradient is the derivative of batchNorm. In training m_c and v_c depend on x, so that
+//
+//	∂x = (g − ḡ − (x − m_c) Σ(x − m_c)g / (n(v_c + ε))) / √(v_c + ε)
+//
+// with the mean ḡ of g over the channel. Out of training it is g/√(v_c + ε); gorgonia's takes the
 // variance of images for zero.
 func batchNormGradient() Builtin {
 	return Builtin{Name: "normalisation of batches, derivative", kind: "batchnormDiffOp",
@@ -160,7 +166,8 @@ func batchNormCases(s *sampler) (all []Case) {
 }
 
 // groupNorm standardises groups of the channels of each element of a batch (Wu and He,
-// "Group normalization", 2018).
+// "Group normalization", 2018): it is batchNorm in training with a channel for each element and
+// group, without averages.
 func groupNorm() Builtin {
 	return Builtin{Name: "normalisation of groups", kind: "GroupNormOp",
 		queue: func(p *parameters) func(Stream) {
@@ -189,7 +196,7 @@ func groupNormGradient() Builtin {
 		cases: groupNormCases}
 }
 
-// groupsOf are the groups of channels as channels of one large element.
+// groupsOf returns the groups of channels as channels of one large element.
 func groupsOf(t Stream, groups int) (kernels.Channels, bool) {
 	c, ok := channelsOf(t)
 	if ok && (groups < 1 || c.Channels%groups != 0) {

@@ -25,8 +25,8 @@ const (
 	lessOperator // the first of the comparisons, in the order of kernels.Relation
 )
 
-// pairsOn returns the operands of an operation on matching elements; a scalar goes
-// with every element.
+// pairsOn returns the operands of an operation on matching elements, z_i = f(x_(i·sa), y_(i·sb)) for
+// steps sa and sb of one, or zero for a scalar, which goes with every element.
 func pairsOn(t Operands) (k kernels.Binary, ok bool) {
 	k = kernels.Binary{A: t.In(0), SA: 1, B: t.In(1), SB: 1, Out: t.Out(), N: t.Out().Size()}
 	for _, m := range []struct {

@@ -22,7 +22,8 @@ const (
 	batchedMatrixMatrix
 )
 
-// products are the operations of linear algebra.
+// products are the operations of linear algebra. All launches are [Stream.Product]: C = op(A) op(B)
+// for a batch, in which vectors are matrices of one row or column.
 func products() []Builtin {
 	matrices := product("product", matrixMatrix, matrixProductOn, matrixProductCases)
 	matrices.host = largeProductOnHost
@@ -91,7 +92,7 @@ func matrixProductCases(s *sampler) (all []Case) {
 	return all
 }
 
-// vectorProductOn queues op(A) b.
+// vectorProductOn queues op(A) b, m×k times k.
 func vectorProductOn(t Stream, tA, _ bool) {
 	a, b := t.In(0), t.In(1)
 	m, k := sides(a.Rows, a.Cols, tA)
@@ -189,9 +190,12 @@ func batchedProductCases(s *sampler) (all []Case) {
 		}))
 }
 
-// contraction is a sum of products over pairs of axes of two tensors: a product of
-// matrices, once the axes of the sum are the last of the first tensor and the first of
-// the second.
+// contraction is a sum of products over pairs of axes of two tensors,
+//
+//	c_(p, q) = Σ_r a_(p, r) b_(r, q)
+//
+// for the multi-indices r of these axes, p and q of the others: a product of matrices, once the
+// axes of the sum are the last of the first tensor and the first of the second.
 func contraction() Builtin {
 	return Builtin{Name: "tensor contraction", kind: "tensordotOp",
 		queue: func(p *parameters) func(Stream) {

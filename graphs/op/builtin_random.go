@@ -73,8 +73,8 @@ func randomCases(s *sampler) (all []Case) {
 	return all
 }
 
-// dropout sets elements to zero with some probability, and divides the others by that of
-// being kept. Out of training it is a copy.
+// dropout sets elements to zero with probability p, and divides the others by 1 − p, so that the
+// expectation stays. Out of training it is a copy.
 func dropout() Builtin {
 	return Builtin{Name: "dropout", kind: "dropoutOp",
 		queue: func(p *parameters) func(Stream) {
@@ -126,7 +126,8 @@ func dropped(probability float64) func(in gorgonia.Nodes) (*gorgonia.Node, error
 	return func(in gorgonia.Nodes) (*gorgonia.Node, error) { return gorgonia.Dropout(in[0], probability) }
 }
 
-// dropoutGradient takes the dropped places from the zeros of the result.
+// dropoutGradient is gorgonia's derivative of dropout: g/p where the result is not zero, which
+// takes the dropped places from its zeros. The derivative of dropout is g/(1 − p).
 func dropoutGradient() Builtin {
 	return Builtin{Name: "dropout, derivative", kind: "dropoutDiffOp",
 		element: func(p *parameters) func(Operands) kernels.Elementwise {

@@ -46,7 +46,8 @@ func sizeOf(shape tensor.Shape) int {
 }
 
 // summation is a sum over any axes, in float64 and rounded once for each group of
-// axes that are next to each other.
+// axes that are next to each other. A group counts as one axis, along which a tensor
+// is outer×length×inner; the sum is y[o, i] = Σ_l x[o, l, i].
 func summation() Builtin {
 	return Builtin{Name: "sum", kind: "sumOp",
 		queue: func(p *parameters) func(Stream) {

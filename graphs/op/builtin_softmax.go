@@ -9,12 +9,16 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// softmaxes are softmax, its logarithm, sparsemax, and their derivatives.
+// softmaxes are softmax, its logarithm, sparsemax, and their derivatives. All of them work on
+// the lines of a tensor along one axis; x and y below are a line of operand and result, and g
+// is the derivative of the objective by y.
 func softmaxes() []Builtin {
 	return []Builtin{softmax(), softmaxGradient(), sparsemax(), sparsemaxGradient()}
 }
 
-// softmax is exp x / Σ exp x along one axis, or its logarithm.
+// softmax is y_i = exp(x_i − m) / Σ_j exp(x_j − m) with the largest element m, which keeps
+// exponentials finite and leaves y as it is. Its logarithm is x_i − m − log Σ_j exp(x_j − m). On
+// a device both are computed in float64 and rounded once.
 func softmax() Builtin {
 	return Builtin{Name: "softmax", kind: "softmaxOp",
 		queue: func(p *parameters) func(Stream) {
@@ -32,8 +36,8 @@ func softmax() Builtin {
 		cases: softmaxCases}
 }
 
-// softmaxGradient is the derivative of softmax, from its result. Its default axis is
-// the last one for every shape.
+// softmaxGradient is the derivative of softmax, from its result: (g_i − Σ_j g_j y_j) y_i, or of
+// the logarithm g_i − exp(y_i) Σ_j g_j. Its default axis is the last one for every shape.
 func softmaxGradient() Builtin {
 	return Builtin{Name: "softmax, derivative", kind: "softmaxDiffOp",
 		queue: func(p *parameters) func(Stream) {
@@ -47,7 +51,7 @@ func softmaxGradient() Builtin {
 		cases: softmaxCases}
 }
 
-// alongOn are the lines along one axis, where negative ones count from the end.
+// alongOn returns the lines along one axis, where negative ones count from the end.
 func alongOn(t Stream, shape tensor.Shape, axis int) (kernels.Lines, bool) {
 	if axis < 0 {
 		axis += len(shape)
@@ -81,9 +85,11 @@ func softmaxCases(s *sampler) (all []Case) {
 	return all
 }
 
-// sparsemax is the projection of rows onto the simplex (Martins and Astudillo, "From
-// softmax to sparsemax", 2016). Along the first axis of a matrix the host gives the
-// result transposed, in the shape of the operand; it cannot do tensors of more axes.
+// sparsemax is the Euclidean projection of rows onto the simplex, y_i = max(x_i − τ, 0) with the
+// τ for which Σ_i y_i = 1 (Martins and Astudillo, "From softmax to sparsemax", 2016, Proposition
+// 1). The support has the elements with 1 + r x_(r) > Σ_(s ≤ r) x_(s) for their rank r. Along the
+// first axis of a matrix the host gives the result transposed, in the shape of the operand; it
+// cannot do tensors of more axes.
 func sparsemax() Builtin {
 	return Builtin{Name: "sparsemax", kind: "sparsemaxOp",
 		queue: func(p *parameters) func(Stream) {
@@ -107,7 +113,8 @@ func sparsemax() Builtin {
 		cases: sparsemaxCases}
 }
 
-// sparsemaxGradient is the derivative of sparsemax, from its result.
+// sparsemaxGradient is the derivative of sparsemax, from its result: g_i minus the mean of g over
+// the support y > 0 for an element of it, zero elsewhere.
 func sparsemaxGradient() Builtin {
 	return Builtin{Name: "sparsemax, derivative", kind: "sparsemaxDiffOp",
 		queue: always(func(t Stream) {

@@ -156,20 +156,20 @@ func always(launch func(Stream)) func(*parameters) func(Stream) {
 	return func(*parameters) func(Stream) { return launch }
 }
 
-// built is a case with a graph.
+// built returns a case with a graph.
 func built(name string, condition float64, in []Operand, graph func(in gorgonia.Nodes) (*gorgonia.Node, error)) Case {
 	return Case{Name: name, In: in, Condition: condition,
 		Graph: func(in gorgonia.Nodes) *gorgonia.Node { return gorgonia.Must(graph(in)) }}
 }
 
-// exact is a case whose results are the host's to the last bit: copies, comparisons.
+// exact returns a case whose results are the host's to the last bit: copies, comparisons.
 func exact(name string, in []Operand, graph func(in gorgonia.Nodes) (*gorgonia.Node, error)) Case {
 	c := built(name, 0, in, graph)
 	c.Exact = true
 	return c
 }
 
-// slope is the derivative of Σ graph(in)² by one input: it contains the operations
+// slope returns the derivative of Σ graph(in)² by one input: it contains the operations
 // that only derivatives use.
 func slope(name string, by int, condition float64, in []Operand,
 	graph func(in gorgonia.Nodes) (*gorgonia.Node, error)) Case {

@@ -21,8 +21,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// recorder is a device without memory: it takes launches down and checks that
-// what they read and write has been handed out and is large enough.
+// recorder is a device without memory: it records launches and checks that the memory that
+// they read and write has been handed out and is large enough.
 type recorder struct {
 	in     []tensor.Shape
 	out    tensor.Shape

@@ -78,16 +78,9 @@ func applied(name string, o Op, condition float64, in ...Operand) Case {
 	return Case{Name: name, Op: o, In: in, Condition: condition}
 }
 
-// derived is the gradient of Σ o(in)² by one input: it contains the operations
-// that only derivatives use.
+// derived returns the gradient of Σ o(in)² by one input.
 func derived(name string, o Op, by int, condition float64, in ...Operand) Case {
-	return Case{Name: name, In: in, Condition: condition, Graph: func(in gorgonia.Nodes) *gorgonia.Node {
-		out := gorgonia.Must(gorgonia.Square(gorgonia.Must(o.Apply(in...))))
-		if !out.IsScalar() {
-			out = gorgonia.Must(gorgonia.Sum(out))
-		}
-		return gradient(out, in[by])
-	}}
+	return slope(name, by, condition, in, func(in gorgonia.Nodes) (*gorgonia.Node, error) { return o.Apply(in...) })
 }
 
 // gradient returns the derivative of a scalar node by another node.
