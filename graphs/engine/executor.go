@@ -243,14 +243,14 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outp
 	if d, ok := x.device.Device.(interruptible); ok {
 		d.within(ctx)
 	}
-	visit := x.visit(stay)
+	leases := x.leases(stay)
 	held := newSlots(x)
 	var failed op.Failures // of members of batches
 	defer func() {
 		for slot := range held.live {
 			held.free(slot)
 		}
-		if outputs, err = visit.end(outputs, err, &failed); err != nil {
+		if outputs, err = leases.end(outputs, err, &failed); err != nil {
 			noteFailure(err)
 			err = fmt.Errorf("%s: %w", x.graph.Program, err)
 		}
@@ -258,7 +258,7 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outp
 	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
 	}
-	if err := x.load(visit, held, inputs); err != nil {
+	if err := x.load(leases, held, inputs); err != nil {
 		return nil, err
 	}
 	if x.schedule != nil && x.schedule.takes(held.values) {
@@ -269,14 +269,14 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outp
 	if err != nil {
 		return nil, err
 	}
-	return visit.outputs(held.values, held.live)
+	return leases.outputs(held.values, held.live)
 }
 
 // load gives slots the values that a run begins with: constants, pinned inputs, and the
 // run's own inputs, which are uploaded.
-func (x *Executor) load(visit *visit, held *slots, inputs Values) (err error) {
+func (x *Executor) load(leases *leases, held *slots, inputs Values) (err error) {
 	for slot, m := range x.kept {
-		if held.values[slot], err = visit.lend(slot, m.retain()); err != nil {
+		if held.values[slot], err = leases.lend(slot, m.retain()); err != nil {
 			return err
 		}
 	}
@@ -285,7 +285,7 @@ func (x *Executor) load(visit *visit, held *slots, inputs Values) (err error) {
 		if !used || x.pinned[name] {
 			continue
 		}
-		if held.values[slot], held.live[slot], err = visit.input(slot, inputs[name]); err != nil {
+		if held.values[slot], held.live[slot], err = leases.input(slot, inputs[name]); err != nil {
 			return fmt.Errorf("input %q: %w", name, err)
 		}
 	}

@@ -145,7 +145,7 @@ func TestMembersFailInOrder(t *testing.T) {
 }
 
 // Steps run at the same time on the host where that pays, and in order elsewhere.
-func TestWhatIsScheduled(t *testing.T) {
+func TestScheduledPrograms(t *testing.T) {
 	factors := func(n int, chained, drops bool) Program {
 		return Program{Name: "factors", Draws: drops, Build: func(b *Builder) {
 			l := b.Cholesky(b.Input("a", n, n))

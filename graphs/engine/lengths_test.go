@@ -12,7 +12,7 @@ import (
 
 // The derivative of a sum is one for each element, however they are computed: their number alone
 // is needed.
-func TestWhatOnlyLengthsAreOfIsNotComputed(t *testing.T) {
+func TestOperandsOfLengthsAreNotComputed(t *testing.T) {
 	device := newFake(t)
 	x := newExecutor(t, Program{Name: "gradient of a sum", Key: "gradient of a sum", Build: func(b *Builder) {
 		in := b.Input("x", 2, 3)

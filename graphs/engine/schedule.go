@@ -188,10 +188,10 @@ func (r *scheduled) may(i int) bool {
 
 func (r *scheduled) bytes(slot int) int { return r.x.slot(slot).Bytes() }
 
-// step runs a step that is ready, without the lock while it computes.
-func (r *scheduled) step(place int) {
-	i := r.ready[place]
-	r.ready = slices.Delete(r.ready, place, place+1)
+// step runs the ready step with this index in r.ready, without the lock while it computes.
+func (r *scheduled) step(index int) {
+	i := r.ready[index]
+	r.ready = slices.Delete(r.ready, index, index+1)
 	s := r.x.steps[i]
 	err := r.ctx.Err()
 	var out DTensor

@@ -246,7 +246,7 @@ func TestWrongBatches(t *testing.T) {
 }
 
 // A vector with a batch is a column that all members share.
-func TestVectorBesideABatch(t *testing.T) {
+func TestVectorWithABatch(t *testing.T) {
 	g := gorgonia.NewGraph()
 	a := gorgonia.NewTensor(g, tensor.Float64, 3, gorgonia.WithShape(4, 3, 3), gorgonia.WithName("a"))
 	b := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(3), gorgonia.WithName("b"))

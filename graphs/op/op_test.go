@@ -264,7 +264,7 @@ func identity(n int) *mat.Dense {
 	return a
 }
 
-func TestEigenRefusesWhatIsNotFinite(t *testing.T) {
+func TestEigenRefusesInfiniteMatrices(t *testing.T) {
 	a := identity(3)
 	a.Set(1, 1, math.Inf(1))
 	var noConvergence *op.NoConvergenceError

@@ -9,8 +9,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// visit tracks the memory that one run reads or leaves and that outlives it.
-type visit struct {
+// leases are the memory that one run reads or leaves and that outlives it.
+type leases struct {
 	x     *Executor
 	stay  []string // the outputs that do not go to the host
 	reads []*memory
@@ -19,31 +19,31 @@ type visit struct {
 	made  []*Resident
 }
 
-// visit starts the visit of a run, of whose outputs some stay.
-func (x *Executor) visit(stay []string) *visit {
-	return &visit{x: x, stay: stay, at: map[int]*memory{}}
+// leases returns the leases of a run whose outputs with these names stay.
+func (x *Executor) leases(stay []string) *leases {
+	return &leases{x: x, stay: stay, at: map[int]*memory{}}
 }
 
-// lend assigns memory, of which the visit is a user, to a slot.
-func (v *visit) lend(slot int, m *memory) (DTensor, error) {
-	v.reads = append(v.reads, m)
-	v.at[slot] = m
-	return m.lend(v.x.device, v.x.slot(slot))
+// lend assigns memory, of which the run is a user, to a slot.
+func (l *leases) lend(slot int, m *memory) (DTensor, error) {
+	l.reads = append(l.reads, m)
+	l.at[slot] = m
+	return m.lend(l.x.device, l.x.slot(slot))
 }
 
 // input assigns the value of an input to a slot. The memory is the run's own unless the value
 // is resident.
-func (v *visit) input(slot int, value gorgonia.Value) (t DTensor, own bool, err error) {
+func (l *leases) input(slot int, value gorgonia.Value) (t DTensor, own bool, err error) {
 	r, ok := value.(*Resident)
 	if !ok {
-		t, err = v.x.home.upload(v.x.device, v.x.slot(slot), value)
+		t, err = l.x.home.upload(l.x.device, l.x.slot(slot), value)
 		return t, err == nil, err
 	}
-	m, err := v.x.resident(r, slot)
+	m, err := l.x.resident(r, slot)
 	if err != nil {
 		return t, false, err
 	}
-	t, err = v.lend(slot, m)
+	t, err = l.lend(slot, m)
 	return t, false, err
 }
 
@@ -64,12 +64,12 @@ func (x *Executor) slot(slot int) DTensor {
 }
 
 // stays reports whether an output stays on the device.
-func (v *visit) stays(name string) bool { return slices.Contains(v.stay, name) }
+func (l *leases) stays(name string) bool { return slices.Contains(l.stay, name) }
 
 // waits reports whether any output goes to the host.
-func (v *visit) waits() bool {
-	for name := range v.x.output {
-		if !v.stays(name) {
+func (l *leases) waits() bool {
+	for name := range l.x.output {
+		if !l.stays(name) {
 			return true
 		}
 	}
@@ -78,16 +78,16 @@ func (v *visit) waits() bool {
 
 // outputs returns the values of a run. Outputs that stay come first, so that the host gets a
 // copy of memory that others share with them.
-func (v *visit) outputs(values []DTensor, live []bool) (outputs Values, err error) {
-	x := v.x
+func (l *leases) outputs(values []DTensor, live []bool) (outputs Values, err error) {
+	x := l.x
 	outputs = make(Values, len(x.output))
 	for _, staying := range []bool{true, false} {
 		for _, name := range x.graph.OutputNames {
 			slot := x.output[name]
 			switch {
-			case v.stays(name) != staying:
+			case l.stays(name) != staying:
 			case staying:
-				outputs[name], err = v.leave(slot, values[slot])
+				outputs[name], err = l.leave(slot, values[slot])
 				live[slot] = live[slot] && err != nil
 			default:
 				outputs[name], err = x.device.Download(values[slot])
@@ -101,24 +101,24 @@ func (v *visit) outputs(values []DTensor, live []bool) (outputs Values, err erro
 }
 
 // leave makes a slot's value resident. No other run sees it before this one has succeeded.
-func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
-	m := v.at[slot]
+func (l *leases) leave(slot int, t DTensor) (*Resident, error) {
+	m := l.at[slot]
 	if m == nil {
-		buf, err := v.x.device.Take(t)
+		buf, err := l.x.device.Take(t)
 		if err != nil {
 			return nil, err
 		}
 		kept := t
 		kept.Buf = buf
-		m = &memory{home: v.x.home, tensor: kept, key: v.x.device.counts.Key(), users: 1}
-		v.at[slot] = m
+		m = &memory{home: l.x.home, tensor: kept, key: l.x.device.counts.Key(), users: 1}
+		l.at[slot] = m
 		// A run is a user of its results, too: a value may be closed before the run has ended.
-		v.left, v.reads = append(v.left, m), append(v.reads, m.retain())
+		l.left, l.reads = append(l.left, m), append(l.reads, m.retain())
 	} else {
 		m.retain()
 	}
 	r := &Resident{memory: m, tensor: t}
-	v.made = append(v.made, r)
+	l.made = append(l.made, r)
 	return r, nil
 }
 
@@ -126,10 +126,10 @@ func (v *visit) leave(slot int, t DTensor) (*Resident, error) {
 // waits, because queued work must not outlive the run. A failed operation on the device, and
 // before it a failed run whose outputs were read, explains a later error, such as one of an
 // allocation, better than that error does. Failed members of batches leave the others' outputs.
-func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, error) {
-	x := v.x
+func (l *leases) end(outputs Values, err error, failed *op.Failures) (Values, error) {
+	x := l.x
 	var tail Tail
-	if err == nil && !v.waits() {
+	if err == nil && !l.waits() {
 		tail, err = x.device.Detach()
 		err = failed.Keep(err)
 	} else if failure := failed.Keep(x.device.Sync()); failure != nil {
@@ -137,18 +137,18 @@ func (v *visit) end(outputs Values, err error, failed *op.Failures) (Values, err
 	}
 	if tail == nil {
 		// The device has ended all that comes before, so that this waits for nothing.
-		for _, m := range v.reads {
+		for _, m := range l.reads {
 			if failure := failed.Keep(m.settle()); failure != nil {
 				err = failure
 			}
 		}
 	}
-	x.home.depart(x.graph.Program, tail, v.reads, v.left)
+	x.home.depart(x.graph.Program, tail, l.reads, l.left)
 	if err == nil {
-		err = x.home.own(v.made...)
+		err = x.home.own(l.made...)
 	}
 	if err != nil {
-		for _, r := range v.made {
+		for _, r := range l.made {
 			r.Close()
 		}
 		if members := failed.Err(); members != nil {
