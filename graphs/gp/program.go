@@ -13,10 +13,10 @@ import (
 	"privkern/graphs/kernel"
 )
 
-// Program computes "value", −log p(y|X), from "x" (n×d), "y" (n×1), the logarithms "lengthscales"
+// likelihoodProgram computes "value", −log p(y|X), from "x" (n×d), "y" (n×1), the logarithms "lengthscales"
 // (1×d, or 1×1 if isotropic), "variance" and "noise", and the "mean", scalars. The derivatives
 // with respect to the last four are outputs of the same names.
-func Program(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
+func likelihoodProgram(k kernel.Kernel, n, d int, isotropic bool) engine.Program {
 	lengthscales := d
 	if isotropic {
 		lengthscales = 1
@@ -60,7 +60,7 @@ type likelihood struct {
 // newLikelihood returns the objective of the inputs x (n×d) and the outputs y (n).
 func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *likelihood {
 	n, d := x.Dims()
-	l := &likelihood{e: e, program: Program(o.Kernel, n, d, o.Isotropic), lengths: d,
+	l := &likelihood{e: e, program: likelihoodProgram(o.Kernel, n, d, o.Isotropic), lengths: d,
 		data: engine.Values{"x": engine.NewMatrix(tensor.Float64, x),
 			"y": engine.NewMatrix(tensor.Float64, mat.NewDense(n, 1, y))}}
 	if o.Isotropic {

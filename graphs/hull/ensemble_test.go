@@ -73,17 +73,10 @@ func TestPruningIsExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows, groups := got.Distance.Dims()
-				for i := range rows {
-					for g := range groups {
-						d, w := got.Distance.At(i, g), want.Distance.At(i, g)
-						if math.Abs(d-w) > 1e-12*w && (dtype == "float64" || math.Abs(d-w) > 1e-5*w) ||
-							got.Machine[i][g] != want.Machine[i][g] {
-							t.Errorf("%s, noise %g, query %d: distance %.16g to machine %d, want %.16g to %d", dtype, noise, i, d,
-								got.Machine[i][g], w, want.Machine[i][g])
-						}
-					}
-				}
+				rows, _ := got.Distance.Dims()
+				name := fmt.Sprintf("%s, noise %g", dtype, noise)
+				tolerance := map[string]float64{"float64": 1e-12, "float32": 1e-5}[dtype]
+				sameNearest(t, name, got, want, tolerance)
 				if want.Pairs != int64(rows*len(machines)) || got.Pairs != want.Pairs || got.Evaluated < int64(rows) {
 					t.Errorf("%d (%d evaluated) and %d pairs of %d queries and %d machines", got.Pairs, got.Evaluated, want.Pairs,
 						rows, len(machines))
@@ -95,8 +88,7 @@ func TestPruningIsExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, fmt.Sprintf("%s, noise %g, all distances", dtype, noise), all, want,
-					map[string]float64{"float64": 1e-12, "float32": 1e-5}[dtype])
+				same(t, name+", all distances", all, want, tolerance)
 				alone, err := s.Nearest(context.Background(), graphtest.Engine(t, dtype, 1), q,
 					hull.Search{ByGroup: byGroup, Method: hull.Bounded})
 				if err != nil {
@@ -112,18 +104,24 @@ func TestPruningIsExact(t *testing.T) {
 }
 
 // same compares two searches that compute all distances.
-func same(t *testing.T, what string, got, want *hull.Nearest, tolerance float64) {
+func same(t *testing.T, name string, got, want *hull.Nearest, tolerance float64) {
 	t.Helper()
+	sameNearest(t, name, got, want, tolerance)
 	if got.Pairs != want.Pairs || got.Evaluated != want.Evaluated || got.Unsafe != want.Unsafe {
-		t.Errorf("%s: %d of %d pairs and %d without an image, want %d of %d and %d", what, got.Evaluated, got.Pairs,
+		t.Errorf("%s: %d of %d pairs and %d without an image, want %d of %d and %d", name, got.Evaluated, got.Pairs,
 			got.Unsafe, want.Evaluated, want.Pairs, want.Unsafe)
 	}
+}
+
+// sameNearest compares distances and their machines.
+func sameNearest(t *testing.T, name string, got, want *hull.Nearest, tolerance float64) {
+	t.Helper()
 	rows, groups := want.Distance.Dims()
 	for i := range rows {
 		for g := range groups {
 			d, w := got.Distance.At(i, g), want.Distance.At(i, g)
 			if !(math.Abs(d-w) <= tolerance*w) || got.Machine[i][g] != want.Machine[i][g] {
-				t.Errorf("%s, query %d: distance %.16g to machine %d, want %.16g to %d", what, i, d, got.Machine[i][g], w,
+				t.Errorf("%s, query %d: distance %.16g to machine %d, want %.16g to %d", name, i, d, got.Machine[i][g], w,
 					want.Machine[i][g])
 			}
 		}

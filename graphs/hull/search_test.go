@@ -83,22 +83,12 @@ func TestSearchIsExactAnywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i := range q.RawMatrix().Rows {
-					if got.Machine[i][0] != want.Machine[i][0] || math.Abs(got.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
-						t.Errorf("query %d: distance %g to machine %d, want %g to %d", i, got.Distance.At(i, 0), got.Machine[i][0],
-							want.Distance.At(i, 0), want.Machine[i][0])
-					}
-				}
+				sameNearest(t, got, want, 1e-9)
 				all, err := s.Nearest(context.Background(), e, q, Search{Method: Resident, chunk: c.chunk})
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i := range q.RawMatrix().Rows {
-					if all.Machine[i][0] != want.Machine[i][0] || math.Abs(all.Distance.At(i, 0)/want.Distance.At(i, 0)-1) > 1e-9 {
-						t.Errorf("query %d, all distances: %g to machine %d, want %g to %d", i, all.Distance.At(i, 0),
-							all.Machine[i][0], want.Distance.At(i, 0), want.Machine[i][0])
-					}
-				}
+				sameNearest(t, all, want, 1e-9)
 				if got.Pairs != want.Pairs || got.Evaluated > got.Pairs || got.Unsafe > want.Unsafe {
 					t.Errorf("%d of %d pairs, %d without an image; exhaustive: %d pairs, %d without", got.Evaluated, got.Pairs,
 						got.Unsafe, want.Pairs, want.Unsafe)
