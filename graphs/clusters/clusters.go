@@ -148,7 +148,8 @@ type lloyd struct {
 	runs                     [][]Run
 }
 
-// run iterates until no point of any member moves.
+// run iterates until no point of any member moves, at most the given number of times, and sets the
+// runs' results. The assignment (m×n×3S) stays on the backend between runs of the program.
 func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	values, err := l.inputs()
 	if err != nil {

@@ -154,8 +154,12 @@ func (p *problem) evaluate(ctx context.Context, u []float64) {
 	p.value, p.gradient = value, gradient[:len(u)]
 }
 
-// theta maps u to the arguments of the likelihood, logarithms inside the bounds and the unchanged
-// mean, and returns the derivatives of this map.
+// theta maps u to the arguments of the likelihood, and returns the derivatives of this map. With the
+// logistic function σ and the bounds [a, b] of a hyper-parameter,
+//
+//	θ_i = log a + log(b/a)·σ(u_i),  dθ_i/du_i = log(b/a)·σ(u_i)(1 − σ(u_i)),
+//
+// and the mean is unchanged.
 func (p *problem) theta(u []float64) (theta, slopes []float64) {
 	for i, b := range p.bounds {
 		low, width := math.Log(b.least), math.Log(b.most/b.least)

@@ -46,7 +46,8 @@ func rotate(t *rows, square []float64, i, j int, tolerance float64) bool {
 	if math.Abs(inner) <= tolerance*math.Sqrt(square[i])*math.Sqrt(square[j]) {
 		return false
 	}
-	// The smaller angle that makes the rows orthogonal.
+	// The smaller angle θ that makes c·a − s·b and s·a + c·b orthogonal, with ζ = cot 2θ:
+	// tan θ = sign(ζ)/(|ζ| + √(1 + ζ²)).
 	zeta := (square[j] - square[i]) / (2 * inner)
 	tangent := 1 / (math.Abs(zeta) + math.Sqrt(1+zeta*zeta))
 	if zeta < 0 {

@@ -37,6 +37,8 @@ func GibbsMatrix(e *engine.Engine, x, y, lx, ly *mat.Dense, variance float64) (*
 		engine.Values{"x": e.Matrix(x), "y": e.Matrix(y), "lx": e.Matrix(lx), "ly": e.Matrix(ly)})
 }
 
+// checkLengthscales returns an error unless l (n×d) has a positive lengthscale for each coordinate of
+// x (n×d).
 func checkLengthscales(points string, x, l *mat.Dense) error {
 	name := "l" + points
 	if err := checkMatrix("Gibbs", name, l); err != nil {

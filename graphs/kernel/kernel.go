@@ -162,6 +162,7 @@ func (k Kernel) Matrix64(ctx context.Context, e *engine.Engine, x, y *mat.Dense)
 	return k.matrix(ctx, e, tensor.Float64, x, y)
 }
 
+// matrix is Matrix in the given element type.
 func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, x, y *mat.Dense) (*mat.Dense, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -225,6 +226,7 @@ func symmetricProgram(k Kernel, n, d int) engine.Program {
 	}
 }
 
+// run returns the output "k" of a program.
 func run(e *engine.Engine, p engine.Program, inputs engine.Values) (*mat.Dense, error) {
 	out, err := e.Run(context.Background(), p, inputs)
 	if err != nil {
@@ -250,6 +252,7 @@ func checkPoints(kernel string, x, y *mat.Dense) error {
 	return nil
 }
 
+// checkMatrix returns an error for a set of points (n×d) that is empty or not finite.
 func checkMatrix(kernel, name string, a *mat.Dense) error {
 	if a == nil || a.IsEmpty() {
 		return fmt.Errorf("kernel %s: %s has no points", kernel, name)

@@ -49,6 +49,7 @@ func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []
 	return engine.Dense(out["k"])
 }
 
+// checkWeights returns an error unless w has a weight from 0 to 1 for each point.
 func checkWeights(name string, w []float64, points int) error {
 	if len(w) != points {
 		return fmt.Errorf("kernel weighted sum: %s has %d weights for %d points", name, len(w), points)

@@ -92,6 +92,7 @@ func LowRank(e *engine.Engine, v *mat.Dense, counts []float64) (*Model, error) {
 	return newModel(e, n, m, v, counts)
 }
 
+// newModel checks the counts (n), and returns the model of a factor (n×n, or n×rank).
 func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float64) (*Model, error) {
 	if counts == nil {
 		counts = slices.Repeat([]float64{1}, n)
@@ -108,6 +109,7 @@ func newModel(e *engine.Engine, n, rank int, factors *mat.Dense, counts []float6
 	return &Model{e: e, n: n, rank: rank, factors: factors, counts: counts}, nil
 }
 
+// check returns an error for a matrix that is empty or not finite.
 func check(name string, a *mat.Dense) error {
 	if err := finite.Matrix(name, a); err != nil {
 		return fmt.Errorf("the Laplace approximation: %w", err)

@@ -125,7 +125,7 @@ type search struct {
 	most           int
 	constant       engine.Values // constant inputs
 	at             engine.Values // "f" and "dual", resident
-	change, height []float64
+	change, posterior []float64
 	steps          []int
 	failed         []error
 }
@@ -152,7 +152,7 @@ func (g *group) find(ctx context.Context, e *engine.Engine, most int, modes []Mo
 // search returns the state at f = 0.
 func (g *group) search(e *engine.Engine, most int) (*search, error) {
 	m := len(g.problems)
-	s := &search{group: g, e: e, most: most, change: make([]float64, m), height: make([]float64, m),
+	s := &search{group: g, e: e, most: most, change: make([]float64, m), posterior: make([]float64, m),
 		steps: make([]int, m), failed: make([]error, m)}
 	factors, counts := make([]*mat.Dense, m), make([]*mat.Dense, m)
 	sums, ones, none := make([]*mat.Dense, m), make([]*mat.Dense, m), make([]*mat.Dense, m)
@@ -164,7 +164,7 @@ func (g *group) search(e *engine.Engine, most int) (*search, error) {
 		sums[i], ones[i], none[i], unit[i] = mat.NewDense(n, 1, p.Sums), one, mat.NewDense(1, 1, nil), 1
 		s.change[i] = atFirst
 		for _, c := range p.Model.counts {
-			s.height[i] -= c * math.Ln2
+			s.posterior[i] -= c * math.Ln2
 		}
 	}
 	values := engine.Values{}
@@ -204,7 +204,9 @@ func (s *search) wanted() (wanted []float64, ended bool) {
 // goesOn reports whether member i has neither converged nor failed.
 func (s *search) goesOn(i int) bool { return s.failed[i] == nil && s.change[i] > Tolerance(s.e) }
 
-// run makes a step, whole or halved, and reports whether a member refused its whole step.
+// run makes a step of all members and copies their changes, log posteriors and step counts. With
+// halve, steps are halved as long as they lower the posterior. Otherwise they are whole, and run
+// reports whether a member refused its step, so that the next run has to halve.
 func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused bool, err error) {
 	m, dtype, parts := len(s.steps), s.e.ElementType(), 1
 	in := engine.Values{"f": s.at["f"], "dual": s.at["dual"]}
@@ -221,7 +223,7 @@ func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused
 		}
 		in["whole"], in["rest"] = s.e.Matrix(whole), s.e.Matrix(rest)
 	}
-	for name, v := range map[string][]float64{"change": s.change, "height": s.height, "wanted": wanted} {
+	for name, v := range map[string][]float64{"change": s.change, "posterior": s.posterior, "wanted": wanted} {
 		if in[name], err = batch.Scalars(dtype, v); err != nil {
 			return false, err
 		}
@@ -234,7 +236,7 @@ func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused
 	s.at = engine.Values{"f": out["f"], "dual": out["dual"]}
 	r := engine.Read(out)
 	var taken []float64
-	s.change, s.height, taken = r.Floats("change"), r.Floats("height"), r.Floats("taken")
+	s.change, s.posterior, taken = r.Floats("change"), r.Floats("posterior"), r.Floats("taken")
 	if err := r.Err(); err != nil {
 		return false, err
 	}

@@ -167,8 +167,8 @@ func TestHalvedStepsAreNoConvergence(t *testing.T) {
 			t.Fatal(err)
 		}
 		wanted, _ := s.wanted()
-		for i := range s.height {
-			s.height[i] = 1e30
+		for i := range s.posterior {
+			s.posterior[i] = 1e30
 		}
 		if refused, err := s.run(ctx, wanted, false); err != nil || !refused || s.steps[0] != 0 {
 			t.Errorf("refused %v after %v steps; %v", refused, s.steps, err)

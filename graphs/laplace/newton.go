@@ -34,7 +34,7 @@ type newton struct {
 // I + VᵀWV have an identity there.
 //
 // A member with "change" (m), the size of its last step, at or below "wanted" (m) has ended, and
-// keeps every bit. "height" (m) is the log posterior at f. With one part, a step that would lower
+// keeps every bit. "posterior" (m) is the log posterior at f. With one part, a step that would lower
 // it is not made, and the member keeps every bit as well. With several parts, f moves to
 // (1 − t)f + tf' for the first t = 1, ½, ¼, … that does not lower it, or for the last t ("whole"
 // is t, "rest" is 1 − t, parts×1). "ones" (m×n×1) and "unit" (m) are constants 1. The output
@@ -55,18 +55,18 @@ func newtonProgram(m, n, cols int, full bool, parts int) engine.Program {
 				p.whole, p.rest = b.Input("whole", parts, 1), b.Input("rest", parts, 1)
 			}
 			at, taken := p.step(ascent{f: b.Tensor("f", m, n, 1), dual: b.Tensor("dual", m, cols, 1),
-				change: b.Tensor("change", m), height: b.Tensor("height", m)})
+				change: b.Tensor("change", m), posterior: b.Tensor("posterior", m)})
 			b.Output("f", at.f)
 			b.Output("dual", at.dual)
 			b.Output("change", at.change)
-			b.Output("height", at.height)
+			b.Output("posterior", at.posterior)
 			b.Output("taken", taken)
 		},
 	}
 }
 
 // ascent is an iterate of Newton's method.
-type ascent struct{ f, dual, change, height *gorgonia.Node }
+type ascent struct{ f, dual, change, posterior *gorgonia.Node }
 
 // step adds one step, and returns 1 for each member that has moved (m).
 func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
@@ -75,12 +75,12 @@ func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
 	change := p.Max(p.Reshape(moved, p.m, p.n), 1)
 	goesOn := p.Greater(at.change, p.wanted)
 	// A decrease of the log posterior within rounding errors is ignored.
-	bound := p.Sub(at.height, p.Hadamard(p.Constant(tolerance(p.DType())), p.abs(at.height)))
+	bound := p.Sub(at.posterior, p.Hadamard(p.Constant(tolerance(p.DType())), p.abs(at.posterior)))
 
-	var part, height *gorgonia.Node
+	var part, posterior *gorgonia.Node
 	if p.parts == 1 {
-		height = p.objective(p.row(f, p.n), p.row(dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
-		part = p.Hadamard(p.Greater(height, bound), goesOn)
+		posterior = p.objective(p.row(f, p.n), p.row(dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
+		part = p.Hadamard(p.Greater(posterior, bound), goesOn)
 		taken = part
 	} else {
 		part, taken = p.Hadamard(p.halved(at, f, dual, bound), goesOn), goesOn
@@ -88,11 +88,11 @@ func (p *newton) step(at ascent) (next ascent, taken *gorgonia.Node) {
 	stays, left := p.Sub(p.unit, part), p.Sub(p.unit, taken)
 	next.f = p.Add(p.ScaledBy(at.f, stays), p.ScaledBy(f, part))
 	next.dual = p.Add(p.ScaledBy(at.dual, stays), p.ScaledBy(dual, part))
-	if height == nil {
-		height = p.objective(p.row(next.f, p.n), p.row(next.dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
+	if posterior == nil {
+		posterior = p.objective(p.row(next.f, p.n), p.row(next.dual, p.cols), p.row(p.count, p.n), p.row(p.sums, p.n))
 	}
 	next.change = p.Add(p.Hadamard(at.change, left), p.Hadamard(change, taken))
-	next.height = p.Add(p.Hadamard(at.height, left), p.Hadamard(height, taken))
+	next.posterior = p.Add(p.Hadamard(at.posterior, left), p.Hadamard(posterior, taken))
 	return next, taken
 }
 
@@ -120,10 +120,10 @@ func (p *newton) halved(at ascent, f, dual, bound *gorgonia.Node) *gorgonia.Node
 		return p.Add(p.spread(p.rest, from, length), p.spread(p.whole, to, length))
 	}
 	equal := p.Add(p.whole, p.rest) // ones
-	heights := p.objective(between(at.f, f, p.n), between(at.dual, dual, p.cols), p.spread(equal, p.count, p.n),
+	posteriors := p.objective(between(at.f, f, p.n), between(at.dual, dual, p.cols), p.spread(equal, p.count, p.n),
 		p.spread(equal, p.sums, p.n))
 	flat := func(x *gorgonia.Node) *gorgonia.Node { return p.Reshape(x, p.m*p.parts) }
-	high := p.Greater(heights, flat(p.spread(equal, bound, 1)))
+	high := p.Greater(posteriors, flat(p.spread(equal, bound, 1)))
 	parts := p.Hadamard(high, flat(p.spread(p.whole, p.unit, 1)))
 	last := p.Hadamard(p.Constant(math.Pow(0.5, maxHalvings)), p.unit)
 	return p.Larger(p.Max(p.Reshape(parts, p.m, p.parts), 1), last)
@@ -154,6 +154,7 @@ func (p *newton) objective(f, dual, count, sums *gorgonia.Node) *gorgonia.Node {
 	return p.Neg(p.Add(loss, p.Hadamard(half, p.Sum(p.Hadamard(f, dual), 1))))
 }
 
+// abs returns |x| = max(x, −x), element by element.
 func (p *newton) abs(x *gorgonia.Node) *gorgonia.Node { return p.Larger(x, p.Neg(x)) }
 
 // tolerance returns the relative size of rounding errors.

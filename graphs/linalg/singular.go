@@ -56,7 +56,8 @@ func singularProgram(m, rows, cols int) engine.Program {
 	}
 }
 
-// leftSingular decomposes the matrices of a group.
+// leftSingular decomposes the matrices of a group in one batch, padded by zeros, which add neither
+// singular values nor elements of the vectors.
 func leftSingular(ctx context.Context, e *engine.Engine, g *batch.Group, matrices []*mat.Dense,
 	found []Singular) error {
 	members := make([]*mat.Dense, len(g.Members))

@@ -11,6 +11,18 @@ import (
 const leaf = 32
 
 // conquest is the state of divide and conquer for a symmetric tridiagonal problem.
+//
+// A problem T is torn into halves at an off-diagonal element β (Cuppen):
+//
+//	T = diag(T₁, T₂) + |β| u uᵀ,  u = (0, …, 0, 1, sign β, 0, …, 0)ᵀ,
+//
+// where |β| is subtracted from the two adjacent diagonal elements. With eigenvectors in the rows of
+// Q = diag(Q₁, Q₂), so that diag(T₁, T₂) = QᵀDQ,
+//
+//	T = Qᵀ (D + |β| z zᵀ) Q,  z = Qu,
+//
+// and z is the last column of Q₁ and sign β times the first column of Q₂. If S holds the
+// eigenvectors of D + |β| z zᵀ as rows (see secular), those of T are the rows of SQ.
 type conquest[T Float] struct {
 	n       int
 	d, e    []float64 // the diagonal, replaced by the eigenvalues, and the off-diagonal elements
@@ -43,13 +55,13 @@ func (c *conquest[T]) solve(from, to, want int) bool {
 		return c.leaf(from, to)
 	}
 	mid := from + n/2
-	beside := c.e[mid-1]
-	c.d[mid-1] -= math.Abs(beside)
-	c.d[mid] -= math.Abs(beside)
-	return c.solve(from, mid, mid-from) && c.solve(mid, to, to-mid) && c.merge(from, mid, to, want, beside)
+	beta := c.e[mid-1]
+	c.d[mid-1] -= math.Abs(beta)
+	c.d[mid] -= math.Abs(beta)
+	return c.solve(from, mid, mid-from) && c.solve(mid, to, to-mid) && c.merge(from, mid, to, want, beta)
 }
 
-// leaf solves a small part.
+// leaf computes all pairs of a part of order at most leaf by the QL method.
 func (c *conquest[T]) leaf(from, to int) bool {
 	n := to - from
 	q := c.q[from*c.n+from:]
@@ -78,10 +90,9 @@ func (c *conquest[T]) sort(rows []int, first int) {
 	})
 }
 
-// merge computes the pairs of a part from those of its halves, as those of D + rho z zᵀ: D holds
-// the eigenvalues of both halves, and z the last and the first row of their matrices of
-// eigenvectors.
-func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
+// merge computes the pairs of the part [from, to) from those of its halves, by deflation and the
+// rank-one update D + |β| z zᵀ.
+func (c *conquest[T]) merge(from, mid, to, want int, beta float64) bool {
 	n, half := to-from, mid-from
 	order := c.order[from:to]
 	for i := range order {
@@ -90,17 +101,17 @@ func (c *conquest[T]) merge(from, mid, to, want int, beside float64) bool {
 	for i := range n {
 		z, s := float64(c.q[(from+i)*c.n+mid-1]), upper
 		if i >= half {
-			z, s = math.Copysign(1, beside)*float64(c.q[(from+i)*c.n+mid]), lower
+			z, s = math.Copysign(1, beta)*float64(c.q[(from+i)*c.n+mid]), lower
 		}
 		c.z[i], c.side[i] = z, s
 	}
 	c.mergeOrder(from, half, order)
-	c.deflate(from, half, order, math.Abs(beside))
+	c.deflate(from, half, order, math.Abs(beta))
 	k := len(c.kept)
 	for j, i := range c.kept {
 		c.poles[j], c.weights[j] = c.d[from+i], c.z[i]
 	}
-	if !c.roots(k, math.Abs(beside)) {
+	if !c.roots(k, math.Abs(beta)) {
 		return false
 	}
 	first := c.arrange(from, order, want)

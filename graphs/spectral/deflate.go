@@ -16,8 +16,9 @@ const (
 // eigenvalues, whose element of z a rotation of both makes zero (Dongarra and Sorensen, "A fully
 // parallel algorithm for the symmetric eigenvalue problem", 1987).
 //
-// z, the rows and the eigenvalues of such pairs are rotated. The error is a few units of roundoff
-// of the norm of the problem.
+// For a pair d_i, d_j with c = z_i/r, s = z_j/r and r² = z_i² + z_j², the rotation replaces z_i by r
+// and z_j by zero, and leaves the off-diagonal element (d_i − d_j)cs, which is dropped if it is
+// negligible. The error is a few units of roundoff of the norm of the problem.
 func (c *conquest[T]) deflate(from, half int, order []int, rho float64) {
 	c.kept, c.rest = c.kept[:0], c.rest[:0]
 	d := c.d[from : from+len(order)]

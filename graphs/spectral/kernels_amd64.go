@@ -30,6 +30,7 @@ func dotRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, 
 //go:noescape
 func addDotRows32(c *[together]float32, a *float32, lda int, x, y *float32, m int, p *partial[float32])
 
+// vectorised reports whether vector kernels run on m rows or columns.
 func vectorised(m int) bool { return m > 0 && simd.Active() >= simd.AVX2 }
 
 // The pointers below point to elements of type T, float32 or float64.

@@ -35,7 +35,13 @@ func implicitQL[T Float](d, e []float64, q []T, ld int) bool {
 	return true
 }
 
-// sweep makes one QL iteration on rows l to m, with Wilkinson's shift.
+// sweep makes one QL iteration on rows l to m. Rotations from row m upwards chase the element that
+// the shift introduces outside of the tridiagonal part. The shift is Wilkinson's, the eigenvalue of
+//
+//	( d_l  e_l     )
+//	( e_l  d_(l+1) )
+//
+// closer to d_l: d_l − e_l/(g + sign(g)·√(g² + 1)) with g = (d_(l+1) − d_l)/(2 e_l).
 func sweep[T Float](l, m int, d, e []float64, q []T, ld int) {
 	n := len(d)
 	g := (d[l+1] - d[l]) / (2 * e[l])

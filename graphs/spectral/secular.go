@@ -18,6 +18,7 @@ type secular struct {
 	component []float64
 }
 
+// init allocates a problem of order at most n.
 func (s *secular) init(n int, unit float64) {
 	memory := make([]float64, 6*n)
 	take := func() (part []float64) {
@@ -29,8 +30,12 @@ func (s *secular) init(n int, unit float64) {
 	s.origin, s.column = make([]int, n), make([]int, n)
 }
 
-// roots computes the first k roots, and the z for which these are exact (Gu and Eisenstat). With
-// that z, eigenvectors are orthogonal to working precision also for close roots.
+// roots computes the first k roots x_i, and the z for which these are exact (Gu and Eisenstat):
+//
+//	rho z_j² = Π_i (x_i − poles_j) / Π_(i≠j) (poles_i − poles_j).
+//
+// With that z, eigenvectors are orthogonal to working precision also for close roots. weights then
+// holds √rho z, whose scale has no effect on eigenvectors of unit length.
 func (s *secular) roots(k int, rho float64) bool {
 	for j := range k {
 		s.squares[j] = float64(rho * float64(s.weights[j]*s.weights[j]))
@@ -61,7 +66,8 @@ func (s *secular) accumulate(i, k int) {
 	}
 }
 
-// secularVector writes eigenvector i of k, of unit length, with element j in to[column[j]].
+// secularVector writes eigenvector i of k, of unit length, with element j in to[column[j]]. Element
+// j is proportional to z_j/(poles_j − x_i).
 func secularVector[T Float](s *secular, i, k int, to []T) {
 	near, offset := s.poles[s.origin[i]], s.offset[i]
 	v, length := s.component[:k], 0.0
@@ -138,7 +144,9 @@ func between(low, high float64) float64 {
 // value holds f and its derivative at a point, and the size to which rounding errors are relative.
 type value struct{ f, slope, size float64 }
 
-// evaluate computes f at the offset x from the origin of root i.
+// evaluate computes f at the offset x from the origin of root i. The terms of poles up to i are
+// negative, those of later poles positive; each sum begins with its smallest terms. size bounds the
+// rounding errors of both sums, in units of roundoff.
 func (s *secular) evaluate(x float64, i, k int) value {
 	shifted, squares := s.shifted[:k], s.squares[:k]
 	below, slope, size := 0.0, 0.0, 0.0
@@ -219,7 +227,7 @@ func (s *secular) startLast(k int) (x, low, high float64) {
 		rest += s.squares[j] / ((p - last) - total/2)
 	}
 	p, q, gap := s.squares[k-2], s.squares[k-1], last-s.poles[k-2]
-	// rest x² + (rest gap − p − q) x − q gap = 0
+	// rest + p/(−gap − x) + q/(−x) = 0, or rest x² + (rest gap − p − q) x − q gap = 0
 	b := float64(rest*gap) - p - q
 	r := math.Sqrt(float64(b*b) + 4*float64(rest*float64(q*gap)))
 	if b > 0 {
@@ -233,8 +241,12 @@ func (s *secular) startLast(k int) (x, low, high float64) {
 	return x, 0, high
 }
 
-// step returns the change of the offset x to the root of an interpolant: a constant and the terms
-// of two poles, with the value and the slope of f at x and the weight of the nearest pole.
+// step returns the change η of the offset x to the root of the interpolant
+//
+//	c + w_p/(δ_p − η) + w_q/(δ_q − η),  δ_j = poles_j − x,
+//
+// of the two poles around the root, which has the value and the slope of f at x and, at the nearer
+// pole, the weight of f. A step away from the root is replaced by Newton's.
 func (s *secular) step(v value, x float64, i, k int) float64 {
 	p, q := i, i+1
 	if i == k-1 {

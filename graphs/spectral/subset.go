@@ -98,7 +98,8 @@ func (b *basis) independent(i, k int) bool {
 // depends on the one before it in its sequence.
 const chains = 4
 
-// largest computes the k largest eigenvalues in ascending order.
+// largest computes the k largest eigenvalues in ascending order, by bisection of [−norm, norm],
+// which holds all eigenvalues, to the tolerance.
 func (t *tridiagonal) largest(k int) []float64 {
 	n := len(t.d)
 	w := make([]float64, k)
@@ -127,7 +128,10 @@ func (t *tridiagonal) largest(k int) []float64 {
 	return w
 }
 
-// below counts the eigenvalues below each x, the negative pivots of T − xI.
+// below counts the eigenvalues below each x, the negative pivots of T − xI (Sylvester's law of
+// inertia):
+//
+//	q_1 = d_1 − x,  q_i = d_i − x − e²_(i−1)/q_(i−1).
 func (t *tridiagonal) below(x [chains]float64) (count [chains]int) {
 	p, q, r, s := 1.0, 1.0, 1.0, 1.0
 	for i, d := range t.d {
@@ -215,12 +219,14 @@ type factors struct {
 	exchanged    []bool
 }
 
+// newFactors allocates the factors of a matrix of order n.
 func newFactors(n int) *factors {
 	return &factors{u: make([]float64, n), u1: make([]float64, n), u2: make([]float64, n), l: make([]float64, n),
 		exchanged: make([]bool, n)}
 }
 
-// factor computes the factors. A zero pivot is replaced by a rounding error.
+// factor computes the factors by elimination with partial pivoting. Pivots below a rounding error of
+// the norm are replaced by it, so that solve is defined if w is an eigenvalue.
 func (f *factors) factor(t *tridiagonal, w float64) {
 	n := len(t.d)
 	least := 0x1p-53 * t.norm

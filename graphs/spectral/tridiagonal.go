@@ -56,8 +56,8 @@ func (p *panel[T]) pair(n int) (v, w []T) {
 	return p.pairs[at : at+n], p.pairs[at+p.ld : at+p.ld+n]
 }
 
-// update applies the reflections of the panel to row i, copies it to the row of the next vector,
-// and returns its diagonal element.
+// update applies the reflections of the panel, A ← A − Σ_r (v_r w_rᵀ + w_r v_rᵀ), to row i,
+// copies it to the row of the next vector, and returns its diagonal element.
 func (p *panel[T]) update(i int) float64 {
 	row, _ := p.pair(padded(i + 1))
 	clear(row[copy(row, p.a[i*p.lda:i*p.lda+i+1]):])
@@ -84,13 +84,13 @@ func (p *panel[T]) add(y []T) {
 
 // reflect adds the reflection that makes the updated row i zero up to its off-diagonal element,
 // which it returns. With the updated A, w = tau A v − ½ tau² (vᵀAv) v.
-func (p *panel[T]) reflect(i int) (beside float64, tau T) {
+func (p *panel[T]) reflect(i int) (last float64, tau T) {
 	v, w := p.pair(padded(i))
-	beside, tau = householder(v[:i])
+	last, tau = householder(v[:i])
 	copy(p.a[i*p.lda:i*p.lda+i], v)
 	clear(w)
 	if tau == 0 {
-		return beside, tau
+		return last, tau
 	}
 	symv(i%2 == 0, p.a, p.lda, v[:i], w)
 	c := &p.coefficients
@@ -104,7 +104,7 @@ func (p *panel[T]) reflect(i int) (beside float64, tau T) {
 		w[j] = vector.Product(tau, w[j]) - vector.Product(half, x)
 	}
 	clear(w[i:])
-	return beside, tau
+	return last, tau
 }
 
 // updateRest subtracts the reflections of the panel from the triangle of the first n rows.
@@ -121,7 +121,10 @@ func (p *panel[T]) updateRest(n int) {
 }
 
 // householder replaces x by the vector v of the reflection H = I − tau v vᵀ, with last element
-// one, such that only the last element of Hx is nonzero. It returns that element.
+// one, such that only the last element of Hx is nonzero. It returns that element and tau. With
+// the last element α of x,
+//
+//	last = −sign(α)·‖x‖,  v = x/(α − last) up to its last element,  tau = (last − α)/last.
 func householder[T Float](x []T) (last float64, tau T) {
 	end := len(x) - 1
 	alpha := float64(x[end])

@@ -132,7 +132,7 @@ var solverMutants = []Mutant{
 	{Name: "descent: gradient", File: "graphs/descent/program.go", Package: descent,
 		Tests: "OneStepByHand", Old: `b.Sub(one, at.norms)`, New: `b.Sub(at.norms, one)`},
 	{Name: "modes: steps that are halved", File: "graphs/laplace/newton.go", Package: laplace, Tests: "Modes",
-		Old: `p.Hadamard(p.Greater(height, bound), goesOn)`, New: `p.Greater(height, bound)`},
+		Old: `p.Hadamard(p.Greater(posterior, bound), goesOn)`, New: `p.Greater(posterior, bound)`},
 	{Name: "modes: a sum of another length", File: "graphs/laplace/modes.go", Package: laplace, Tests: "WrongSums",
 		Old: `len(p.Sums) != p.Model.n {`, New: `len(p.Sums) > p.Model.n {`},
 

@@ -66,6 +66,7 @@ func use[T Float]() *kernels[T] {
 // work holds the buffers of one call, aligned to cache lines.
 type work[T Float] struct{ a, b, tile, triangle, x []T }
 
+// get returns buffers from the pool.
 func (ks *kernels[T]) get() *work[T] {
 	if w, ok := ks.pool.Get().(*work[T]); ok {
 		return w
@@ -77,6 +78,7 @@ func (ks *kernels[T]) get() *work[T] {
 // size returns the size of an element in bytes.
 func size[T Float]() int { return int(unsafe.Sizeof(T(0))) }
 
+// aligned returns n elements that begin at a cache line.
 func aligned[T Float](n int) []T {
 	const line = 64
 	s := make([]T, n+line/size[T]())
@@ -84,6 +86,7 @@ func aligned[T Float](n int) []T {
 	return s[off : off+n : off+n]
 }
 
+// grown returns s with a length of n, in new memory if its capacity is smaller.
 func grown[T Float](s []T, n int) []T {
 	if cap(s) < n {
 		return aligned[T](n)
@@ -91,4 +94,5 @@ func grown[T Float](s []T, n int) []T {
 	return s[:n]
 }
 
+// roundUp returns n rounded up to a multiple of to.
 func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -44,6 +44,7 @@ const (
 	upper
 )
 
+// partOf returns the part of a triangle.
 func partOf(uplo blas.Uplo) part {
 	if uplo == blas.Upper {
 		return upper
@@ -51,6 +52,7 @@ func partOf(uplo blas.Uplo) part {
 	return lower
 }
 
+// operand returns the view of op(A).
 func operand[T Float](d []T, ld int, t blas.Transpose) view[T] {
 	if t == blas.NoTrans {
 		return view[T]{d, 0, ld, 1}

@@ -19,11 +19,13 @@ const (
 	portableWidth = 8
 )
 
+// portable returns the portable kernels of the element type.
 func portable[T Float]() *kernels[T] {
 	return &kernels[T]{mr: portableTile, nr: portableTile, gemm: gemmTile[T], width: portableWidth,
 		solve: solvePanel[T], multiply: multiplyPanel[T], eliminate: eliminateRows[T], row: productRow[T]}
 }
 
+// gemmTile computes c = fma(alpha, A B, c) for a tile; see kernels.gemm.
 func gemmTile[T Float](k int, a, b, c *T, ldc, add int, alpha T) {
 	const r = portableTile
 	as, bs, cs := unsafe.Slice(a, r*k), unsafe.Slice(b, r*k), unsafe.Slice(c, (r-1)*ldc+r)
@@ -42,6 +44,7 @@ func gemmTile[T Float](k int, a, b, c *T, ldc, add int, alpha T) {
 	}
 }
 
+// solvePanel computes T⁻¹ X in place by forward substitution; see kernels.solve.
 func solvePanel[T Float](n int, t, x *T) {
 	const w = portableWidth
 	ts, xs := unsafe.Slice(t, n*blockTri), unsafe.Slice(x, n*w)
@@ -59,6 +62,7 @@ func solvePanel[T Float](n int, t, x *T) {
 	}
 }
 
+// multiplyPanel computes T X in place, from the last row upwards; see kernels.multiply.
 func multiplyPanel[T Float](n int, t, x *T) {
 	const w = portableWidth
 	ts, xs := unsafe.Slice(t, n*blockTri), unsafe.Slice(x, n*w)
@@ -73,6 +77,7 @@ func multiplyPanel[T Float](n int, t, x *T) {
 	}
 }
 
+// eliminateRows makes one step of the Cholesky factorisation of a block; see kernels.eliminate.
 func eliminateRows[T Float](n, k int, x *T, inv T) {
 	xs := unsafe.Slice(x, n*blockTri)
 	top := xs[k*blockTri : k*blockTri+n]
@@ -87,6 +92,7 @@ func eliminateRows[T Float](n, k int, x *T, inv T) {
 	}
 }
 
+// productRow computes a row of a product without packing; see kernels.row.
 func productRow[T Float](n, k int, a *T, as int, b *T, bk, bj int, c *T, cs int, alpha T) {
 	at := func(p *T, i int) *T { return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p)))) }
 	for j := range n {

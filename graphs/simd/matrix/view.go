@@ -8,6 +8,7 @@ type view[T Float] struct {
 	off, rs, cs int
 }
 
+// t returns the transpose.
 func (v view[T]) t() view[T] { return view[T]{v.d, v.off, v.cs, v.rs} }
 
 // from returns the view that begins at element (i, j).
