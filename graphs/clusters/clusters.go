@@ -185,7 +185,8 @@ func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	return l.labels(ctx, in["assignment"])
 }
 
-// inputs returns the inputs of the programs. For products, points and starts are centred by the
+// inputs returns the inputs of the programs: points "x" (m×n×d), their "count" (m), first "centres"
+// (m×S·k×d), and "labels" (m×n×S) of zeros. For products, points and starts are centred by the
 // mean of the problem's points, so that little cancels far from zero.
 func (l *lloyd) inputs() (engine.Values, error) {
 	points, counts := make([]*mat.Dense, l.members), make([]int, l.members)
@@ -216,7 +217,9 @@ func (l *lloyd) inputs() (engine.Values, error) {
 	}, errors.Join(err1, err2)
 }
 
-// note counts the iterations of each run, and reports whether all have ended.
+// note counts the iterations of each run from the numbers of moved points after each step, and
+// reports whether all runs have ended. A run has ended with the first iteration in which no point
+// moves, which is counted.
 func (l *lloyd) note(out engine.Values, done, steps int) (ended bool, err error) {
 	read := engine.Read(out)
 	ended = true

@@ -6,6 +6,10 @@ import (
 	"privkern/graphs/engine"
 )
 
+// The programs below compute m problems with S starts each. An assignment (m×n×3S) has S columns of
+// labels, S of squared distances to the own centre, and S of ones for points that have moved; see
+// op.NearestCentres.
+
 // stepsPerRun is the number of iterations of a run. Most starts end after ten to fifty.
 const stepsPerRun = 8
 

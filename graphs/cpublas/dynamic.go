@@ -102,8 +102,8 @@ func callGemm[T Float](f uintptr, ta, tb byte, m, n, k int, alpha T, a []T, lda 
 	runtime.KeepAlive(p)
 }
 
-// callSyrk computes C = alpha A Aᵀ + beta C, or with Aᵀ A, in one triangle of
-// the row-major C.
+// callSyrk computes C = alpha A Aᵀ + beta C, or with Aᵀ A, in one triangle of the row-major C. In
+// column-major order A is transposed and the triangle of C is the other one.
 func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda int, beta T, c []T, ldc int) {
 	p := &level3Args[T]{c1: flipUplo(uplo), c2: flipTrans(t), n: int32(n), k: int32(k),
 		lda: int32(lda), ldc: int32(ldc), alpha: alpha, beta: beta}
@@ -115,8 +115,9 @@ func callSyrk[T Float](f uintptr, uplo, t byte, n, k int, alpha T, a []T, lda in
 	runtime.KeepAlive(p)
 }
 
-// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data. The transposed
-// problem has the other side and triangle, and the same op.
+// callTrsm solves op(A) X = alpha B or X op(A) = alpha B on row-major data. The transposed problem
+// of op(A) X = alpha B is Xᵀ op(A)ᵀ = alpha Bᵀ: in column-major order, the memory of A is that of
+// Aᵀ, so that side, triangle and the sizes of B are exchanged, and op is the same.
 func callTrsm[T Float](f uintptr, side blas.Side, uplo, t, diag byte, m, n int, alpha T, a []T, lda int, b []T,
 	ldb int) {
 	s := byte('R')

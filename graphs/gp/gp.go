@@ -5,7 +5,11 @@
 // lengthscale ℓ for each input or one for all, and noise of variance ν. With K = σ²k(X/ℓ) + νI
 // and r = y − m the objective is (Rasmussen and Williams 2006, Eq. 5.8)
 //
-//	−log p(y|X) = ½ rᵀK⁻¹r + ½ log|K| + (n/2) log 2π.
+//	−log p(y|X) = ½ rᵀK⁻¹r + ½ log|K| + (n/2) log 2π,
+//
+// and its derivatives are (Eq. 5.9), with α = K⁻¹r,
+//
+//	∂/∂θ_j = ½ tr(K⁻¹ ∂K/∂θ_j) − ½ αᵀ (∂K/∂θ_j) α,  ∂/∂m = −1ᵀα.
 //
 // It has several minima in general. [Maximise] starts from several points, which depend on the
 // data only through their scales, and keeps the best result. An evaluation takes about 10n³/3

@@ -67,6 +67,9 @@ type problem struct {
 
 // solve computes the layers of a group, and adds them to its results. A device computes several
 // layers before their solutions are copied to the host with one wait.
+//
+// For each layer it computes the kernel matrices K (m×n×n), iterates to the fixed points of λ, and
+// keeps the solutions (K+λI)⁻¹[Y−1μ, 1] (n×(p+1)) of each member.
 func (g *group) solve() error {
 	defer g.close()
 	if err := g.prepare(); err != nil {

@@ -55,7 +55,8 @@ func Solve(ctx context.Context, e *engine.Engine, problems []*mat.Dense, gap flo
 // elements returns the number of linear systems (n×n) in one batch, 64 MiB in float64.
 func elements(_, n int) int { return (1 << 23) / (n * n) }
 
-// solve computes the weights of the problems of a group.
+// solve computes the weights of the problems of a group. λ and s (m×n×1) stay on the backend between
+// runs of several steps; a run copies only the number of steps of each member.
 func solve(ctx context.Context, e *engine.Engine, g *batch.Group, problems []*mat.Dense, gap float64, most int,
 	results []Weights) error {
 	values, err := inputs(g, problems, gap)

@@ -7,6 +7,12 @@
 // A [Kernel] is a family with its parameters in the notation of papers; package op has the general
 // forms ([op.Profile]), of which several families are special cases. Programs take a kernel as an
 // argument, add its matrix with [Kernel.Symmetric] or [Kernel.Cross], and include its key in theirs.
+//
+// A matrix between n and m points of d dimensions takes 2nmd operations, by a product for the
+// squared Euclidean distance |x|² + |y|² − 2xᵀy and for inner products, and nm exponentials. Pairs
+// for which the distance cancels are computed again from differences. The entries of kernels of
+// distances agree between backends to 1e-12 in float64, relative to the variance, and between
+// float32 and float64 to 5e-6.
 package kernel
 
 import (
@@ -201,7 +207,8 @@ func (k Kernel) Cross(b *engine.Builder, x, y *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.Kernel(k.profile), x, y)
 }
 
-// Symmetric adds the n×n matrix of the rows of x (n×d) with themselves.
+// Symmetric adds the n×n matrix of the rows of x (n×d) with themselves. It is exactly symmetric, and
+// may be a batch of m matrices (m×n×d to m×n×n), as may Cross.
 func (k Kernel) Symmetric(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.KernelSymmetric(k.profile), x)
 }

@@ -118,16 +118,17 @@ const (
 	never   = 2e30 // the wanted change of a member that makes no further step
 )
 
-// search is the state of a batch on the host.
+// search is the state of a batch on the host: for each member the change and the log posterior of
+// its last step, the number of steps, and its error.
 type search struct {
 	*group
-	e              *engine.Engine
-	most           int
-	constant       engine.Values // constant inputs
-	at             engine.Values // "f" and "dual", resident
+	e                 *engine.Engine
+	most              int
+	constant          engine.Values // constant inputs
+	at                engine.Values // "f" and "dual", resident
 	change, posterior []float64
-	steps          []int
-	failed         []error
+	steps             []int
+	failed            []error
 }
 
 // find makes the steps of all problems together until each has ended, and sets their modes.

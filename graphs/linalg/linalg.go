@@ -52,7 +52,8 @@ func SolveSPD(e *engine.Engine, a, b *mat.Dense) (x *mat.Dense, logdet float64, 
 }
 
 // solveProgram runs a program that factors "a" (n×n), in float64 if the engine's element type
-// does not suffice.
+// does not suffice: after a failed factorisation in float32, which may be due to rounding, and for
+// a large condition number.
 func solveProgram(e *engine.Engine, p engine.Program, n int, a, b *mat.Dense) (engine.Values, error) {
 	out, err := e.Run(context.Background(), p, inputs(e.ElementType(), a, b))
 	if e.DType() == "float64" {
@@ -122,6 +123,9 @@ func solveSPDProgram(n, m int) engine.Program {
 // PSDPart returns the positive semidefinite matrix nearest to a symmetric A (n×n) in the
 // Frobenius norm, V max(W, 0) Vᵀ for A = VWVᵀ, exactly symmetric, and the eigenvalues of A in
 // ascending order. It takes about 9n³ operations, in float64 on every engine.
+//
+// Source: Higham, "Computing a nearest symmetric positive semidefinite matrix", Linear Algebra and
+// its Applications 103 (1988).
 func PSDPart(e *engine.Engine, a *mat.Dense) (part *mat.Dense, eigenvalues []float64, err error) {
 	n, err := checkSymmetric("PSDPart", a)
 	if err != nil {
