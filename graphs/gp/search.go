@@ -111,8 +111,8 @@ func (p *problem) maximise(ctx context.Context) (*Fit, error) {
 func (p *problem) tolerance() float64 { return 1e-5 * float64(p.n) }
 
 // search runs L-BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale
-// optimization", Mathematical Programming 45, 1989) from one start. It returns the best point, and an error if it stops for
-// another reason than a small gradient.
+// optimization", Mathematical Programming 45, 1989) from one start. It returns the best point,
+// and an error if it stops for another reason than a small gradient.
 func (p *problem) search(ctx context.Context, start []float64) (*optimize.Result, error) {
 	return optimize.Minimize(optimize.Problem{
 		Func: func(u []float64) float64 { p.evaluate(ctx, u); return p.value },
