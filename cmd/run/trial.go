@@ -176,9 +176,10 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 	flags.BoolVar(&o.ignoreMemory, "ignore-memory", false, "start a trial even if it may not fit into memory")
 	flags.StringVar(&o.release, "release", "", "run the mechanism once and write its release to this file; requires "+
 		"--rng secure")
-	flags.StringVar(&o.export, "export", "", "write to this file results that may be handed over without an (epsilon, delta)")
-	flags.StringVar(&o.profile, profileFlag, "", "count the requests of the programs to a device, in the record, and write a "+
-		"profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
+	flags.StringVar(&o.export, "export", "", "write to this file results that may be handed over without "+
+		"an (epsilon, delta)")
+	flags.StringVar(&o.profile, profileFlag, "", "count the requests of the programs to a device, in the record, and "+
+		"write a profile of the processor to this file (default "+defaultProfile("EXPERIMENT")+")")
 	flags.Lookup(profileFlag).NoOptDefVal = profileByName
 	forRelease.add(flags)
 	return cmd
