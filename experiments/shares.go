@@ -113,6 +113,6 @@ func shares() []experiment.Share {
 	}
 }
 
-// adversaries is what classifiers compute that compressed kernels are judged by.
+// adversaries is the work of the classifiers that judge compressed kernels.
 const adversaries = "the working sets of support vector machines, a search of one pair of weights after another; " +
 	"growing trees; choosing neighbours among distances"

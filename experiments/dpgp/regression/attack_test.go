@@ -27,7 +27,7 @@ import (
 // covariance of the model determine A and B: what is done with the sums hides
 // nothing.
 
-// tolerance is what A is off by in units of its noise, from the rounding of the
+// tolerance bounds the error of A in units of its noise, from the rounding of the
 // model and of its inversion.
 const tolerance = 1e-13
 

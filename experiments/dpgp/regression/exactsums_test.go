@@ -153,7 +153,7 @@ func (c sumCase) candidates() [][]float64 {
 		append(slices.Repeat([]float64{-far}, c.dims), math.MaxFloat64))
 }
 
-// unitsAdded is what a row adds to all blocks of the sums, in units of the noise.
+// unitsAdded returns the contribution of a row to all blocks of the sums, in units of the noise.
 func unitsAdded(t *testing.T, draws []release.Draw) []float64 {
 	t.Helper()
 	number := draws[0].Noise.Describe().Coordinates
@@ -290,7 +290,7 @@ func weight(block int, ratio float64) float64 {
 	return []float64{1, ratio, ratio * math.Sqrt2}[block]
 }
 
-// exactSumsOf is what one row adds to the blocks, with 200 binary digits.
+// exactSumsOf returns the contribution of one row to the blocks, with 200 binary digits.
 func exactSumsOf(m *modelfile.Model, row []float64, y float64) [][]*big.Float {
 	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	times := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(200).Mul(a, b) }
@@ -409,7 +409,7 @@ func spendingRows() (rows [][]float64) {
 	return rows
 }
 
-// spendingOf is what a release of rows by their first d inputs has to take.
+// spendingOf returns the spending of a release of rows by their first d inputs.
 func spendingOf(t *testing.T, rows [][]float64, d int, epsilon, delta float64) experiment.Spending {
 	t.Helper()
 	x, y := mat.NewDense(len(rows), d, nil), make([]float64, len(rows))
