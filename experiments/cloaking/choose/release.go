@@ -79,7 +79,7 @@ func (u utility) of(z []float64) float64 {
 	return -(sum + u.noise)
 }
 
-// selectionPlan is what a choice needs besides the heights.
+// selectionPlan has the public inputs of a choice: all but the heights.
 type selectionPlan struct {
 	*selector
 	utilities []utility // of each distinct model; those that threshold leaves out have none

@@ -85,7 +85,7 @@ func (s Split) of(t *experiment.Trial, n int) (inside, outside []int) {
 	return inside, outside
 }
 
-// selector is what a trial works with.
+// selector is the state of a trial.
 type selector struct {
 	settings *selectionSettings
 	heights  *cloak.Heights // of the settings, without auto
@@ -138,7 +138,7 @@ func runSelection(
 	return s.summarise(models, c), nil
 }
 
-// choice is what the exponential mechanism makes of the grid.
+// choice is the outcome of the exponential mechanism over the grid.
 type choice struct {
 	probability []float64 // for each configuration
 	sensitivity float64   // over d², of the utility

@@ -152,7 +152,7 @@ func (v *validation) fitFolds(ctx context.Context, first, last int) (fits []*pre
 	return fits, nil
 }
 
-// prepareFold is what is public of a fold, and the labels of its training rows.
+// prepareFold returns the public part of a fold, and the labels of its training rows.
 func (v *validation) prepareFold(ctx context.Context, i int) (*publicFit, []float64, error) {
 	f := v.folds[i]
 	labels := make([]float64, len(f.Train))
@@ -274,7 +274,7 @@ func (v *validation) series(probability *mat.Dense, accuracy []float64) map[stri
 	return map[string]experiment.Series{"predictions": predictions, "folds": folds}
 }
 
-// suspicions are what is suspect about the results on a user's file, for judging and no
+// suspicions returns warnings about the results on a user's file, for judging and no
 // part of a release. Labels have no range for noise to be compared with.
 func (v *validation) suspicions(m *classificationMetrics) []string {
 	if !v.data.file {

@@ -87,7 +87,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	}, p.publish), nil
 }
 
-// publication is what a release of a classifier needs besides the labels.
+// publication has the public inputs of a release of a classifier: all but the labels.
 type publication struct {
 	*classifier
 	data   *problem

@@ -149,7 +149,7 @@ func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, erro
 	return releases, err
 }
 
-// score is what the draws of one fold's noise give, in the unit of the outputs.
+// score has the errors over the draws of one fold's noise, in the unit of the outputs.
 type score struct {
 	rmse float64 // over the fold's test rows, averaged over draws
 	// coverage is the share of them inside their region of 95 %, averaged over draws; 0 where it

@@ -109,7 +109,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}, p.publish), nil
 }
 
-// publication is what a release of predictions needs besides the outputs.
+// publication has the public inputs of a release of predictions: all but the outputs.
 type publication struct {
 	*predictor
 	*cloak.Mechanism
