@@ -67,7 +67,7 @@ type classRelease struct {
 // publish releases models of the rows.
 func (r *classRelease) publish(
 	ctx context.Context, rows *method.Part, privacy *experiment.Privacy, source *release.Source,
-) (any, map[string]float64, error) {
+) (*experiment.Release, error) {
 	d := r.classifier.labels
 	sharesOf := func(row int, shares []sparse.Share) {
 		for class := range shares {
@@ -80,21 +80,21 @@ func (r *classRelease) publish(
 	}
 	noisy, err := r.sums.NoisyBlocks(r.scaling.Apply(rows.X), sharesOf, r.Trial.Workers, source)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	file := r.file(privacy)
 	for class, s := range noisy {
 		p, err := r.Model.Infer(ctx, r.Engine, s, r.Noise, r.Update)
 		if err != nil {
-			return nil, nil, fmt.Errorf("class %s: %w", r.rows.Classes[class], err)
+			return nil, fmt.Errorf("class %s: %w", r.rows.Classes[class], err)
 		}
 		file.Means, file.Covariances = append(file.Means, p.Mean), append(file.Covariances, model.Rows(p.Cov))
 		file.Mechanism.Lambda = p.Ridge
 	}
-	return file, experiment.MetricValues(struct {
+	return &experiment.Release{Model: file, Metrics: experiment.MetricValues(struct {
 		publicClassMetrics
 		sparse.NoiseMetrics
-	}{r.publicMetrics(), r.NoiseMetrics()}), nil
+	}{r.publicMetrics(), r.NoiseMetrics()})}, nil
 }
 
 // file is the file of a model without the posteriors.

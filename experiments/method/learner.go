@@ -38,10 +38,10 @@ type Publication struct {
 	Mu    float64 // of its Gaussian differential privacy; 0 where it has none
 	Size  experiment.Size
 	Notes []string // on the guarantee, for readers of the release
-	// Publish fits rows with exact noise from source, and returns the model, with privacy in
-	// it, and its metrics, which are public.
+	// Publish fits rows with exact noise from source, and returns a model or rows, with privacy in
+	// a model, and public metrics.
 	Publish func(ctx context.Context, rows *Part, privacy *experiment.Privacy, source *release.Source) (
-		model any, metrics map[string]float64, err error)
+		*experiment.Release, error)
 }
 
 // Fit is a learner that was fitted, with each of the sources of noise.

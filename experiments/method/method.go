@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,8 @@ import (
 type Method[S, M any, L Learner] struct {
 	experiment.Declaration[*S, M]
 	Task Task
+	// Unit is the unit of protection; empty for [experiment.UnitRow].
+	Unit string
 	// Settings returns the settings that every method has.
 	Settings func(*S) Settings
 	// Simulate makes the rows of dataset=simulated, and their output; nil where Run computes
@@ -239,10 +242,11 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	if err != nil {
 		return nil, err
 	}
-	return rows.Data().Plan(experiment.UnitRow, experiment.Spending{
+	unit := cmp.Or(x.method.Unit, experiment.UnitRow)
+	return rows.Data().Plan(unit, experiment.Spending{
 		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Mu: p.Mu, Size: p.Size,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
-		return publish(ctx, t, l, p, rows.part(private), source)
+		return publish(ctx, t, l, p, rows.private(unit, private), source)
 	}), nil
 }
 
@@ -254,11 +258,10 @@ func publish(
 	privacy.RNG = "secure" // there is no release with another
 	privacy.Notes = slices.Concat(privacy.Notes, p.Notes,
 		[]string{"splits and repeats have no part in a release", release.ExactNoise})
-	model, metrics, err := p.Publish(ctx, rows, privacy, source)
+	out, err := p.Publish(ctx, rows, privacy, source)
 	if err != nil {
 		return nil, err
 	}
-	return &experiment.Release{
-		Model: model, Metrics: metrics, Privacy: privacy, Warnings: engine.Of(t.Engine).Warnings(),
-	}, nil
+	out.Privacy, out.Warnings = privacy, engine.Of(t.Engine).Warnings()
+	return out, nil
 }

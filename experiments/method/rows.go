@@ -87,12 +87,23 @@ func (r *Rows) setRange(public *OutputRange) {
 // Scaled returns an output in units of half its public range, from its middle.
 func (r *Rows) Scaled(value float64) float64 { return (value - r.Centre) / r.Scale }
 
-// part returns rows of a matrix whose last column is the output.
-func (r *Rows) part(private *mat.Dense) *Part {
-	n, columns := private.Dims()
-	p := &Part{X: mat.DenseCopyOf(private.Slice(0, n, 0, columns-1))}
-	for i := range n {
-		if v := private.At(i, columns-1); r.Labels != nil {
+// outputs returns the values, or the labels as numbers.
+func (r *Rows) outputs() []float64 {
+	if r.Labels == nil {
+		return r.Values
+	}
+	out := make([]float64, len(r.Labels))
+	for i, l := range r.Labels {
+		out[i] = float64(l)
+	}
+	return out
+}
+
+// part returns inputs and outputs as a learner gets them: values are scaled and clipped.
+func (r *Rows) part(x *mat.Dense, outputs []float64) *Part {
+	p := &Part{X: x}
+	for _, v := range outputs {
+		if r.Labels != nil {
 			p.Labels = append(p.Labels, int(v))
 		} else {
 			p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))
@@ -101,26 +112,29 @@ func (r *Rows) part(private *mat.Dense) *Part {
 	return p
 }
 
-// All returns all rows.
-func (r *Rows) All() *Part {
-	rows := make([]int, r.Len())
-	for i := range rows {
-		rows[i] = i
+// private returns the part of a private matrix of [release.Data.Plan], with public inputs or
+// outputs from the rows.
+func (r *Rows) private(unit string, values *mat.Dense) *Part {
+	n, columns := values.Dims()
+	switch unit {
+	case experiment.UnitInputs:
+		return r.part(values, r.outputs())
+	case experiment.UnitOutput:
+		return r.part(r.X, mat.Col(nil, 0, values))
 	}
-	return r.of(rows)
+	return r.part(mat.DenseCopyOf(values.Slice(0, n, 0, columns-1)), mat.Col(nil, columns-1, values))
 }
+
+// All returns all rows.
+func (r *Rows) All() *Part { return r.part(r.X, r.outputs()) }
 
 // of returns some of the rows.
 func (r *Rows) of(rows []int) *Part {
-	p := &Part{X: learn.SelectRows(r.X, rows)}
-	for _, row := range rows {
-		if r.Labels != nil {
-			p.Labels = append(p.Labels, r.Labels[row])
-		} else {
-			p.Y = append(p.Y, max(-1, min(1, r.Scaled(r.Values[row]))))
-		}
+	all, some := r.outputs(), make([]float64, len(rows))
+	for i, row := range rows {
+		some[i] = all[row]
 	}
-	return p
+	return r.part(learn.SelectRows(r.X, rows), some)
 }
 
 // clipped returns the share of outputs outside of the public range.
@@ -136,14 +150,11 @@ func (r *Rows) clipped() float64 {
 
 // Data returns the rows behind a release.
 func (r *Rows) Data() release.Data {
-	if r.Labels == nil {
-		return release.Data{Inputs: r.X, Output: r.Values}
+	d := release.Data{Inputs: r.X, Output: r.outputs()}
+	if r.Labels != nil {
+		d.Account = dataset.LabelValues(r.Labels, r.Classes)
 	}
-	labels := make([]float64, len(r.Labels))
-	for i, l := range r.Labels {
-		labels[i] = float64(l)
-	}
-	return release.Data{Inputs: r.X, Output: labels, Account: dataset.LabelValues(r.Labels, r.Classes)}
+	return d
 }
 
 // Split draws the rows for training and for testing.

@@ -55,16 +55,18 @@ func (l *Learner) Publication(context.Context) (*method.Publication, error) {
 	// The update allows for the noise that is drawn.
 	l.Noise.SigmaA, l.Noise.SigmaB = sums.Scales()
 	return &method.Publication{Mu: 1 / sums.Factor(), Size: l.size(), Publish: func(ctx context.Context,
-		rows *method.Part, privacy *experiment.Privacy, source *release.Source) (any, map[string]float64, error) {
+		rows *method.Part, privacy *experiment.Privacy, source *release.Source) (*experiment.Release, error) {
 		noisy, err := sums.Noisy(l.scaling.Apply(rows.X), rows.Y, l.Trial.Workers, source)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		posterior, err := l.Model.Infer(ctx, l.Engine, noisy, l.Noise, l.Update)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return l.file(posterior, privacy), experiment.MetricValues(l.publicMetrics()), nil
+		return &experiment.Release{
+			Model: l.file(posterior, privacy), Metrics: experiment.MetricValues(l.publicMetrics()),
+		}, nil
 	}}, nil
 }
 
