@@ -12,7 +12,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// A setting does nothing exactly where its declaration says so.
+// A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	text := "x,y,z\n0,0.1,1\n1,0.9,0\n2,0.2,2\n3,-0.7,1\n4,0.4,0\n5,0.1,3\n"

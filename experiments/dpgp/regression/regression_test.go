@@ -151,7 +151,7 @@ func TestOutputUnit(t *testing.T) {
 	}
 }
 
-// A release predicts well from what is in it alone.
+// A released model predicts well from its file alone.
 func TestReleasedModel(t *testing.T) {
 	m, r := released(t, 3, ownSettings(writeOwn(t, 3000, map[int]string{3: "1,", 5: "2,140"})),
 		func(s *Settings) { s.Epsilon = 5 })
@@ -180,8 +180,7 @@ func TestReleasedModel(t *testing.T) {
 		m.Output != (modelfile.Output{Name: "y", Centre: 50, Scale: 50}) {
 		t.Errorf("%+v", m)
 	}
-	// What depends on the data without noise is nowhere: neither the counts nor the
-	// errors of a trial.
+	// Numbers computed from the data without noise, such as counts and errors, are left out.
 	public := slices.Sorted(maps.Keys(experiment.MetricValues(publicMetrics{})))
 	if got := slices.Sorted(maps.Keys(r.Metrics)); !slices.Equal(got, public) {
 		t.Errorf("the release has the metrics %q, want %q", got, public)
@@ -256,7 +255,7 @@ func TestSumsOfSubstitutedRows(t *testing.T) {
 // fewInducing are the settings of a model with much noise.
 func fewInducing(s *Settings) { s.Inducing, s.Epsilon = "3", 2 }
 
-// The sums get the noise that the model says.
+// The sums get the noise that the model states.
 func TestNoiseOfTheSums(t *testing.T) {
 	sums, r := sumsOfTrial(t, ownSettings(writeOwn(t, 50, nil)), fewInducing)
 	rng := rand.New(rand.NewPCG(5, 6))

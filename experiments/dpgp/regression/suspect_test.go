@@ -34,8 +34,7 @@ func writeWave(t *testing.T, n int) string {
 	return writeOwn(t, n, rows)
 }
 
-// A user's own data are judged: what cannot be of use is said, with numbers and what
-// to do.
+// Trials on a user's own data warn of useless results, with numbers and advice.
 func TestSuspiciousRegressions(t *testing.T) {
 	path, few := writeWave(t, 1000), writeWave(t, 60)
 	inf := math.Inf(1)
@@ -85,7 +84,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 	}
 }
 
-// Simulated data are not judged, and a release says nothing of the fit.
+// Simulated data are not judged, and a release does not describe the fit.
 func TestOnlyOwnDataAreJudged(t *testing.T) {
 	bad := func(s *Settings) { s.Epsilon, s.Delta, s.Repeats = 1e-4, 0.01, 2 }
 	if out := regress(t, 1, bad); len(suspects(out.Warnings)) > 0 {
