@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -39,6 +40,7 @@ func statistics(first, second []Output) []statistic {
 	}
 	m0, v0 := columns(first, d)
 	m1, v1 := columns(second, d)
+	// distance_j = |m₁ⱼ − m₀ⱼ|/s_j, with the pooled standard deviation s_j of coordinate j.
 	distance := make([]float64, d)
 	features := make([]int, d)
 	for j := range d {
@@ -47,15 +49,7 @@ func statistics(first, second []Output) []statistic {
 			distance[j] = change / math.Sqrt(max((v0[j]+v1[j])/2, 1e-30*change*change))
 		}
 	}
-	slices.SortStableFunc(features, func(i, j int) int {
-		switch {
-		case distance[i] > distance[j]:
-			return -1
-		case distance[i] < distance[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(features, func(i, j int) int { return cmp.Compare(distance[j], distance[i]) })
 	largest := features[0]
 	sign := 1.0
 	if m1[largest] < m0[largest] {
@@ -87,9 +81,17 @@ func columns(draws []Output, d int) (mean, variance []float64) {
 	return mean, variance
 }
 
-// discriminants returns Fisher's linear discriminant (S₀ + S₁)⁻¹(m₁ − m₀) and the
-// logarithm of the likelihood ratio of two normal laws, with shrunk covariances.
-// A discriminant whose covariance cannot be factorised is left out.
+// discriminants returns, of the k features x of a release, Fisher's linear discriminant
+//
+//	wᵀx, w = ((S₀ + S₁)/2)⁻¹ (m₁ − m₀)
+//
+// and, but for a constant, twice the logarithm of the likelihood ratio of two normal laws,
+//
+//	(x − m₀)ᵀ S₀⁻¹ (x − m₀) − (x − m₁)ᵀ S₁⁻¹ (x − m₁),
+//
+// with means m (k) and shrunk covariances S (k×k) of the two data sets (Fisher, "The use of
+// multiple measurements in taxonomic problems", 1936). A discriminant whose covariance cannot be
+// factorised is left out.
 func discriminants(first, second []Output, features []int, m0, m1 []float64) []statistic {
 	k := len(features)
 	s0, s1 := covariance(first, features, m0), covariance(second, features, m1)
@@ -130,6 +132,7 @@ func discriminants(first, second []Output, features []int, m0, m1 []float64) []s
 	return out
 }
 
+// covariance returns S = Σ (x − m)(x − m)ᵀ/(n − 1), k×k, of the k features of n draws.
 func covariance(draws []Output, features []int, mean []float64) *mat.SymDense {
 	k := len(features)
 	sums := make([]float64, k*k)
@@ -153,6 +156,7 @@ func covariance(draws []Output, features []int, mean []float64) *mat.SymDense {
 	return s
 }
 
+// ridged returns S + diag(ridge).
 func ridged(s *mat.SymDense, ridge []float64) *mat.SymDense {
 	out := mat.NewSymDense(len(ridge), nil)
 	out.CopySym(s)
@@ -162,7 +166,7 @@ func ridged(s *mat.SymDense, ridge []float64) *mat.SymDense {
 	return out
 }
 
-// lower returns the rows of a Cholesky factor.
+// lower returns the rows of the Cholesky factor L of S = LLᵀ, and false where there is none.
 func lower(s *mat.SymDense) ([][]float64, bool) {
 	var chol mat.Cholesky
 	if !chol.Factorize(s) {
@@ -179,7 +183,8 @@ func lower(s *mat.SymDense) ([][]float64, bool) {
 	return rows, true
 }
 
-// distance2 is the square of the Mahalanobis distance ‖L⁻¹(x − m)‖.
+// distance2 returns the square of the Mahalanobis distance ‖L⁻¹(x − m)‖ of the features, by
+// forward substitution.
 func distance2(l [][]float64, x, mean []float64, features []int) float64 {
 	var buffer [maxFeatures]float64
 	sum := 0.0

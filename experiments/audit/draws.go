@@ -45,7 +45,7 @@ func (d *draws) choose(claim mechanism.Guarantee, o Options) choice {
 	return best
 }
 
-// chunk is how many releases come from one stream.
+// chunk is the number of releases of one stream.
 const chunk = 1000
 
 // sample draws both data sets of a pair. The streams belong to positions in the

@@ -80,6 +80,7 @@ func newCells(training ...[]float64) *cells {
 	return c
 }
 
+// count returns the number of cells.
 func (c *cells) count() int { return len(c.atoms) + len(c.edges) + 1 }
 
 // of returns the cell of a number: the atoms come first.
@@ -106,6 +107,7 @@ func (c *cells) low(cell int) float64 {
 	}
 }
 
+// counts returns the number of values in each cell.
 func (c *cells) counts(values []float64) []int {
 	out := make([]int, c.count())
 	for _, v := range values {
@@ -233,10 +235,16 @@ func DeltaAtLeast(hits, others, n int, epsilon, confidence float64) float64 {
 // interval (1927).
 type intervals struct{ n, z float64 }
 
+// newIntervals returns the intervals for n draws, with z = Φ⁻¹((1 + confidence)/2).
 func newIntervals(n int, confidence float64) intervals {
 	return intervals{n: float64(n), z: math.Sqrt2 * math.Erfinv(confidence)}
 }
 
+// bound returns, for p = hits/n,
+//
+//	(p + z²/2n + z √(p(1 − p)/n + z²/4n²))/(1 + z²/n),
+//
+// the upper end of the interval for z > 0 and the lower end for z < 0.
 func (w intervals) bound(hits int, z float64) float64 {
 	p, square := float64(hits)/w.n, z*z/w.n
 	return (p + square/2 + z*math.Sqrt(p*(1-p)/w.n+square/(4*w.n))) / (1 + square)

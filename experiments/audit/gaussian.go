@@ -39,6 +39,8 @@ type GaussianBound struct {
 	Delta float64 `json:"delta_at_least"`
 }
 
+// gaussianBound bounds μ by [MuAtLeast], and δ at the claimed ε by the exact δ(ε) of noise with
+// σ = 1/μ (Balle and Wang 2018, Theorem 8).
 func gaussianBound(apart separation, claim mechanism.Guarantee, confidence float64) (GaussianBound, error) {
 	m0, v0 := moments(apart.first)
 	m1, v1 := moments(apart.second)

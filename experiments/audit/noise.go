@@ -223,6 +223,7 @@ func (l Law) below(x float64) float64 {
 	return 1 - math.Exp(-x)/2
 }
 
+// density is f, at scale 1: exp(−x²/2)/√(2π), or exp(−|x|)/2.
 func (l Law) density(x float64) float64 {
 	if l == Gaussian {
 		return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
@@ -230,6 +231,7 @@ func (l Law) density(x float64) float64 {
 	return math.Exp(-math.Abs(x)) / 2
 }
 
+// variance is ∫x²f.
 func (l Law) variance() float64 {
 	if l == Gaussian {
 		return 1

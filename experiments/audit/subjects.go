@@ -25,9 +25,8 @@ type Entry struct {
 	New       func(ctx context.Context) (Subject, error)
 }
 
-// All returns the mechanisms, in the order of the list that users see. The
-// budgets are ones at which an audit sees much: the smaller δ is, the more draws
-// are needed to come near the claim.
+// All returns the mechanisms, in the order of the list that users see. Their budgets suit an
+// audit, because the smaller δ is, the more draws are needed for a bound near the claim.
 func All() []Entry {
 	claim, pure := mechanism.Guarantee{Epsilon: 1, Delta: 0.01}, mechanism.Guarantee{Epsilon: 1}
 	entries := []Entry{
@@ -56,13 +55,9 @@ func All() []Entry {
 				return selection(mechanism.Guarantee{Epsilon: 1, Delta: 1e-4}, mechanism.Select[struct{}], 1)
 			}},
 		{Name: "cloaking", Doc: "released predictions, calibrated as in the paper (Smith et al. 2018)",
-			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Hall)
-			}},
+			New: func(ctx context.Context) (Subject, error) { return cloakingRegression(ctx, mechanism.Hall) }},
 		{Name: "cloaking-regression", Doc: "released predictions, the analytic calibration",
-			New: func(ctx context.Context) (Subject, error) {
-				return cloakingRegression(ctx, mechanism.Analytic)
-			}},
+			New: func(ctx context.Context) (Subject, error) { return cloakingRegression(ctx, mechanism.Analytic) }},
 		{Name: "cloaking-classification", Doc: "released classes, one Newton step (Smith et al. 2019)",
 			New: func(ctx context.Context) (Subject, error) {
 				return cloakingClassification(ctx, 1, [][]float64{classInputs})
@@ -72,19 +67,19 @@ func All() []Entry {
 				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs})
 			}},
 		{Name: "cloaking-selection", Doc: "a released choice of hyper-parameters (Smith et al. 2019)",
-			New: func(ctx context.Context) (Subject, error) { return cloakingSelection(ctx) }},
+			New: cloakingSelection},
 		{Name: "sparse-gp", Doc: "a released sparse Gaussian process (Honkela 2021)",
-			New: func(ctx context.Context) (Subject, error) { return sparseGP(ctx) }},
+			New: sparseGP},
 		{Name: "sparse-gp-inputs", Doc: "a released sparse Gaussian process of two inputs with a lengthscale each",
-			New: func(ctx context.Context) (Subject, error) { return sparseGPInputs(ctx) }},
+			New: sparseGPInputs},
 		{Name: "sparse-gp-classifier", Doc: "a released sparse GP classifier, all classes as one query",
-			New: func(ctx context.Context) (Subject, error) { return sparseClassifier(ctx) }},
+			New: sparseClassifier},
 		{Name: "sparse-gp-choice", Doc: "a released choice of hyper-parameters of a sparse GP",
 			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 1) }},
 		{Name: "sparse-gp-classes", Doc: "the sums of all classes of a sparse GP (Honkela 2021), no release",
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
 		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",
-			New: func(ctx context.Context) (Subject, error) { return hullRelease(ctx) }},
+			New: hullRelease},
 		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
 			New: func(ctx context.Context) (Subject, error) { return kahmSamples(ctx, claim, claim) }},
 	}
