@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -33,7 +34,7 @@ func GibbsMatrix(e *engine.Engine, x, y, lx, ly *mat.Dense, variance float64) (*
 	}
 	n, d := x.Dims()
 	m, _ := y.Dims()
-	return run(e, gibbsProgram(variance, n, m, d),
+	return run(context.Background(), e, e.ElementType(), gibbsProgram(variance, n, m, d),
 		engine.Values{"x": e.Matrix(x), "y": e.Matrix(y), "lx": e.Matrix(lx), "ly": e.Matrix(ly)})
 }
 

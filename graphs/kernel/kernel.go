@@ -186,11 +186,7 @@ func (k Kernel) matrix(ctx context.Context, e *engine.Engine, dtype tensor.Dtype
 		p = crossProgram(k, n, m, d)
 		inputs["y"] = engine.NewMatrix(dtype, y)
 	}
-	out, err := e.RunAs(ctx, dtype, p, inputs)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Dense(out["k"])
+	return run(ctx, e, dtype, p, inputs)
 }
 
 // Key identifies the kernel and its exact parameters in the key of a program.
@@ -234,8 +230,9 @@ func symmetricProgram(k Kernel, n, d int) engine.Program {
 }
 
 // run returns the output "k" of a program.
-func run(e *engine.Engine, p engine.Program, inputs engine.Values) (*mat.Dense, error) {
-	out, err := e.Run(context.Background(), p, inputs)
+func run(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, p engine.Program,
+	inputs engine.Values) (*mat.Dense, error) {
+	out, err := e.RunAs(ctx, dtype, p, inputs)
 	if err != nil {
 		return nil, err
 	}

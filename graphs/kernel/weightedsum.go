@@ -42,11 +42,7 @@ func WeightedSumMatrix(e *engine.Engine, f, g Kernel, x, y *mat.Dense, wx, wy []
 	if !same {
 		in["y"], in["wy"] = e.Matrix(y), e.Matrix(mat.NewDense(m, 1, slices.Clone(wy)))
 	}
-	out, err := e.Run(context.Background(), weightedSumProgram(f, g, n, m, d, same), in)
-	if err != nil {
-		return nil, err
-	}
-	return engine.Dense(out["k"])
+	return run(context.Background(), e, e.ElementType(), weightedSumProgram(f, g, n, m, d, same), in)
 }
 
 // checkWeights returns an error unless w has a weight from 0 to 1 for each point.
