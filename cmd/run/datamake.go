@@ -16,6 +16,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/har"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/store/disk"
 )
 
@@ -74,11 +75,11 @@ func (a *app) makeReconstructed(cmd *cobra.Command, set dataset.Set, everyone st
 		return err
 	}
 	if everyone != "" {
-		write := func(w io.Writer) error { return dataset.WriteHARReconstructed(w, windows) }
+		write := func(w io.Writer) error { return readers.WriteHARReconstructed(w, windows) }
 		if err := disk.WriteFileWith(disk.System, everyone, write); err != nil {
 			return err
 		}
-		a.say("%d windows of %d people are in %s", windows.Len(), dataset.HARSubjects, everyone)
+		a.say("%d windows of %d people are in %s", windows.Len(), readers.HARSubjects, everyone)
 	}
 	return a.keepReconstructed(set, windows.Rows(rows), root, there)
 }
@@ -102,9 +103,9 @@ func (a *app) recordingsDone() func(done, total int) {
 
 // keepReconstructed compares windows with existing ones, in the folder unless it
 // is empty, and writes them into the root where there are none.
-func (a *app) keepReconstructed(set dataset.Set, w *dataset.Windows, root, there string) error {
+func (a *app) keepReconstructed(set dataset.Set, w *readers.Windows, root, there string) error {
 	var content bytes.Buffer
-	if err := dataset.WriteHARReconstructed(&content, w); err != nil {
+	if err := readers.WriteHARReconstructed(&content, w); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(content.Bytes())
@@ -114,7 +115,7 @@ func (a *app) keepReconstructed(set dataset.Set, w *dataset.Windows, root, there
 		return err
 	}
 	if there != "" {
-		other, err := dataset.LoadHARReconstructed(there)
+		other, err := readers.LoadHARReconstructed(there)
 		if err != nil {
 			return err
 		}

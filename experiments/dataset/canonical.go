@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -73,4 +74,56 @@ func digestOfRows(kind string, values int, rows [][]byte) string {
 		_, _ = h.Write(row)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// CountAmong returns the number of points (P×d) that are equal to some row of x (N×d). Neither the
+// order of the rows nor the layout of the files matters. A value is its float64; −0 is 0.
+func CountAmong(points, x *mat.Dense) int {
+	counts := map[string]int{}
+	for i := range points.RawMatrix().Rows {
+		counts[rowKey(points.RawRowView(i))]++
+	}
+	same := 0
+	for i := range x.RawMatrix().Rows {
+		key := rowKey(x.RawRowView(i))
+		same += counts[key]
+		delete(counts, key)
+	}
+	return same
+}
+
+// rowKey is the same text for equal rows.
+func rowKey(row []float64) string {
+	key := make([]byte, 0, 8*len(row))
+	for _, v := range row {
+		key = binary.BigEndian.AppendUint64(key, bitsOf(v))
+	}
+	return string(key)
+}
+
+// ClassValues returns a number for each class, by which the rows of a data set have the same
+// [Canonical] form for every method that reads them: the class itself where it is a number,
+// otherwise the first 52 bits of the SHA-256 of its name. It depends neither on the other classes
+// nor on their order in a setting.
+func ClassValues(classes []string) []float64 {
+	out := make([]float64, len(classes))
+	for i, name := range classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			digest := sha256.Sum256([]byte(name))
+			v = float64(binary.BigEndian.Uint64(digest[:]) >> 12)
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// LabelValues are the [ClassValues] of labels, which are places among classes.
+func LabelValues(labels []int, classes []string) []float64 {
+	values := ClassValues(classes)
+	out := make([]float64, len(labels))
+	for i, l := range labels {
+		out[i] = values[l]
+	}
+	return out
 }

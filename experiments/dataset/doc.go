@@ -7,11 +7,6 @@
 // substitute. Data that cannot be published are supplied by the user ([Set].Supplied) and
 // identified by the SHA-256 of the files found.
 //
-// Readers return numbers in the units and in the order of the file. Scaling, clipping and splitting
-// belong to experiments, because they decide what is private. A reader knows the numbers of rows
-// and columns of its set and refuses a file with others, names the file and the line of an
-// unreadable value, and trusts no size in a header beyond the size of the file.
-//
 // A user's own data are files anywhere, referred to by names such as "csv:PATH". They are found and
 // hashed here, and read by package table.
 package dataset

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 type packedEntry struct {
@@ -71,7 +73,7 @@ func writeArchive(t *testing.T, path string, pack func(io.Writer, []packedEntry)
 	if err := pack(&b, entries); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, b.Bytes(), path)
+	filetest.WriteFile(t, b.Bytes(), path)
 }
 
 func TestExtract(t *testing.T) {

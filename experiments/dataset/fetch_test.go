@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 func hash(b []byte) string {
@@ -284,7 +286,7 @@ func TestFetchFromArchiveInArchive(t *testing.T) {
 			}
 			root := t.TempDir()
 			err := Fetch(context.Background(), set, root, nil)
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 			if c.want == "" {
 				mustHold(t, filepath.Join(root, "some", "folder", "a.bin"), content)
 				if entries, _ := os.ReadDir(filepath.Join(root, "some", "folder")); len(entries) != 1 {

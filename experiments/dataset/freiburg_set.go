@@ -1,5 +1,7 @@
 package dataset
 
+import "privkern/experiments/dataset/readers"
+
 // freiburgSet holds the lists of the Freiburg Groceries images. The features of the images that a
 // classifier reads are in freiburgFeaturesSet.
 var freiburgSet = Set{
@@ -35,11 +37,11 @@ var freiburgFeaturesSet = Set{
 	Source:   "computed from the images of http://aisdatasets.informatik.uni-freiburg.de/freiburg_groceries_dataset/",
 	Licence:  "that of the images; none is stated in the publishers' repository",
 	Citation: "P. Jund, N. Abdo, A. Eitel, W. Burgard, The Freiburg Groceries Dataset, arXiv:1611.05799, 2016",
-	Files:    []File{{Path: featuresFile}, {Path: featureNamesFile}},
+	Files:    []File{{Path: readers.FreiburgFeaturesFile}, {Path: readers.FreiburgFeatureNamesFile}},
 	StandIn:  "the paper's features, whose networks' weights are not to be had",
-	Supplied: "put " + featuresFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 " +
+	Supplied: "put " + readers.FreiburgFeaturesFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 " +
 		"numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's)" +
-		" and " + featureNamesFile + " (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +
+		" and " + readers.FreiburgFeatureNamesFile + " (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +
 		" into the folder freiburg-features of the data folder",
 	Notes: []string{"features of your own: their SHA-256 is part of the identity of every trial that reads them"},
 }

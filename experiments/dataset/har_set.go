@@ -1,5 +1,13 @@
 package dataset
 
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"privkern/experiments/dataset/readers"
+)
+
 // harSet holds the files of UCI HAR with its features and labels.
 var harSet = Set{
 	Name:   "har",
@@ -58,13 +66,13 @@ var harReconstructedSet = Set{
 	Licence:  "CC BY 4.0, that of the recordings",
 	Citation: haptCitation,
 	Files: []File{{
-		Path:   harReconstructedFile,
+		Path:   readers.HARReconstructedFile,
 		Size:   12390159,
 		SHA256: "0d69681fd9cb1dc706f27494937d5756cc39a48208494d284e4467673181241f",
 		Made:   "ae922aca60997fee081dd4f805a4b55ae0a87d4abe20921832535353e06c3024",
 	}},
 	StandIn: "the published features",
-	Supplied: harReconstructedFile + " is made from recordings by: run data fetch hapt, then run data make " +
+	Supplied: readers.HARReconstructedFile + " is made from recordings by: run data fetch hapt, then run data make " +
 		"har-reconstructed; the published features come with: run data fetch har",
 	Notes: []string{
 		"not the published features: each was rescaled to fit the published means of 180 groups; of 561, 543 fit with R² " +
@@ -75,4 +83,50 @@ var harReconstructedSet = Set{
 	},
 }
 
-const harReconstructedFile = "har_recon561_first20.npz"
+// haptSet is the recordings of UCI HAPT, which "har-reconstructed" is made of.
+var haptSet = Set{
+	Name:     "hapt",
+	Title:    "UCI HAPT: 61 recordings of 30 people, acceleration and rate of turn at 50 Hz, with labels",
+	Source:   haptSource,
+	Licence:  "CC BY 4.0",
+	Citation: haptCitation,
+	Files:    haptFiles(haptContent),
+	Archives: []Archive{{
+		Name:   haptArchive,
+		Size:   79596192,
+		SHA256: "4ac4ae064227c07045a99551876b54d204837e995e298b6488559e209b3deb09",
+		URLs:   []string{"https://archive.ics.uci.edu/static/public/341/" + haptArchive},
+	}},
+	Notes: []string{
+		"the 123 files of the publisher's folder RawData lie in one folder; each may be compressed, as labels.txt.gz",
+		"no experiment reads it: har-reconstructed is made of it",
+	},
+}
+
+const (
+	haptSource = "https://archive.ics.uci.edu/dataset/341/" +
+		"smartphone+based+recognition+of+human+activities+and+postural+transitions"
+	haptCitation = "J. L. Reyes-Ortiz, L. Oneto, A. Samà, X. Parra, D. Anguita, Transition-Aware Human Activity " +
+		"Recognition Using Smartphones, Neurocomputing 171, 2016"
+	haptArchive = "smartphone+based+recognition+of+human+activities+and+postural+transitions.zip"
+)
+
+// haptContent has the SHA-256, the size in bytes and the name of each file.
+//
+//go:embed hapt.files
+var haptContent string
+
+// haptFiles panics on a line that is not "SHA256 SIZE NAME": the lines are the program's
+// own.
+func haptFiles(content string) []File {
+	var files []File
+	for line := range strings.Lines(content) {
+		f := File{Compressed: true, Archive: haptArchive}
+		if _, err := fmt.Sscanf(line, "%s %d %s\n", &f.SHA256, &f.Size, &f.Path); err != nil {
+			panic(fmt.Sprintf("hapt.files: %q: %v", line, err))
+		}
+		f.Member = "RawData/" + f.Path
+		files = append(files, f)
+	}
+	return files
+}

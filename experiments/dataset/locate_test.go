@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 func TestRegistryIsSound(t *testing.T) {
@@ -130,14 +132,14 @@ func TestFindCompressed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
 			if c.plain != "" {
-				writeFile(t, []byte(c.plain), root, "demo", "a")
+				filetest.WriteFile(t, []byte(c.plain), root, "demo", "a")
 			}
 			if c.packed != "" {
-				writeFile(t, gzipped(t, []byte(c.packed)), root, "demo", "a.gz")
+				filetest.WriteFile(t, filetest.Gzipped(t, []byte(c.packed)), root, "demo", "a.gz")
 			}
 			set := Set{Name: "demo", Files: []File{{Path: "a", Size: 5, SHA256: hash([]byte(right)), Compressed: true}}}
 			_, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 			set.Files[0].Compressed = false
 			if _, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set); c.plain == "" && err == nil {
 				t.Error("a compressed file was accepted where none is allowed")
@@ -160,14 +162,14 @@ func TestFindByGitBlob(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
 			if c.plain != "" {
-				writeFile(t, []byte(c.plain), root, "in", "a", "a")
+				filetest.WriteFile(t, []byte(c.plain), root, "in", "a", "a")
 			}
 			if c.packed != "" {
-				writeFile(t, gzipped(t, []byte(c.packed)), root, "in", "a", "a.gz")
+				filetest.WriteFile(t, filetest.Gzipped(t, []byte(c.packed)), root, "in", "a", "a.gz")
 			}
 			set := Set{Name: "demo", Folder: "in/a", Files: []File{{Path: "a", Size: 5, GitBlob: blob, Compressed: true}}}
 			folder, err := (Locator{Roots: []string{root}}).FindSet(context.Background(), set)
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 			if err == nil && folder != filepath.Join(root, "in", "a") {
 				t.Errorf("found in %s", folder)
 			}
@@ -178,7 +180,7 @@ func TestFindByGitBlob(t *testing.T) {
 	}
 	_, err := (Locator{Roots: []string{"x"}}).FindSet(context.Background(),
 		Set{Name: "demo", Folder: "../out", Files: []File{{Path: "a"}}})
-	mustFail(t, err, "leaves the folder")
+	filetest.MustFail(t, err, "leaves the folder")
 }
 
 // The registered files of a set without an address are checked like those of any other.
@@ -187,12 +189,12 @@ func TestSuppliedWithRegisteredContent(t *testing.T) {
 	root := t.TempDir()
 	locator := Locator{Roots: []string{root}}
 	_, err := locator.FindSet(context.Background(), set)
-	mustFail(t, err, "no public address: put a there")
-	mustFail(t, Fetch(context.Background(), set, root, nil), "no public address: put a there")
-	writeFile(t, []byte("wrong"), root, "demo", "a")
+	filetest.MustFail(t, err, "no public address: put a there")
+	filetest.MustFail(t, Fetch(context.Background(), set, root, nil), "no public address: put a there")
+	filetest.WriteFile(t, []byte("wrong"), root, "demo", "a")
 	_, err = locator.FindSet(context.Background(), set)
-	mustFail(t, err, "is not the expected one: SHA-256")
-	writeFile(t, []byte("right"), root, "demo", "a")
+	filetest.MustFail(t, err, "is not the expected one: SHA-256")
+	filetest.WriteFile(t, []byte("right"), root, "demo", "a")
 	_, err = locator.FindSet(context.Background(), set)
-	mustFail(t, err, "")
+	filetest.MustFail(t, err, "")
 }

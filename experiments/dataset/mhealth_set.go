@@ -1,6 +1,10 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+
+	"privkern/experiments/dataset/readers"
+)
 
 // mhealthSet is the recordings of MHEALTH.
 var mhealthSet = Set{
@@ -28,7 +32,7 @@ const (
 
 // mhealthLogs are the SHA-256 of the logs of subject 1, 2, ...; their sizes are
 // not known.
-var mhealthLogs = [MHEALTHSubjects]string{
+var mhealthLogs = [readers.MHEALTHSubjects]string{
 	"da8d1bbf644a206886333f945a1dd7fe5081382b3bb3ee42821f08ad765732e4",
 	"20e288750fe9f4f0495686fabf1500bfe655a549f0d2c3a9be5aa6456461b8f1",
 	"90ead135c9fa9f1188e3b1f7afc0c95899a0614a15917cf3590f52923d6e03fd",
@@ -44,7 +48,7 @@ var mhealthLogs = [MHEALTHSubjects]string{
 func mhealthFiles() []File {
 	var files []File
 	for i, sha := range mhealthLogs {
-		name := mhealthLog(i + 1)
+		name := readers.MHEALTHLog(i + 1)
 		files = append(files, File{
 			Path: name, SHA256: sha, Compressed: true,
 			Archive: mhealthArchive, Member: "MHEALTHDATASET/" + name,
@@ -71,7 +75,7 @@ var mhealth6Set = Set{
 	},
 }
 
-var mhealth6Content = [MHEALTHSubjects]struct {
+var mhealth6Content = [readers.MHEALTHSubjects]struct {
 	size int64
 	sha  string
 }{

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 // A file of the user's is a data set under the name csv:PATH.
@@ -13,7 +15,7 @@ func TestFindFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, kind := range []string{OwnCSV, OwnParquet} {
 		name := OwnName(kind, "sub/my.csv")
-		writeFile(t, []byte("a,b\n1,2\n"), "sub", "my.csv")
+		filetest.WriteFile(t, []byte("a,b\n1,2\n"), "sub", "my.csv")
 		path, digest, err := Locator{}.Find(name)
 		if err != nil || !filepath.IsAbs(path) || len(digest) != 64 {
 			t.Fatalf("%s, %s, %v", path, digest, err)
@@ -24,7 +26,7 @@ func TestFindFile(t *testing.T) {
 		if _, again, _ := (Locator{}).Find(OwnName(kind, "./sub/my.csv")); again != digest {
 			t.Errorf("by another path the digest is %s, not %s", again, digest)
 		}
-		writeFile(t, []byte("a,b\n1,3.\n"), "sub", "my.csv")
+		filetest.WriteFile(t, []byte("a,b\n1,3.\n"), "sub", "my.csv")
 		if _, other, _ := (Locator{}).Find(name); other == digest {
 			t.Error("other content has the same digest")
 		}
@@ -36,10 +38,10 @@ func TestFindFile(t *testing.T) {
 		t.Errorf("digest %q, %v", digest, err)
 	}
 	_, _, err = Locator{}.Find("csv:sub")
-	mustFail(t, err, "sub: it is not a regular file")
+	filetest.MustFail(t, err, "sub: it is not a regular file")
 	for _, kind := range ownKinds {
 		_, _, err = Locator{}.Find(kind + ":")
-		mustFail(t, err, "names no file")
+		filetest.MustFail(t, err, "names no file")
 	}
 }
 
@@ -53,13 +55,13 @@ func TestFindArrays(t *testing.T) {
 		}
 		return digest
 	}
-	writeFile(t, []byte("numbers"), "x.npy")
+	filetest.WriteFile(t, []byte("numbers"), "x.npy")
 	alone := find()
-	writeFile(t, []byte("labels"), "x.labels.npy")
+	filetest.WriteFile(t, []byte("labels"), "x.labels.npy")
 	both := find()
-	writeFile(t, []byte("labelz"), "x.labels.npy")
+	filetest.WriteFile(t, []byte("labelz"), "x.labels.npy")
 	other := find()
-	writeFile(t, []byte("number"), "x.npy")
+	filetest.WriteFile(t, []byte("number"), "x.npy")
 	if d := []string{alone, both, other, find()}; len(slices.Compact(slices.Sorted(slices.Values(d)))) != 4 {
 		t.Errorf("%v", d)
 	}
@@ -75,10 +77,10 @@ func TestFindPictures(t *testing.T) {
 		}
 		return digest
 	}
-	writeFile(t, []byte("one"), "my", "cat", "a.png")
-	writeFile(t, []byte("two"), "my", "dog", "a.png")
+	filetest.WriteFile(t, []byte("one"), "my", "cat", "a.png")
+	filetest.WriteFile(t, []byte("two"), "my", "dog", "a.png")
 	first := find()
-	writeFile(t, []byte("hidden"), "my", "dog", ".thumbs")
+	filetest.WriteFile(t, []byte("hidden"), "my", "dog", ".thumbs")
 	if find() != first {
 		t.Error("a hidden file changed the digest")
 	}
@@ -89,7 +91,7 @@ func TestFindPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	renamed := find()
-	writeFile(t, []byte("ten"), "my", "cat", "a.png")
+	filetest.WriteFile(t, []byte("ten"), "my", "cat", "a.png")
 	if d := []string{first, renamed, find()}; len(slices.Compact(slices.Sorted(slices.Values(d)))) != 3 {
 		t.Errorf("%v", d)
 	}
@@ -99,12 +101,12 @@ func TestFindPictures(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, _, err = Locator{}.Find("images:my/cat/a.png")
-	mustFail(t, err, "my/cat/a.png: not a directory")
+	filetest.MustFail(t, err, "my/cat/a.png: not a directory")
 	if err := os.Mkdir("my/cat/b.png", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = Locator{}.Find("images:my")
-	mustFail(t, err, "my/cat/b.png: it is a folder in that of a class")
+	filetest.MustFail(t, err, "my/cat/b.png: it is a folder in that of a class")
 }
 
 func TestOwnNames(t *testing.T) {

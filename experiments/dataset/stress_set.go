@@ -1,6 +1,10 @@
 package dataset
 
-import "fmt"
+import (
+	"fmt"
+
+	"privkern/experiments/dataset/readers"
+)
 
 // stressSet holds the files of Stress-Predict with intervals between heart beats and labels of
 // stress.
@@ -22,7 +26,7 @@ var stressSet = Set{
 }
 
 // stressIntervals identifies Raw_data/Sxx/IBI.csv of the participants from 1 up.
-var stressIntervals = [StressSubjects]struct {
+var stressIntervals = [readers.StressSubjects]struct {
 	size int64
 	sha  string
 }{
@@ -67,7 +71,7 @@ func stressFiles() []File {
 	const publisher = "https://raw.githubusercontent.com/italha-d/Stress-Predict-Dataset/" +
 		"f49d2eae603f90c3f0140fbbbae7c0480d651023/"
 	files := []File{{
-		Path:       stressLabels,
+		Path:       readers.StressLabels,
 		Size:       3885306,
 		SHA256:     "1cce97fa7fa82fdc7dced09757d6ada3660084f0b7afa04a4e94deb360442f43",
 		URLs:       []string{publisher + "Processed_data/Improved_All_Combined_hr_rsp_binary.csv"},
@@ -75,7 +79,7 @@ func stressFiles() []File {
 	}}
 	for i, f := range stressIntervals {
 		files = append(files, File{
-			Path: stressIntervalsPath(i + 1), Size: f.size, SHA256: f.sha,
+			Path: readers.StressIntervalsPath(i + 1), Size: f.size, SHA256: f.sha,
 			URLs: []string{fmt.Sprintf("%sRaw_data/S%02d/IBI.csv", publisher, i+1)},
 		})
 	}

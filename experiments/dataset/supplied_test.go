@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 var suppliedSet = Set{Name: "mine", Supplied: "put a and b there", Files: []File{{Path: "a"}, {Path: "b"}}}
@@ -15,8 +17,8 @@ var suppliedSet = Set{Name: "mine", Supplied: "put a and b there", Files: []File
 func TestSuppliedIsFoundByItsContent(t *testing.T) {
 	root := t.TempDir()
 	locator := Locator{Roots: []string{t.TempDir(), root}}
-	a := writeFile(t, []byte("first"), root, "mine", "a")
-	writeFile(t, []byte("second"), root, "mine", "b")
+	a := filetest.WriteFile(t, []byte("first"), root, "mine", "a")
+	filetest.WriteFile(t, []byte("second"), root, "mine", "b")
 	digest := func() string {
 		t.Helper()
 		folder, found, err := locator.Resolve(context.Background(), suppliedSet)
@@ -33,7 +35,7 @@ func TestSuppliedIsFoundByItsContent(t *testing.T) {
 		t.Errorf("digest %s, want %s", was, want)
 	}
 	// Another content, even of the same length, is another set.
-	writeFile(t, []byte("other"), a)
+	filetest.WriteFile(t, []byte("other"), a)
 	if err := os.Chtimes(a, time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func TestSuppliedIsFoundByItsContent(t *testing.T) {
 // file that was changed behind its size and time.
 func TestSuppliedIsReadOnce(t *testing.T) {
 	folder := t.TempDir()
-	path := writeFile(t, []byte("first"), folder, "a")
+	path := filetest.WriteFile(t, []byte("first"), folder, "a")
 	then := time.Unix(1e9, 0)
 	read := func() string {
 		t.Helper()
@@ -63,7 +65,7 @@ func TestSuppliedIsReadOnce(t *testing.T) {
 		return f.SHA256
 	}
 	first := read()
-	writeFile(t, []byte("other"), path)
+	filetest.WriteFile(t, []byte("other"), path)
 	if first != hash([]byte("first")) || read() != first {
 		t.Error("the file was read again")
 	}
@@ -88,9 +90,9 @@ func TestSuppliedMissing(t *testing.T) {
 		}
 	}
 	advice("nothing", true)
-	writeFile(t, []byte("first"), root, "mine", "a")
+	filetest.WriteFile(t, []byte("first"), root, "mine", "a")
 	advice("a half", true)
-	b := writeFile(t, nil, root, "mine", "b")
+	b := filetest.WriteFile(t, nil, root, "mine", "b")
 	advice("an empty file", false)
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
@@ -103,10 +105,10 @@ func TestSuppliedMissing(t *testing.T) {
 
 func TestSuppliedIsNotFetched(t *testing.T) {
 	root := t.TempDir()
-	mustFail(t, Fetch(context.Background(), suppliedSet, root, nil),
+	filetest.MustFail(t, Fetch(context.Background(), suppliedSet, root, nil),
 		"fetching mine: it has no public address: put a and b there")
 	mustNotExist(t, filepath.Join(root, "mine"))
-	writeFile(t, []byte("first"), root, "mine", "a")
-	writeFile(t, []byte("second"), root, "mine", "b")
-	mustFail(t, Fetch(context.Background(), suppliedSet, root, nil), "")
+	filetest.WriteFile(t, []byte("first"), root, "mine", "a")
+	filetest.WriteFile(t, []byte("second"), root, "mine", "b")
+	filetest.MustFail(t, Fetch(context.Background(), suppliedSet, root, nil), "")
 }

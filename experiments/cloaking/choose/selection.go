@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -41,7 +41,7 @@ func checkSelection(s *selectionSettings) error {
 	if err := cloak.CheckNoise(&s.GaussianBudget, &s.Solver); err != nil {
 		return err
 	}
-	rows, folds := s.Split.rows(dataset.KungFemales), s.Folds.Folds
+	rows, folds := s.Split.rows(readers.KungFemales), s.Folds.Folds
 	if folds > rows {
 		return fmt.Errorf("folds = %d: split=%s has %d rows, and there cannot be more folds than rows", folds,
 			experiment.NameOf(s.Split), rows)

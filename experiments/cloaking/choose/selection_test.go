@@ -12,7 +12,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -163,7 +163,7 @@ func TestSelectionSplits(t *testing.T) {
 		{EveryOther, 144, 143, []int{0, 2, 4}}, {RandomHalf, 144, 143, nil}, {All, 287, 0, []int{0, 1, 2}},
 	} {
 		t.Run(experiment.NameOf(c.split), func(t *testing.T) {
-			inside, outside := c.split.of(trialtest.New(t, trialtest.Options{Seed: 1}), dataset.KungFemales)
+			inside, outside := c.split.of(trialtest.New(t, trialtest.Options{Seed: 1}), readers.KungFemales)
 			both := slices.Sorted(slices.Values(slices.Concat(inside, outside)))
 			if len(inside) != c.inside || len(outside) != c.outside || len(slices.Compact(both)) != 287 ||
 				!slices.IsSorted(inside) || !slices.IsSorted(outside) {

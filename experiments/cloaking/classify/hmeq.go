@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
@@ -41,7 +41,7 @@ var HMEQ = experiment.Of(experiment.Declaration[*hmeqSettings, hmeqMetrics]{
 })
 
 func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experiment.Outcome[hmeqMetrics], error) {
-	all, err := dataset.LoadHMEQ(t.Dataset(dataHMEQ))
+	all, err := readers.LoadHMEQ(t.Dataset(dataHMEQ))
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ type loanSample struct {
 // drawLoans draws n different loans, each with probability proportional to 1/(n_d n_b): n_d loans
 // have its number of delinquent credit lines, n_b its outcome. The paper "bias samples" two hundred
 // "to approximately balance both", and gives no weights.
-func drawLoans(all *dataset.HMEQ, n int, rng *rand.Rand) (*loanSample, error) {
+func drawLoans(all *readers.HMEQ, n int, rng *rand.Rand) (*loanSample, error) {
 	delinquent := all.Columns["DELINQ"]
 	byCount, byOutcome := map[float64]int{}, map[float64]int{}
 	var rows []int

@@ -9,6 +9,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/method"
@@ -70,7 +71,7 @@ func (d *ownData) read(t *experiment.Trial, outcome string) (data *table.Data, o
 	path, s := t.Dataset(d.Dataset), d.own().Table()
 	s.Others = []string{outcome}
 	if !d.own().IsFile() {
-		path = dataset.HMEQFile(path)
+		path = readers.HMEQFile(path)
 		s.Dataset = dataset.FileName(filepath.Base(path)) // the folder is this machine's
 	}
 	if data, err = s.LoadFrom(t, path); err != nil {

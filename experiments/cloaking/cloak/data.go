@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/learn"
 )
 
@@ -36,7 +37,7 @@ type Problem struct {
 	Columns  map[string][]float64
 	Dropped  int           // rows left out for want of a value
 	Warnings []string      // warnings about the public inputs
-	Kung     *dataset.Kung // where the data are the census
+	Kung     *readers.Kung // where the data are the census
 }
 
 // Terms is how a record speaks of a problem.
@@ -60,14 +61,14 @@ type Terms struct {
 // heights, this changes nothing and is left out. With public normalisation the
 // interval starts at public_low_cm, and its middle is the prior mean.
 func LoadCensus(folder string, x Inputs, h *Heights) (*Problem, error) {
-	kung, err := dataset.LoadKung(folder)
+	kung, err := readers.LoadKung(folder)
 	if err != nil {
 		return nil, err
 	}
 	return censusOf(kung, x, h), nil
 }
 
-func censusOf(kung *dataset.Kung, x Inputs, h *Heights) *Problem {
+func censusOf(kung *readers.Kung, x Inputs, h *Heights) *Problem {
 	c := &Problem{
 		Kung:    kung,
 		Inputs:  InputsOf(kung, x),
@@ -136,7 +137,7 @@ func Mean(values []float64) float64 {
 }
 
 // InputsOf returns the inputs of the census, (N×1) or (N×2) with the weight first.
-func InputsOf(k *dataset.Kung, x Inputs) *mat.Dense {
+func InputsOf(k *readers.Kung, x Inputs) *mat.Dense {
 	n := len(k.Age)
 	if x == Age {
 		return mat.NewDense(n, 1, slices.Clone(k.Age))

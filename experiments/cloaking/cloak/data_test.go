@@ -3,12 +3,12 @@ package cloak
 import (
 	"testing"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
 func TestNormalisation(t *testing.T) {
-	kung := &dataset.Kung{Height: []float64{50, 100, 120, 190}, Weight: make([]float64, 4), Age: []float64{1, 2, 3, 4}}
+	kung := &readers.Kung{Height: []float64{50, 100, 120, 190}, Weight: make([]float64, 4), Age: []float64{1, 2, 3, 4}}
 	for _, c := range []struct {
 		normalisation Normalisation
 		low, prior    float64

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/internal/cloaktest"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -19,7 +19,7 @@ import (
 // entry (3, 10), and the sum of all entries.
 func TestCloakingMatrices(t *testing.T) {
 	e := cloaktest.Engine(t)
-	kung, err := dataset.LoadKung(cloaktest.Census(t))
+	kung, err := readers.LoadKung(cloaktest.Census(t))
 	if err != nil {
 		t.Fatal(err)
 	}

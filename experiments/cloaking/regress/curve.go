@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
@@ -39,7 +39,7 @@ var Curve = experiment.Of(experiment.Declaration[*curveSettings, curveMetrics]{
 
 // checkCurve refuses settings that do not fit the curve of all rows of the census.
 func checkCurve(s *curveSettings) error {
-	if err := checkPrediction(&s.prediction, s.Method, dataset.KungFemales, noList(s.Inputs)); err != nil {
+	if err := checkPrediction(&s.prediction, s.Method, readers.KungFemales, noList(s.Inputs)); err != nil {
 		return err
 	}
 	if err := checkPoints(&s.Solver, len(s.Ages), "ages"); err != nil {

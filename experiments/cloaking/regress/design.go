@@ -11,7 +11,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -38,7 +38,7 @@ func checkDesign(s *designSettings) error {
 	if err := checkPoints(&s.Solver, len(s.TestPoints), "test_points"); err != nil {
 		return err
 	}
-	rows := dataset.KungFemales
+	rows := readers.KungFemales
 	if s.Inputs == cloak.Synthetic {
 		rows, _ = cloak.SyntheticInputs().Dims()
 	}
@@ -53,7 +53,7 @@ func (s *designSettings) train(t *experiment.Trial) (*mat.Dense, error) {
 	if s.Inputs == cloak.Synthetic {
 		return cloak.SyntheticInputs(), nil
 	}
-	kung, err := dataset.LoadKung(t.Dataset(cloak.Census))
+	kung, err := readers.LoadKung(t.Dataset(cloak.Census))
 	if err != nil {
 		return nil, err
 	}

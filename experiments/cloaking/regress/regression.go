@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
@@ -49,7 +49,7 @@ func checkRegression(s *regressionSettings) error {
 	if s.own().IsFile() { // how many rows it has is known when it is read
 		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
-	return s.checkFolds(dataset.KungFemales, nil)
+	return s.checkFolds(readers.KungFemales, nil)
 }
 
 // checkFolds refuses what a cross-validation of that number of rows cannot have; names

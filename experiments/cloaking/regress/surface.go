@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
@@ -31,7 +31,7 @@ var Surface = experiment.Of(experiment.Declaration[*surfaceSettings, surfaceMetr
 // checkSurface refuses settings that do not fit the surface of all rows of the census. The figure's
 // contours need increasing axes.
 func checkSurface(s *surfaceSettings) error {
-	if err := checkPrediction(&s.prediction, s.Method, dataset.KungFemales, noList(s.Inputs)); err != nil {
+	if err := checkPrediction(&s.prediction, s.Method, readers.KungFemales, noList(s.Inputs)); err != nil {
 		return err
 	}
 	if err := checkPoints(&s.Solver, len(s.Weights)*len(s.Ages), "weights × ages"); err != nil {

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"privkern/experiments/dataset/readers"
+
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-
-	"privkern/experiments/dataset"
 )
 
 // Scale maps a feature to Slope·x + Intercept.
@@ -32,7 +32,7 @@ type Group struct{ Activity, Subject int }
 // published features, and the R² of its fit: least squares of the means of groups against the
 // published means. Where R² is below 0.5 the recordings do not determine the feature, and its range
 // over all windows becomes [−1, 1]. A group without windows is an error.
-func Calibrate(w *dataset.Windows, published map[Group][]float64) (scales []Scale, r2 []float64, err error) {
+func Calibrate(w *readers.Windows, published map[Group][]float64) (scales []Scale, r2 []float64, err error) {
 	var means, targets []*mat.VecDense
 	counts := map[Group]float64{}
 	place := map[Group]int{}
@@ -40,14 +40,14 @@ func Calibrate(w *dataset.Windows, published map[Group][]float64) (scales []Scal
 		g := Group{row, w.Subject[i]}
 		at, known := place[g]
 		if !known {
-			if len(published[g]) != dataset.HARFeatures {
+			if len(published[g]) != readers.HARFeatures {
 				return nil, nil, fmt.Errorf("activity %d of subject %d has %d published means, expected %d", g.Activity,
-					g.Subject, len(published[g]), dataset.HARFeatures)
+					g.Subject, len(published[g]), readers.HARFeatures)
 			}
 			at = len(means)
 			place[g] = at
-			means = append(means, mat.NewVecDense(dataset.HARFeatures, nil))
-			targets = append(targets, mat.NewVecDense(dataset.HARFeatures, published[g]))
+			means = append(means, mat.NewVecDense(readers.HARFeatures, nil))
+			targets = append(targets, mat.NewVecDense(readers.HARFeatures, published[g]))
 		}
 		means[at].AddVec(means[at], w.Inputs.RowView(i))
 		counts[g]++
@@ -60,7 +60,7 @@ func Calibrate(w *dataset.Windows, published map[Group][]float64) (scales []Scal
 	}
 	x, y := make([]float64, len(means)), make([]float64, len(means))
 	column := make([]float64, w.Len())
-	for j := range dataset.HARFeatures {
+	for j := range readers.HARFeatures {
 		for i := range means {
 			x[i], y[i] = means[i].AtVec(j), targets[i].AtVec(j)
 		}

@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"privkern/experiments/dataset/readers"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/mat"
-
-	"privkern/experiments/dataset"
 )
 
 // Samples is the number of samples of a window, and Step from the start of one to the
@@ -52,7 +52,7 @@ func (a axes) means() (out [3]float64) {
 type signals struct{ body, gravity, bodyJerk, rotation, rotationJerk axes }
 
 // separate filters a recording.
-func separate(r *dataset.Recording) signals {
+func separate(r *readers.Recording) signals {
 	clean := func(x []float64) []float64 { return noiseFilter.apply(median3(x)) }
 	fast := func(x []float64) []float64 { return without(x, gravityFilter.apply(x)) }
 	acceleration := axes(r.Acceleration).each(clean)
@@ -65,12 +65,12 @@ func separate(r *dataset.Recording) signals {
 // Features returns the features of the windows of a recording that start at the given
 // samples, counted from 0: one row of 561 for each, in the order of UCI HAR's
 // features.txt and before they are scaled. Every window must be inside the recording.
-func Features(r *dataset.Recording, starts []int) *mat.Dense {
+func Features(r *readers.Recording, starts []int) *mat.Dense {
 	if len(starts) == 0 {
 		return new(mat.Dense)
 	}
 	s, transform := separate(r), fourier.NewFFT(Samples)
-	out := mat.NewDense(len(starts), dataset.HARFeatures, nil)
+	out := mat.NewDense(len(starts), readers.HARFeatures, nil)
 	for i, start := range starts {
 		out.SetRow(i, s.features(transform, start))
 	}
@@ -84,7 +84,7 @@ func (s *signals) features(transform *fourier.FFT, start int) []float64 {
 	rotationNorms, rotationJerkNorms := rotation.norms(), rotationJerk.norms()
 	of := func(x []float64) []float64 { return spectrum(transform, x) }
 
-	out := make([]float64, 0, dataset.HARFeatures)
+	out := make([]float64, 0, readers.HARFeatures)
 	for _, a := range []axes{body, gravity, bodyJerk, rotation, rotationJerk} {
 		out = appendTime(out, a)
 	}

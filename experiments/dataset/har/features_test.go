@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"testing"
 
+	"privkern/experiments/dataset/readers"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/mat"
-
-	"privkern/experiments/dataset"
 )
 
 // short are the first 700 samples of recording 1 of UCI HAPT (CC BY 4.0), with a label of
@@ -19,8 +19,8 @@ import (
 const short = "testdata/hapt"
 
 // formulaSignal is formula_signal of testdata/reference.py: a walk of sines with noise.
-func formulaSignal(n int) *dataset.Recording {
-	r := new(dataset.Recording)
+func formulaSignal(n int) *readers.Recording {
+	r := new(readers.Recording)
 	noise := func(t, axis int) float64 { return math.Sin(12.9898*float64(t*t) + 78.233*float64(axis)) }
 	for axis, rest := range []float64{.9, -.3, .2} {
 		for i := range n {
@@ -61,13 +61,13 @@ func reference(t *testing.T) *mat.Dense {
 
 func TestFeaturesAreThoseOfSciPy(t *testing.T) {
 	want := reference(t)
-	real, err := dataset.LoadHAPTRecording(short, 1, 1)
+	real, err := readers.LoadHAPTRecording(short, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name      string
-		recording *dataset.Recording
+		recording *readers.Recording
 		start     int
 		column    int
 	}{
@@ -78,10 +78,10 @@ func TestFeaturesAreThoseOfSciPy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Features(c.recording, []int{c.start})
-			if n, d := got.Dims(); n != 1 || d != dataset.HARFeatures {
+			if n, d := got.Dims(); n != 1 || d != readers.HARFeatures {
 				t.Fatalf("%d×%d features", n, d)
 			}
-			for j := range dataset.HARFeatures {
+			for j := range readers.HARFeatures {
 				g, w := got.At(0, j), want.At(j, c.column)
 				// The filter at 0.3 Hz, whose poles are near 1, costs digits.
 				if !(math.Abs(g-w) <= 1e-8*math.Abs(w)+1e-11) {
@@ -97,7 +97,7 @@ func TestFeaturesAreThoseOfSciPy(t *testing.T) {
 
 // A recording in which nothing moves has features that are numbers.
 func TestFeaturesOfRest(t *testing.T) {
-	r := new(dataset.Recording)
+	r := new(readers.Recording)
 	for axis := range 3 {
 		r.Acceleration[axis], r.Rotation[axis] = make([]float64, 200), make([]float64, 200)
 	}

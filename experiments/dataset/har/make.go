@@ -7,13 +7,13 @@ import (
 	"math"
 	"slices"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 )
 
 // Reconstruct makes the windows of all 30 people from the folder of the set "hapt",
 // with the features of the set "har-reconstructed". Rows are those of that set
 // ([FirstSubjects]).
-func Reconstruct(ctx context.Context, folder string, progress func(done, total int)) (w *dataset.Windows, rows []int,
+func Reconstruct(ctx context.Context, folder string, progress func(done, total int)) (w *readers.Windows, rows []int,
 	err error) {
 	scales, err := Published()
 	if err != nil {
@@ -44,7 +44,7 @@ type Differences struct {
 
 // Compare compares windows with others, one by one in their order. Where they are not
 // the same windows their features are not compared.
-func Compare(w, other *dataset.Windows) Differences {
+func Compare(w, other *readers.Windows) Differences {
 	d := Differences{Windows: slices.Equal(w.Activity, other.Activity) && slices.Equal(w.Subject, other.Subject) &&
 		slices.Equal(w.Recording, other.Recording) && slices.Equal(w.Start, other.Start)}
 	_, columns := w.Inputs.Dims()

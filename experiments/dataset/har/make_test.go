@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 )
 
 // realData returns the folder of a registered set and skips the test where it is not
@@ -34,10 +35,10 @@ func realData(t *testing.T, name string) string {
 }
 
 // near wants features that differ in the last bit of a float32 at most, in one place of a thousand.
-func near(t *testing.T, w, other *dataset.Windows) {
+func near(t *testing.T, w, other *readers.Windows) {
 	t.Helper()
 	d := Compare(w, other)
-	if !d.Windows || d.Values != w.Len()*dataset.HARFeatures || d.Largest > 6e-8 ||
+	if !d.Windows || d.Values != w.Len()*readers.HARFeatures || d.Largest > 6e-8 ||
 		float64(d.Differing) > .001*float64(d.Values) {
 		t.Error(d)
 	}
@@ -45,7 +46,7 @@ func near(t *testing.T, w, other *dataset.Windows) {
 
 // The first windows of the short recording are those of the data set.
 func TestShortRecordingIsInTheDataSet(t *testing.T) {
-	there, err := dataset.LoadHARReconstructed(realData(t, "har-reconstructed"))
+	there, err := readers.LoadHARReconstructed(realData(t, "har-reconstructed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +79,13 @@ func TestReconstruct(t *testing.T) {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := dataset.WriteHARReconstructed(&content, first); err != nil {
+	if err := readers.WriteHARReconstructed(&content, first); err != nil {
 		t.Fatal(err)
 	}
 	if sum := sha256.Sum256(content.Bytes()); hex.EncodeToString(sum[:]) != set.Files[0].Made {
 		t.Errorf("SHA-256 %x, registered is %s", sum, set.Files[0].Made)
 	}
-	there, err := dataset.LoadHARReconstructed(realData(t, "har-reconstructed"))
+	there, err := readers.LoadHARReconstructed(realData(t, "har-reconstructed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +132,10 @@ func TestCalibrationOfTheRecordings(t *testing.T) {
 
 func TestPublishedScales(t *testing.T) {
 	scales, err := Published()
-	if err != nil || len(scales) != dataset.HARFeatures {
+	if err != nil || len(scales) != readers.HARFeatures {
 		t.Fatalf("%d scales, %v", len(scales), err)
 	}
-	x := mat.NewDense(2, dataset.HARFeatures, nil)
+	x := mat.NewDense(2, readers.HARFeatures, nil)
 	x.Set(1, 0, 1e9)
 	Apply(scales, x)
 	for j, s := range scales {
@@ -152,11 +153,11 @@ func TestPublishedScales(t *testing.T) {
 
 // groups returns two windows each of six activities of one subject, whose features are
 // numbers of their own.
-func groups() *dataset.Windows {
-	w := &dataset.Windows{Inputs: mat.NewDense(12, dataset.HARFeatures, nil)}
+func groups() *readers.Windows {
+	w := &readers.Windows{Inputs: mat.NewDense(12, readers.HARFeatures, nil)}
 	for i := range 12 {
 		w.Activity, w.Subject = append(w.Activity, i/2), append(w.Subject, 7)
-		for j := range dataset.HARFeatures {
+		for j := range readers.HARFeatures {
 			w.Inputs.Set(i, j, math.Sin(float64(i*i+j)))
 		}
 	}
@@ -170,7 +171,7 @@ func TestCalibrate(t *testing.T) {
 	published := map[Group][]float64{}
 	slope := func(j int) float64 { return 2 - float64(j)/100 }
 	for a := range 6 {
-		means := make([]float64, dataset.HARFeatures)
+		means := make([]float64, readers.HARFeatures)
 		for j := range means {
 			means[j] = slope(j)*(w.Inputs.At(2*a, j)+w.Inputs.At(2*a+1, j))/2 - .25
 		}
@@ -222,8 +223,8 @@ func TestCalibrationIsReadAsWritten(t *testing.T) {
 }
 
 func TestLoadMeans(t *testing.T) {
-	header := strings.Repeat("x,", before+dataset.HARFeatures-1) + "x\n"
-	row := func(start string) string { return start + strings.Repeat(",0.5", dataset.HARFeatures) + "\n" }
+	header := strings.Repeat("x,", before+readers.HARFeatures-1) + "x\n"
+	row := func(start string) string { return start + strings.Repeat(",0.5", readers.HARFeatures) + "\n" }
 	load := func(text string) (map[Group][]float64, error) {
 		path := filepath.Join(t.TempDir(), "means.csv.gz")
 		var b bytes.Buffer
@@ -235,7 +236,7 @@ func TestLoadMeans(t *testing.T) {
 		return LoadMeans(path)
 	}
 	means, err := load(header + row("6,LAYING,30,70"))
-	if err != nil || len(means) != 1 || len(means[Group{5, 30}]) != dataset.HARFeatures || means[Group{5, 30}][560] != .5 {
+	if err != nil || len(means) != 1 || len(means[Group{5, 30}]) != readers.HARFeatures || means[Group{5, 30}][560] != .5 {
 		t.Errorf("%v, %v", means, err)
 	}
 	for text, want := range map[string]string{
@@ -253,7 +254,7 @@ func TestLoadMeans(t *testing.T) {
 
 // The last windows in time are left out, from the last group of the last subject on.
 func TestFirstSubjects(t *testing.T) {
-	w := new(dataset.Windows)
+	w := new(readers.Windows)
 	add := func(subject, activity, n int) {
 		for range n {
 			w.Activity, w.Subject = append(w.Activity, activity), append(w.Subject, subject)
@@ -270,8 +271,8 @@ func TestFirstSubjects(t *testing.T) {
 	add(20, 4, 2)
 	all := w.Len()
 	rows, err := FirstSubjects(w)
-	if err != nil || len(rows) != dataset.HARReconstructed || !slices.IsSorted(rows) ||
-		rows[len(rows)-1] != dataset.HARReconstructed-1 {
+	if err != nil || len(rows) != readers.HARReconstructed || !slices.IsSorted(rows) ||
+		rows[len(rows)-1] != readers.HARReconstructed-1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	// One window less of subject 3 keeps the first of those of subject 1.
@@ -281,8 +282,8 @@ func TestFirstSubjects(t *testing.T) {
 	}
 	w.Subject[slices.Index(w.Subject, 21)] = 3
 	w.Subject[0] = 22
-	w.Subject = w.Subject[:dataset.HARReconstructed]
-	w.Activity = w.Activity[:dataset.HARReconstructed]
+	w.Subject = w.Subject[:readers.HARReconstructed]
+	w.Activity = w.Activity[:readers.HARReconstructed]
 	if _, err := FirstSubjects(w); err == nil || !strings.Contains(err.Error(), "there must be 6531") {
 		t.Error(err)
 	}
@@ -298,7 +299,7 @@ func TestExtract(t *testing.T) {
 		w.Recording[5] != 1 || w.Activities[4] != "standing" {
 		t.Errorf("%+v", w)
 	}
-	if !slices.Equal(reports, [][2]int{{0, dataset.HAPTRecordings}}) {
+	if !slices.Equal(reports, [][2]int{{0, readers.HAPTRecordings}}) {
 		t.Errorf("progress %v", reports)
 	}
 	for name, c := range map[string]struct{ labels, want string }{
@@ -329,8 +330,8 @@ func TestExtract(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	windows := func(values ...float64) *dataset.Windows {
-		return &dataset.Windows{Inputs: mat.NewDense(1, len(values), values), Activity: []int{1}, Subject: []int{2},
+	windows := func(values ...float64) *readers.Windows {
+		return &readers.Windows{Inputs: mat.NewDense(1, len(values), values), Activity: []int{1}, Subject: []int{2},
 			Recording: []int{3}, Start: []int{4}}
 	}
 	other := windows(1, 2, 4, 0)
@@ -344,7 +345,7 @@ func TestCompare(t *testing.T) {
 	}
 	moved := windows(1, 2, 4, 0)
 	moved.Start[0]++
-	for _, w := range []*dataset.Windows{moved, windows(1)} {
+	for _, w := range []*readers.Windows{moved, windows(1)} {
 		if d := Compare(w, other); d.Windows || d.String() != "the windows are others" {
 			t.Error(d)
 		}

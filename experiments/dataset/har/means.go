@@ -9,7 +9,7 @@ import (
 	"os"
 	"strconv"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 )
 
 // LoadMeans reads the published means of groups from comma-separated values, compressed
@@ -37,7 +37,7 @@ const before = 4
 
 func readMeans(r io.Reader) (map[Group][]float64, error) {
 	in := csv.NewReader(r)
-	in.FieldsPerRecord = before + dataset.HARFeatures
+	in.FieldsPerRecord = before + readers.HARFeatures
 	if _, err := in.Read(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func readMeans(r io.Reader) (map[Group][]float64, error) {
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		means := make([]float64, dataset.HARFeatures)
+		means := make([]float64, readers.HARFeatures)
 		for i, field := range fields[before:] {
 			if means[i], err = strconv.ParseFloat(field, 64); err != nil {
 				return nil, fmt.Errorf("line %d: %w", line, err)

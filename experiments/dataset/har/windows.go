@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"privkern/experiments/dataset/readers"
 
-	"privkern/experiments/dataset"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Extract reads all recordings from the folder of the set "hapt" and returns the
@@ -15,21 +15,21 @@ import (
 // order of recordings and of time. The first window of a segment starts with it, the
 // others half a window after the one before; none reaches beyond its segment. Progress,
 // unless it is nil, gets how many recordings are done.
-func Extract(ctx context.Context, folder string, progress func(done, total int)) (*dataset.Windows, error) {
-	segments, err := dataset.LoadHAPTSegments(folder)
+func Extract(ctx context.Context, folder string, progress func(done, total int)) (*readers.Windows, error) {
+	segments, err := readers.LoadHAPTSegments(folder)
 	if err != nil {
 		return nil, err
 	}
-	out := &dataset.Windows{Activities: dataset.HARActivityNames()}
+	out := &readers.Windows{Activities: readers.HARActivityNames()}
 	var rows []*mat.Dense
 	for done := 0; len(segments) > 0; done++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if progress != nil {
-			progress(done, dataset.HAPTRecordings)
+			progress(done, readers.HAPTRecordings)
 		}
-		n := slices.IndexFunc(segments, func(s dataset.Segment) bool { return s.Recording != segments[0].Recording })
+		n := slices.IndexFunc(segments, func(s readers.Segment) bool { return s.Recording != segments[0].Recording })
 		if n < 0 {
 			n = len(segments)
 		}
@@ -42,7 +42,7 @@ func Extract(ctx context.Context, folder string, progress func(done, total int))
 	if out.Len() == 0 {
 		return nil, fmt.Errorf("%s: the recordings have no windows of these activities", folder)
 	}
-	out.Inputs = mat.NewDense(out.Len(), dataset.HARFeatures, nil)
+	out.Inputs = mat.NewDense(out.Len(), readers.HARFeatures, nil)
 	at := 0
 	for _, x := range rows {
 		n, _ := x.Dims()
@@ -56,9 +56,9 @@ func Extract(ctx context.Context, folder string, progress func(done, total int))
 
 // extract appends the windows of the segments of one recording to all but the inputs
 // of out, and returns their features.
-func extract(folder string, segments []dataset.Segment, out *dataset.Windows) (*mat.Dense, error) {
+func extract(folder string, segments []readers.Segment, out *readers.Windows) (*mat.Dense, error) {
 	recording, subject := segments[0].Recording, segments[0].Subject
-	r, err := dataset.LoadHAPTRecording(folder, recording, subject)
+	r, err := readers.LoadHAPTRecording(folder, recording, subject)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func extract(folder string, segments []dataset.Segment, out *dataset.Windows) (*
 			return nil, fmt.Errorf("%s: a label of recording %d is of subject %d and ends at sample %d; the recording is of "+
 				"subject %d and has %d samples", folder, recording, s.Subject, s.End, subject, len(r.Acceleration[0]))
 		}
-		if s.Activity >= dataset.HARActivities {
+		if s.Activity >= readers.HARActivities {
 			continue
 		}
 		for start := s.Start; start+Samples <= s.End; start += Step {
@@ -81,7 +81,7 @@ func extract(folder string, segments []dataset.Segment, out *dataset.Windows) (*
 
 // published are the numbers of windows that UCI HAR has of each activity of its first
 // 20 subjects.
-var published = [dataset.HARReconstructedSubjects][dataset.HARActivities]int{
+var published = [readers.HARReconstructedSubjects][readers.HARActivities]int{
 	{95, 53, 49, 47, 53, 50}, {59, 48, 47, 46, 54, 48}, {58, 59, 49, 52, 61, 62}, {60, 52, 45, 50, 56, 54},
 	{56, 47, 47, 44, 56, 52}, {57, 51, 48, 55, 57, 57}, {57, 51, 47, 48, 53, 52}, {48, 41, 38, 46, 54, 54},
 	{52, 49, 42, 50, 45, 50}, {53, 47, 38, 54, 44, 58}, {59, 54, 46, 53, 47, 57}, {50, 52, 46, 51, 61, 60},
@@ -93,8 +93,8 @@ var published = [dataset.HARReconstructedSubjects][dataset.HARActivities]int{
 // subjects 1 to 20, as many as UCI HAR has of them. The recordings yield more; the last
 // ones in time are left out of groups that have more than were published, from the last
 // activity of the last subject on, until the number is right.
-func FirstSubjects(w *dataset.Windows) ([]int, error) {
-	var groups [dataset.HARReconstructedSubjects][dataset.HARActivities][]int
+func FirstSubjects(w *readers.Windows) ([]int, error) {
+	var groups [readers.HARReconstructedSubjects][readers.HARActivities][]int
 	total := 0
 	for i, subject := range w.Subject {
 		if subject <= len(groups) {
@@ -103,11 +103,11 @@ func FirstSubjects(w *dataset.Windows) ([]int, error) {
 			total++
 		}
 	}
-	if total < dataset.HARReconstructed {
+	if total < readers.HARReconstructed {
 		return nil, fmt.Errorf("%d windows of the first %d subjects; there must be %d at least", total, len(groups),
-			dataset.HARReconstructed)
+			readers.HARReconstructed)
 	}
-	excess := total - dataset.HARReconstructed
+	excess := total - readers.HARReconstructed
 	var rows []int
 	for s, subject := range slices.Backward(groups[:]) {
 		for a, group := range slices.Backward(subject[:]) {

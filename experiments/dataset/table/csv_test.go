@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -60,7 +62,7 @@ func TestTablesCheckTheHeader(t *testing.T) {
 			if len(tables) != 1 || tables[0].Dataset != "csv:my.csv" {
 				t.Fatalf("%+v", tables)
 			}
-			mustFail(t, tables[0].Check(c.path), c.want)
+			filetest.MustFail(t, tables[0].Check(c.path), c.want)
 		})
 	}
 	if tables := (Spec{Dataset: "kung", Inputs: "age"}).Tables(); tables != nil {
@@ -140,7 +142,7 @@ func TestLoadErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := loadText(t, c.text, c.inputs, c.output)
-			mustFail(t, err, "t.csv"+c.want)
+			filetest.MustFail(t, err, "t.csv"+c.want)
 			if in := (*Error)(nil); !errors.As(err, &in) {
 				t.Errorf("a %T, not an *Error", err)
 			}
@@ -156,20 +158,20 @@ func TestLoadBoundsLevels(t *testing.T) {
 		fmt.Fprintf(&b, "n%d,%d\n", i, i)
 	}
 	_, err := loadText(t, b.String(), "who", "y")
-	mustFail(t, err, `t.csv:1002:1: column "who" has more than 1000 different values`)
+	filetest.MustFail(t, err, `t.csv:1002:1: column "who" has more than 1000 different values`)
 	_, err = loadText(t, b.String(), "y", "who")
-	mustFail(t, err, `t.csv:10002:1: column "who" has more than 10000 different values`)
+	filetest.MustFail(t, err, `t.csv:10002:1: column "who" has more than 10000 different values`)
 	if d, err := loadText(t, b.String(), "*"); err != nil || !slices.Equal(d.Names, []string{"y"}) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	_, err = loadText(t, b.String(), "*", "y")
-	mustFail(t, err, "no column beside y is numeric")
+	filetest.MustFail(t, err, "no column beside y is numeric")
 	d, err := loadText(t, strings.ReplaceAll(b.String(), "n", ""), "who", "y")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = d.Labels("y")
-	mustFail(t, err, `t.csv: column "y" has 10002 different values, which are no classes`)
+	filetest.MustFail(t, err, `t.csv: column "y" has 10002 different values, which are no classes`)
 }
 
 func TestLoadBoundsItsNumbers(t *testing.T) {
@@ -183,15 +185,15 @@ func TestLoadBoundsItsNumbers(t *testing.T) {
 	}
 	row := strings.Repeat("1,", columns-1) + "1\n"
 	_, err := loadText(t, strings.Join(names, ",")+"\n"+strings.Repeat(row, MaxValues/columns+1), "*")
-	mustFail(t, err, "t.csv:4098:1: the columns that are read hold more than 16777216 values")
+	filetest.MustFail(t, err, "t.csv:4098:1: the columns that are read hold more than 16777216 values")
 }
 
 func TestLoadFiles(t *testing.T) {
 	dir := t.TempDir()
 	_, err := loadFrom(dir+"/none.csv", Spec{Dataset: "csv:none.csv", Inputs: "a"})
-	if mustFail(t, err, "none.csv: file does not exist"); !errors.Is(err, os.ErrNotExist) {
+	if filetest.MustFail(t, err, "none.csv: file does not exist"); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the error is not os.ErrNotExist")
 	}
 	_, err = loadFrom(dir, Spec{Dataset: "csv:folder", Inputs: "a"})
-	mustFail(t, err, "folder: it is not a regular file")
+	filetest.MustFail(t, err, "folder: it is not a regular file")
 }

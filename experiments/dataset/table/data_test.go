@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -40,11 +42,11 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	_, err = d.Kind("c")
-	mustFail(t, err, `t.csv: the column "c" was not read`)
+	filetest.MustFail(t, err, `t.csv: the column "c" was not read`)
 	_, err = d.Numbers("party")
-	mustFail(t, err, `t.csv:2:28: column "party" is "b", expected a number`)
+	filetest.MustFail(t, err, `t.csv:2:28: column "party" is "b", expected a number`)
 	_, err = d.Numbers("n")
-	mustFail(t, err, `t.csv: the column "n" was not read`)
+	filetest.MustFail(t, err, `t.csv: the column "n" was not read`)
 
 	// "no value" makes b a category, of which the dropped row's level is not kept.
 	d, err = loadText(t, text, "b+n", "d")
@@ -130,11 +132,11 @@ func TestCheck(t *testing.T) {
 		{"a[x|]", nil, `a[x|]: the level "" means a missing value`},
 	} {
 		t.Run(c.inputs, func(t *testing.T) {
-			mustFail(t, Spec{Dataset: "csv:t.csv", Inputs: c.inputs, Others: c.others}.Check(), c.want)
+			filetest.MustFail(t, Spec{Dataset: "csv:t.csv", Inputs: c.inputs, Others: c.others}.Check(), c.want)
 		})
 	}
-	mustFail(t, Spec{Dataset: "csv:", Inputs: "a"}.Check(), "it names no file")
-	mustFail(t, Spec{Dataset: "t.csv", Inputs: "a"}.Check(), "write csv:PATH")
+	filetest.MustFail(t, Spec{Dataset: "csv:", Inputs: "a"}.Check(), "it names no file")
+	filetest.MustFail(t, Spec{Dataset: "t.csv", Inputs: "a"}.Check(), "write csv:PATH")
 	if got := (Spec{Inputs: "a+ c[x|y] ,b"}).Names(); !slices.Equal(got, []string{"a", "c", "b"}) {
 		t.Errorf("%q", got)
 	}
@@ -182,7 +184,7 @@ func TestReadPoints(t *testing.T) {
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			_, err := ReadPoints("csv:p.csv", fileOf(t, "p.csv", []byte(c.text)), c.columns)
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 		})
 	}
 }
@@ -202,7 +204,7 @@ func TestCheckNamed(t *testing.T) {
 				t.Error(err)
 			}
 			if c.refused {
-				mustFail(t, err, "inputs = *: which columns are numbers would be read off the private rows; name them")
+				filetest.MustFail(t, err, "inputs = *: which columns are numbers would be read off the private rows; name them")
 			}
 		})
 	}

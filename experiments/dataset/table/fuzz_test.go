@@ -8,28 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/metrics"
 	"strings"
 	"testing"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"privkern/runner/experiment"
 )
-
-// bounded fails where a reader allocates much more than its input, packed by at most a factor: a
-// small file must not fill the memory, however large the sizes that it declares.
-func bounded(t *testing.T, input []byte, factor uint64, read func()) {
-	t.Helper()
-	allocated := func() uint64 {
-		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	before := allocated()
-	read()
-	if took, most := allocated()-before, uint64(32<<20)+factor*uint64(len(input)); took > most {
-		t.Errorf("%d bytes were allocated to read %d", took, len(input))
-	}
-}
 
 // checkData fails where the data read violate an invariant of Data.
 func checkData(t *testing.T, d *Data, others ...string) {
@@ -86,7 +71,7 @@ func FuzzTable(f *testing.F) {
 		if s.Check() != nil {
 			return
 		}
-		bounded(t, append(file, inputs...), 256, func() {
+		filetest.Bounded(t, append(file, inputs...), 256, func() {
 			d, err := loadFrom(path, s)
 			if err != nil {
 				hasPlace(t, err, "my.csv")
@@ -121,7 +106,7 @@ func FuzzNPY(f *testing.F) {
 		} else if err := os.WriteFile(filepath.Join(filepath.Dir(path), "x.labels.npy"), labels, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		bounded(t, append(bytes.Clone(x), labels...), 512, func() {
+		filetest.Bounded(t, append(bytes.Clone(x), labels...), 512, func() {
 			d, err := Spec{Dataset: "npy:my.npy", Inputs: "*", Others: others}.Load(
 				&experiment.Trial{Dataset: func(string) string { return path }})
 			if err != nil {
@@ -147,7 +132,7 @@ func FuzzPicture(f *testing.F) {
 			return // that takes long
 		}
 		// A picture of one colour is packed well; its pixels have up to 8 bytes.
-		bounded(t, file, 1<<16, func() {
+		filetest.Bounded(t, file, 1<<16, func() {
 			pixels, err := decodePicture(bytes.NewReader(file), 3, 2)
 			if err != nil {
 				return

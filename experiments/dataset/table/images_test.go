@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 // grey is a picture of one shade but for a white pixel at the top left.
@@ -113,7 +115,7 @@ func TestClassesOfPictures(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	_, err = loadFrom(dir, Spec{Dataset: "images:my", Inputs: "*", Others: []string{"label"}})
-	mustFail(t, err, `my: unknown column "label"`)
+	filetest.MustFail(t, err, `my: unknown column "label"`)
 }
 
 // A new pixel is the mean of the area that it covers; the luma of colours is that of BT.601.
@@ -223,9 +225,9 @@ func TestWrongPictures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := loadFrom(folderOf(t, c.files), Spec{Dataset: c.dataset, Inputs: "p1+p2"})
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 		})
 	}
 	_, err := loadFrom(t.TempDir()+"/none", Spec{Dataset: "images:my", Inputs: "*"})
-	mustFail(t, err, "the file my is not there")
+	filetest.MustFail(t, err, "the file my is not there")
 }

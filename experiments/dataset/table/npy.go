@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 )
 
 // labelColumn is the column of labels of an array or of a folder of pictures.
@@ -54,7 +55,7 @@ func openArray(path, shown string) (*array, error) {
 func (a *array) close() { _ = a.file.Close() } // opened for reading only
 
 func (a *array) readHeader(fileSize int64) error {
-	header, length, err := dataset.NPYHeader(a.in)
+	header, length, err := readers.NPYHeader(a.in)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/runner/experiment"
@@ -185,9 +187,9 @@ func TestLabelsBesideAnArray(t *testing.T) {
 		t.Errorf("%v of %q, %v", at, classes, err)
 	}
 	_, err = arrayAndLabels(t, x, npyOf(t, "<i8", false, "(2,)", little, []int64{1, 2}))
-	mustFail(t, err, "my.labels.npy: it has 2 rows of 1 labels; expected one label for each of the 3 rows of my.npy")
+	filetest.MustFail(t, err, "my.labels.npy: it has 2 rows of 1 labels; expected one label for each of the 3 rows of my.npy")
 	_, err = arrayAndLabels(t, x, npyOf(t, "|O", false, "(3,)", little, []byte("pickle")))
-	mustFail(t, err, `my.labels.npy: the elements are "|O", objects of Python`)
+	filetest.MustFail(t, err, `my.labels.npy: the elements are "|O", objects of Python`)
 }
 
 func arrayAndLabels(t *testing.T, x, labels []byte) (*Data, error) {
@@ -221,7 +223,7 @@ func TestLargeArrays(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = loadFrom(path, Spec{Dataset: "npy:x.npy", Inputs: "*"})
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 		})
 	}
 }
@@ -261,9 +263,9 @@ func TestWrongArrays(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := loadFrom(fileOf(t, "x.npy", c.file), Spec{Dataset: "npy:x.npy", Inputs: "*"})
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 		})
 	}
 	_, err := loadFrom(fileOf(t, "x.npy", whole), Spec{Dataset: "npy:x.npy", Inputs: "*", Others: []string{"label"}})
-	mustFail(t, err, `x.npy: unknown column "label"; valid: x1, x2`)
+	filetest.MustFail(t, err, `x.npy: unknown column "label"; valid: x1, x2`)
 }

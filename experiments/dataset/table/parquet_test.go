@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/gonum/mat"
 )
@@ -125,7 +127,7 @@ func TestWrongParquet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := loadFrom(fileOf(t, "p.parquet", c.file), Spec{Dataset: "parquet:p.parquet", Inputs: c.inputs})
-			mustFail(t, err, c.want)
+			filetest.MustFail(t, err, c.want)
 		})
 	}
 }
@@ -148,7 +150,7 @@ func TestParquetBombs(t *testing.T) {
 	}
 	path := fileOf(t, "p.parquet", b.Bytes())
 	_, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A", Others: []string{"B"}})
-	mustFail(t, err, "p.parquet: the columns that are read take more than 1 MiB when they are unpacked")
+	filetest.MustFail(t, err, "p.parquet: the columns that are read take more than 1 MiB when they are unpacked")
 	if d, err := loadFrom(path, Spec{Dataset: "parquet:p.parquet", Inputs: "A"}); err != nil ||
 		d.X.RawMatrix().Rows != 1e5 {
 		t.Errorf("%v", err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/dataset/internal/filetest"
+
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -133,7 +135,7 @@ func TestForgedParquet(t *testing.T) {
 				t.Errorf("%d MiB were taken", took)
 			}
 			if c.want != "" {
-				mustFail(t, err, c.want)
+				filetest.MustFail(t, err, c.want)
 			} else if err != nil || d.X.At(2, 0) != 3 {
 				t.Errorf("%+v, %v", d, err)
 			}
@@ -143,7 +145,7 @@ func TestForgedParquet(t *testing.T) {
 	file := forgery{}.file(t, func(*forgery) {})
 	binary.LittleEndian.PutUint32(file[len(file)-8:], math.MaxUint32)
 	_, err := loadFrom(fileOf(t, "p.parquet", file), Spec{Dataset: "parquet:p.parquet", Inputs: "A"})
-	mustFail(t, err, "the Parquet file")
+	filetest.MustFail(t, err, "the Parquet file")
 }
 
 // All encodings of common writers are read, for all sizes of pages, in both versions and with

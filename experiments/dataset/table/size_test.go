@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 // The number of rows is exact where a header has it or a text is short, and near it for a
@@ -56,7 +58,7 @@ func TestSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err := Spec{Dataset: name, Inputs: "a"}.Size()
-			mustFail(t, err, want)
+			filetest.MustFail(t, err, want)
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"privkern/experiments/dataset/internal/filetest"
 )
 
 func TestSummarise(t *testing.T) {
@@ -46,7 +48,7 @@ func TestSummarise(t *testing.T) {
 	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty",
 		"a\n1,2\n": "t.csv:2: 2 fields"} {
 		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)))
-		mustFail(t, err, want)
+		filetest.MustFail(t, err, want)
 	}
 }
 

@@ -3,7 +3,6 @@ package table
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"privkern/runner/experiment"
@@ -17,14 +16,6 @@ func fileOf(t testing.TB, name string, content []byte) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// mustFail wants an error that contains the text, or none for "".
-func mustFail(t testing.TB, err error, want string) {
-	t.Helper()
-	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-		t.Errorf("error %v; want %q", err, want)
-	}
 }
 
 // loadFrom loads data that lie at a path under any name.

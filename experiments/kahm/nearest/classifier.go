@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -85,7 +85,7 @@ func runDigits(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 
 // read returns the images of a trial, pixels in [0, 1]. A class may be empty.
 func (s *Images) read(t *experiment.Trial) (*classData, error) {
-	images, err := dataset.LoadMNIST(t.Dataset(s.Dataset))
+	images, err := readers.LoadMNIST(t.Dataset(s.Dataset))
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
@@ -38,7 +38,7 @@ var Freiburg = experiment.Of(experiment.Declaration[*FreiburgSettings, FreiburgM
 // range of the training images.
 func runFreiburg(ctx context.Context, t *experiment.Trial, s *FreiburgSettings,
 ) (*experiment.Outcome[FreiburgMetrics], error) {
-	images, err := dataset.LoadFreiburg(t.Dataset(dataFreiburg), t.Dataset(dataFreiburgFeatures), s.Split-1)
+	images, err := readers.LoadFreiburg(t.Dataset(dataFreiburg), t.Dataset(dataFreiburgFeatures), s.Split-1)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func runFreiburg(ctx context.Context, t *experiment.Trial, s *FreiburgSettings,
 // groceries scales the features of both parts in place and divides the training
 // images by class. dim is the subspace dimension of their machines; clipped is the
 // share of clipped test features.
-func groceries(images *dataset.Freiburg, dim int) (d *classData, clipped float64, err error) {
+func groceries(images *readers.Freiburg, dim int) (d *classData, clipped float64, err error) {
 	n, columns := images.Train.Features.Dims()
 	if dim > columns {
 		return nil, 0, fmt.Errorf("n = %d, but the images have only %d features: use an n of at most %[2]d", dim, columns)

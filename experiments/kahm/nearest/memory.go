@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/kahm/wide"
 )
 
@@ -69,7 +70,7 @@ func ownShape(name string) (rows, columns int64, err error) {
 		columns := int64(1 + strings.Count(header, ",") + strings.Count(header, ";") + strings.Count(header, "\t"))
 		return info.Size() / textBytes / columns, columns, nil
 	case dataset.OwnNPY:
-		header, _, err := dataset.NPYHeader(f)
+		header, _, err := readers.NPYHeader(f)
 		if shape := header.Descr.Shape; err == nil && len(shape) == 2 {
 			return int64(shape[0]), int64(shape[1]), nil
 		}

@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
@@ -60,7 +60,7 @@ type Score struct {
 
 // allImages reports whether a trial reads all images, as the paper's do.
 func (s *Images) allImages() bool {
-	return !s.isOwn() && s.Train == dataset.MNISTTrain && s.Test == dataset.MNISTTest
+	return !s.isOwn() && s.Train == readers.MNISTTrain && s.Test == readers.MNISTTest
 }
 
 // Grid is the set of candidates for the estimate of the density difference.

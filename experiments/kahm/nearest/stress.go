@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/runner/experiment"
@@ -18,8 +18,8 @@ const dataStress = "stress"
 
 // The classes of the stress data, which are the labels of the vectors.
 const (
-	classRest   = int(dataset.StressRest)
-	classStress = int(dataset.StressTask)
+	classRest   = int(readers.StressRest)
+	classStress = int(readers.StressTask)
 )
 
 // Stress returns the experiment kahm/stress.
@@ -53,7 +53,7 @@ func checkStress(s *StressSettings) error {
 // runStress evaluates a classifier of vectors of R-R intervals.
 func runStress(ctx context.Context, t *experiment.Trial, s *StressSettings,
 ) (*experiment.Outcome[StressMetrics], error) {
-	subjects, err := dataset.LoadStress(t.Dataset(dataStress))
+	subjects, err := readers.LoadStress(t.Dataset(dataStress))
 	if err != nil {
 		return nil, err
 	}
@@ -149,13 +149,13 @@ type stressVectors struct {
 // splitVectors builds the vectors of every subject and halves them. Either half
 // has every subject, as in the paper: no accuracy is that of people not seen.
 // In the blocked scheme test vectors that reach back into the training half are dropped.
-func splitVectors(settings *StressSettings, rng *rand.Rand, subjects []dataset.StressSubject) *stressVectors {
+func splitVectors(settings *StressSettings, rng *rand.Rand, subjects []readers.StressSubject) *stressVectors {
 	out := new(stressVectors)
 	history, scheme := settings.History, settings.scheme()
 	for _, s := range subjects {
 		s, artefacts := withoutArtefacts(s)
 		out.artefacts += artefacts
-		rows, labels := dataset.RRVectors(s, history)
+		rows, labels := readers.RRVectors(s, history)
 		n := len(labels)
 		if n == 0 {
 			continue
@@ -201,13 +201,13 @@ func splitVectors(settings *StressSettings, rng *rand.Rand, subjects []dataset.S
 // rejection filter replaces, so that no vector has them, and returns their
 // number. The paper excludes vectors with artefacts, too, so no replaced value
 // is ever used.
-func withoutArtefacts(s dataset.StressSubject) (clean dataset.StressSubject, artefacts int) {
-	filtered, artefacts := dataset.RejectImpulses(s, dataset.ImpulseWindow, dataset.ImpulseThreshold)
-	clean = dataset.StressSubject{Subject: s.Subject, Beats: slices.Clone(s.Beats)}
+func withoutArtefacts(s readers.StressSubject) (clean readers.StressSubject, artefacts int) {
+	filtered, artefacts := readers.RejectImpulses(s, readers.ImpulseWindow, readers.ImpulseThreshold)
+	clean = readers.StressSubject{Subject: s.Subject, Beats: slices.Clone(s.Beats)}
 	for i := range clean.Beats {
 		// A replaced interval differs: it was far from its replacement.
 		if filtered.Beats[i].Interval != s.Beats[i].Interval {
-			clean.Beats[i].Label = dataset.StressUnlabelled
+			clean.Beats[i].Label = readers.StressUnlabelled
 		}
 	}
 	return clean, artefacts
@@ -216,12 +216,12 @@ func withoutArtefacts(s dataset.StressSubject) (clean dataset.StressSubject, art
 // lastBeats returns the index of the beat that each vector ends with.
 // It builds the vectors once more from numbers in place of intervals, so that which
 // beats make a vector is decided in one place.
-func lastBeats(s dataset.StressSubject, history int) []int {
-	numbered := dataset.StressSubject{Subject: s.Subject, Beats: slices.Clone(s.Beats)}
+func lastBeats(s readers.StressSubject, history int) []int {
+	numbered := readers.StressSubject{Subject: s.Subject, Beats: slices.Clone(s.Beats)}
 	for i := range numbered.Beats {
 		numbered.Beats[i].Interval = float64(i)
 	}
-	rows, labels := dataset.RRVectors(numbered, history)
+	rows, labels := readers.RRVectors(numbered, history)
 	ends := make([]int, len(labels))
 	for i := range ends {
 		ends[i] = int(rows.At(i, 0)) // the newest interval comes first

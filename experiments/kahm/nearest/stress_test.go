@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/wide"
 	"privkern/runner/experiment"
@@ -24,7 +24,7 @@ func writeRecordings(t *testing.T) (folders map[string]string) {
 	folder := t.TempDir()
 	var labels strings.Builder
 	labels.WriteString("Participant,HR,respr,Time(sec),Label\n")
-	for s := 1; s <= dataset.StressSubjects; s++ {
+	for s := 1; s <= readers.StressSubjects; s++ {
 		var beats strings.Builder
 		beats.WriteString("1000.000000, IBI\n")
 		now, labelled := 0.0, 0
@@ -153,9 +153,9 @@ func splitStream() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 // Under the blocked scheme no interval is on both sides. The intervals of the recording differ,
 // so that values identify them.
 func TestSplitVectors(t *testing.T) {
-	var beats []dataset.Beat
+	var beats []readers.Beat
 	for i := range 60 {
-		beats = append(beats, dataset.Beat{Interval: .8 + float64(i)/1000, Label: int8(i / 10 % 2), Follows: i != 33})
+		beats = append(beats, readers.Beat{Interval: .8 + float64(i)/1000, Label: int8(i / 10 % 2), Follows: i != 33})
 	}
 	for _, c := range []struct {
 		scheme  Scheme
@@ -169,7 +169,7 @@ func TestSplitVectors(t *testing.T) {
 	} {
 		t.Run(experiment.NameOf(c.scheme)+" "+experiment.NameOf(c.variant), func(t *testing.T) {
 			s := Stress().With(func(s *StressSettings) { s.History, s.Scheme, s.Variant = 4, c.scheme, c.variant })
-			v := splitVectors(s, splitStream(), []dataset.StressSubject{{Subject: 1, Beats: beats}, {Subject: 2}})
+			v := splitVectors(s, splitStream(), []readers.StressSubject{{Subject: 1, Beats: beats}, {Subject: 2}})
 			// Runs of 10 beats give 6 vectors each; the gap in beat 33 leaves 3 of
 			// beats 33 to 39 and none of beats 30 to 32.
 			const vectors = 5*6 + 3
@@ -198,7 +198,7 @@ func TestSplitVectors(t *testing.T) {
 
 func TestStressRealData(t *testing.T) {
 	folder := folderOf(t, dataStress)
-	subjects, err := dataset.LoadStress(folder)
+	subjects, err := readers.LoadStress(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
@@ -23,7 +23,7 @@ func (s *Images) check(n int) error {
 
 // draw returns the images of a trial: images×784, pixels in [0, 1].
 func (s *Images) draw(t *experiment.Trial) (*mat.Dense, error) {
-	all, err := dataset.LoadMNIST(t.Dataset(experiment.NameOf(s.Dataset)))
+	all, err := readers.LoadMNIST(t.Dataset(experiment.NameOf(s.Dataset)))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
 	"privkern/graphs/engine"
@@ -15,7 +15,7 @@ import (
 // 5,451 training and 1,080 test samples of 561 columns.
 func BenchmarkHAR(b *testing.B) {
 	rng := rand.New(rand.NewPCG(4, 1))
-	all := surrogate(dataset.HARReconstructed, dataset.HARFeatures, rng)
+	all := surrogate(readers.HARReconstructed, readers.HARFeatures, rng)
 	trainRows, testRows, err := harDivision.split(all, SplitLast, rng)
 	if err != nil {
 		b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/graphs/discriminant"
@@ -309,7 +309,7 @@ func nearestMean(f *Features, train, test []int) (right int) {
 // The surrogate has the structure of HAR: its groups and its range, people at activities one after
 // another, and windows that overlap with the next.
 func TestSurrogate(t *testing.T) {
-	s := surrogate(dataset.HARReconstructed, 60, rand.New(rand.NewPCG(1, 1)))
+	s := surrogate(readers.HARReconstructed, 60, rand.New(rand.NewPCG(1, 1)))
 	if err := s.complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestSurrogate(t *testing.T) {
 	// Of independent windows the squared distance would be the same for
 	// neighbours and others of one group, of these it is half.
 	near, far := 0.0, 0.0
-	for i := 0; i+10 < dataset.HARReconstructed; i++ {
+	for i := 0; i+10 < readers.HARReconstructed; i++ {
 		if s.Privacy[i] == s.Privacy[i+10] && s.Utility[i] == s.Utility[i+10] {
 			near += squared(s.X.RawRowView(i), s.X.RawRowView(i+1))
 			far += squared(s.X.RawRowView(i), s.X.RawRowView(i+10))

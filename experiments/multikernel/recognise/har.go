@@ -3,7 +3,7 @@ package recognise
 import (
 	"context"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
@@ -19,7 +19,7 @@ var har = experiment.Of(experiment.Declaration[*HARSettings, RecognitionMetrics]
 		return []string{experiment.NameOf(s.Dataset)}
 	},
 	StandIn: func(s *HARSettings) string { return surrogateStandIn(s.Dataset) },
-	Check:   func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], dataset.HARActivities) },
+	Check:   func(s *HARSettings) error { return s.check(harKernels[s.Experiment-1], readers.HARActivities) },
 	Memory:  func(*HARSettings) int64 { return harMemory() },
 	Run:     runHAR,
 })
@@ -43,18 +43,18 @@ func runHAR(ctx context.Context, t *experiment.Trial,
 }
 
 // samplesOf returns some of the windows.
-func samplesOf(w *dataset.Windows, rows []int) Samples {
+func samplesOf(w *readers.Windows, rows []int) Samples {
 	return Samples{X: w.Inputs, Utility: w.Activity, Privacy: w.Subject}.take(rows)
 }
 
 // harSamples reads the windows of the 20 people.
 func harSamples(t *experiment.Trial, of HARData) (Samples, error) {
-	load := dataset.LoadHAR
+	load := readers.LoadHAR
 	switch of {
 	case HARSurrogate:
-		return surrogate(dataset.HARReconstructed, dataset.HARFeatures, t.Stream("surrogate")), nil
+		return surrogate(readers.HARReconstructed, readers.HARFeatures, t.Stream("surrogate")), nil
 	case HARReconstructed:
-		load = dataset.LoadHARReconstructed
+		load = readers.LoadHARReconstructed
 	}
 	w, err := load(t.Dataset(experiment.NameOf(of)))
 	if err != nil {

@@ -1,6 +1,6 @@
 package recognise
 
-import "privkern/experiments/dataset"
+import "privkern/experiments/dataset/readers"
 
 // recognitionMemory estimates the memory of an experiment, in bytes: the Gram matrix of the
 // training samples, its factor and the work space of compressing and combining kernels, six
@@ -23,15 +23,15 @@ func referenceMemory(s *ReferenceSettings) int64 {
 
 // harMemory is that of the windows of 20 people.
 func harMemory() int64 {
-	tested := harSubjects * dataset.HARActivities * harDivision.test
-	return recognitionMemory(dataset.HARReconstructed-tested, dataset.HARReconstructed, dataset.HARFeatures)
+	tested := harSubjects * readers.HARActivities * harDivision.test
+	return recognitionMemory(readers.HARReconstructed-tested, readers.HARReconstructed, readers.HARFeatures)
 }
 
 // mhealthMemory is that of some of the activities.
 func mhealthMemory(activities int) int64 {
-	groups := dataset.MHEALTHSubjects * activities
+	groups := readers.MHEALTHSubjects * activities
 	return recognitionMemory(groups*mhealthDivision.train, groups*(mhealthDivision.train+mhealthDivision.test),
-		dataset.MHEALTHChannels)
+		readers.MHEALTHChannels)
 }
 
 // eigenproblemMemory is that of the general eigenproblem: a dozen matrices of its order,
@@ -39,5 +39,5 @@ func mhealthMemory(activities int) int64 {
 func eigenproblemMemory(samples int) int64 {
 	const process, float = 100 << 20, 8
 	n := int64(samples)
-	return process + 12*float*n*n + 4*float*dataset.HARReconstructed*dataset.HARFeatures
+	return process + 12*float*n*n + 4*float*readers.HARReconstructed*readers.HARFeatures
 }

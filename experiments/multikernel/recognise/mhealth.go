@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/runner/experiment"
 )
 
@@ -64,15 +64,15 @@ func runMHEALTH(ctx context.Context, t *experiment.Trial,
 // mhealthSamples takes single readings of all channels for samples: the paper's
 // samples have 23 features, as many as there are channels.
 func mhealthSamples(data MHEALTHData, folder string, activities []int) (Samples, error) {
-	var w *dataset.Windows
+	var w *readers.Windows
 	var err error
 	if data == MHEALTH6 {
-		w, err = dataset.LoadMHEALTH6(folder)
+		w, err = readers.LoadMHEALTH6(folder)
 		if err == nil {
-			w = readings(w, dataset.MHEALTH6Channels)
+			w = readings(w, readers.MHEALTH6Channels)
 		}
 	} else {
-		w, err = dataset.LoadMHEALTH(folder, 1, 1)
+		w, err = readers.LoadMHEALTH(folder, 1, 1)
 	}
 	if err != nil {
 		return Samples{}, err
@@ -92,8 +92,8 @@ func mhealthSamples(data MHEALTHData, folder string, activities []int) (Samples,
 // readings takes windows that overlap apart into single readings of the
 // channels, each once. The windows of a recording are in the order of their
 // starts.
-func readings(w *dataset.Windows, channels int) *dataset.Windows {
-	out := &dataset.Windows{Activities: w.Activities}
+func readings(w *readers.Windows, channels int) *readers.Windows {
+	out := &readers.Windows{Activities: w.Activities}
 	var inputs []float64
 	_, d := w.Inputs.Dims()
 	next := 0 // reading of the recording that was not yet taken

@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/runner/experiment"
@@ -298,7 +298,7 @@ func TestSettingsAreRefused(t *testing.T) {
 func TestReadings(t *testing.T) {
 	// Windows of 4 readings of 2 channels: the second overlaps the first, the
 	// third comes after a gap, the fourth is of another person.
-	w := &dataset.Windows{Inputs: mat.NewDense(4, 8, nil), Activity: []int{0, 0, 1, 2}, Subject: []int{1, 1, 1, 2},
+	w := &readers.Windows{Inputs: mat.NewDense(4, 8, nil), Activity: []int{0, 0, 1, 2}, Subject: []int{1, 1, 1, 2},
 		Recording: []int{1, 1, 1, 2}, Start: []int{0, 2, 9, 3}}
 	for i, start := range w.Start {
 		for k := range 8 {
@@ -325,11 +325,11 @@ func writeMHEALTH(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	rng := rand.New(rand.NewPCG(9, 9))
-	for person := 1; person <= dataset.MHEALTHSubjects; person++ {
+	for person := 1; person <= readers.MHEALTHSubjects; person++ {
 		var log strings.Builder
 		for activity := 1; activity <= 6; activity++ {
 			for i := range 13 {
-				for j := range dataset.MHEALTHChannels {
+				for j := range readers.MHEALTHChannels {
 					value := 3*math.Sin(float64(activity*activity*(j+3))) + .8*math.Cos(float64(3*person+j))
 					fmt.Fprintf(&log, "%.4f\t", value+.3*rng.NormFloat64())
 				}
@@ -353,7 +353,7 @@ func TestMHEALTHSamples(t *testing.T) {
 	if err := s.complete(); err != nil {
 		t.Error(err)
 	}
-	if n, columns := s.X.Dims(); n != 10*3*12 || columns != dataset.MHEALTHChannels ||
+	if n, columns := s.X.Dims(); n != 10*3*12 || columns != readers.MHEALTHChannels ||
 		!slices.Equal(Distinct(s.Utility), []int{0, 2, 4}) || len(Distinct(s.Privacy)) != 10 {
 		t.Errorf("%d samples of %d columns, activities %v of people %v", n, columns, Distinct(s.Utility), Distinct(s.Privacy))
 	}

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/mat"
+	"privkern/experiments/dataset/readers"
 
-	"privkern/experiments/dataset"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Columns of the surrogate depend on few hidden movements, as HAR's, which
@@ -25,9 +25,9 @@ func surrogate(windows, columns int, rng *rand.Rand) Samples {
 		m.Apply(func(_, _ int, _ float64) float64 { return deviation * rng.NormFloat64() }, m)
 		return m
 	}
-	const groups = harSubjects * dataset.HARActivities
+	const groups = harSubjects * readers.HARActivities
 	mixing := normal(surrogateMovements, columns, 1/math.Sqrt(surrogateMovements))
-	activity, person := normal(dataset.HARActivities, surrogateMovements, 1), normal(harSubjects, surrogateMovements, .3)
+	activity, person := normal(readers.HARActivities, surrogateMovements, 1), normal(harSubjects, surrogateMovements, .3)
 	own := normal(groups, surrogateMovements, .6)
 
 	hidden := mat.NewDense(windows, surrogateMovements, nil)
@@ -36,7 +36,7 @@ func surrogate(windows, columns int, rng *rand.Rand) Samples {
 	previous := -1
 	for i := range windows {
 		g := i * groups / windows
-		p, a := g/dataset.HARActivities, g%dataset.HARActivities
+		p, a := g/readers.HARActivities, g%readers.HARActivities
 		s.Utility[i], s.Privacy[i] = a, p
 		row := hidden.RawRowView(i)
 		for j := range row {

@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/cloaking/internal/digits"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 )
 
 // Loans adds a file in the format of HMEQ to the folder: i = 0, …, 5959
@@ -22,7 +23,7 @@ func Loans(t *testing.T, folder string) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("BAD,LOAN,MORTDUE,VALUE,REASON,JOB,YOJ,DEROG,DELINQ,CLAGE,NINQ,CLNO,DEBTINC\n")
-	for i := range dataset.HMEQRows {
+	for i := range readers.HMEQRows {
 		d := 9 - int(math.Log2(float64(1+i%997)))
 		bad := 0
 		if 7*i%100 < 15+6*d {
@@ -34,7 +35,7 @@ func Loans(t *testing.T, folder string) {
 		}
 		fmt.Fprintf(&b, "%d,1000,,,,,,,%s,,,,%g\n", bad, delinquent, 30+math.Sin(float64(i)))
 	}
-	if err := os.WriteFile(dataset.HMEQFile(folder), []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(readers.HMEQFile(folder), []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -44,8 +45,8 @@ func Loans(t *testing.T, folder string) {
 func Digits(t *testing.T, folder string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
-	draw := func(n int) dataset.Images {
-		im := dataset.Images{Rows: 28, Cols: 28, Pixels: make([]byte, n*784), Labels: make([]byte, n)}
+	draw := func(n int) readers.Images {
+		im := readers.Images{Rows: 28, Cols: 28, Pixels: make([]byte, n*784), Labels: make([]byte, n)}
 		for i := range n {
 			im.Labels[i] = byte(rng.IntN(10))
 			for j := range im.Image(i) {
@@ -58,7 +59,7 @@ func Digits(t *testing.T, folder string) {
 		}
 		return im
 	}
-	digits.Keep(folder, &dataset.MNIST{Train: draw(600), Test: draw(300)})
+	digits.Keep(folder, &readers.MNIST{Train: draw(600), Test: draw(300)})
 	t.Cleanup(func() { digits.Keep("", nil) })
 }
 
@@ -92,7 +93,7 @@ func File(t *testing.T, text string) (path string) {
 // with other names.
 func OwnCensus(t *testing.T) (path string) {
 	t.Helper()
-	kung, err := dataset.LoadKung(Census(t))
+	kung, err := readers.LoadKung(Census(t))
 	if err != nil {
 		t.Fatal(err)
 	}

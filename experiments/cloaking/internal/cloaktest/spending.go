@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
@@ -57,7 +58,7 @@ func (rows Rows) File(t *testing.T) (path string) {
 // inputs is first has no part in an account.
 func CensusRows(t *testing.T, folder string) (rows Rows) {
 	t.Helper()
-	kung, err := dataset.LoadKung(folder)
+	kung, err := readers.LoadKung(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"privkern/experiments/dataset/readers"
 
-	"privkern/experiments/dataset"
+	"gonum.org/v1/gonum/mat"
 )
 
 // side is that of the down-sampled images.
@@ -20,15 +20,15 @@ const side = 15
 var loaded struct {
 	sync.Mutex
 	folder string
-	images *dataset.MNIST
+	images *readers.MNIST
 }
 
 // Load reads the images from the folder of the set "mnist", and keeps the last ones.
-func Load(folder string) (*dataset.MNIST, error) {
+func Load(folder string) (*readers.MNIST, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
 	if loaded.images == nil || loaded.folder != folder {
-		images, err := dataset.LoadMNIST(folder)
+		images, err := readers.LoadMNIST(folder)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func Load(folder string) (*dataset.MNIST, error) {
 }
 
 // Keep makes images those of a folder that [Load] returns, for tests.
-func Keep(folder string, images *dataset.MNIST) {
+func Keep(folder string, images *readers.MNIST) {
 	loaded.Lock()
 	defer loaded.Unlock()
 	loaded.folder, loaded.images = folder, images
@@ -46,7 +46,7 @@ func Keep(folder string, images *dataset.MNIST) {
 
 // Draw draws n different images, down-sampled (n×225, grey levels from 0
 // to 255), and their classes: −1 for the digits 0 to 4, +1 for 5 to 9.
-func Draw(images *dataset.Images, n int, rng *rand.Rand) (inputs *mat.Dense, labels []float64) {
+func Draw(images *readers.Images, n int, rng *rand.Rand) (inputs *mat.Dense, labels []float64) {
 	inputs, labels = mat.NewDense(n, side*side, nil), make([]float64, n)
 	for i, row := range rng.Perm(images.Len())[:n] {
 		downSample(images.Image(row), images.Rows, images.Cols, inputs.RawRowView(i))
