@@ -9,54 +9,9 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
+	"privkern/graphs/engine"
 	"privkern/graphs/laplace"
 )
-
-// prediction is the posterior of the latent function at P test inputs, for each of
-// D draws of the noise.
-type prediction struct {
-	mean     *mat.Dense // P×D
-	variance *mat.Dense // P×D, nil where probabilities are those at the mean
-	steps    int        // Newton steps taken
-	// moved is, without noise, by how much the last given step moved f; 0 for rounding
-	// errors only.
-	moved    float64
-	releases []cloak.Quality // of every step, and from the second on of every draw
-}
-
-// rank is the smallest number of released directions, gap the largest
-// certificate over the designs.
-func (p *prediction) rank() (rank int, gap float64) {
-	for i, q := range p.releases {
-		if i == 0 || q.Rank < rank {
-			rank = q.Rank
-		}
-		gap = max(gap, q.Gap)
-	}
-	return rank, gap
-}
-
-// probabilities returns those of the positive class (P×D).
-func (p *prediction) probabilities(of Probability) *mat.Dense {
-	out := mat.DenseCopyOf(p.mean)
-	out.Apply(func(i, j int, mean float64) float64 {
-		if of == Averaged {
-			return averagedLogistic(mean, p.variance.At(i, j))
-		}
-		return logistic(mean)
-	}, out)
-	return out
-}
-
-// fitMetrics are those of one fit.
-func (c *classifier) fitMetrics(fit *prediction) fitMetrics {
-	m := fitMetrics{stepMetric: stepMetric{float64(fit.steps)}}
-	if c.scale > 0 {
-		rank, gap := fit.rank()
-		m.Rank, m.Gap = new(float64(rank)), &gap
-	}
-	return m
-}
 
 // publicFit holds the public inputs of a fit: all but the labels.
 type publicFit struct {
@@ -261,6 +216,64 @@ func (c *classifier) posterior(ctx context.Context, cov *covariances, modes [][]
 		}
 	}
 	return err
+}
+
+// short is the error of a mode that had to converge and has not.
+func short(m *laplace.Mode, e *engine.Engine) error {
+	return fmt.Errorf("the Laplace approximation stopped after %d Newton steps, the most that are allowed, of which the "+
+		"last one moved the latent function by %.1e of its size or of 1, and at most %.0e is wanted; use a smaller "+
+		"kernel_variance or another lengthscale", m.Steps, m.Change, laplace.Tolerance(e))
+}
+
+// converged reports that the last step moved f by rounding errors only.
+func converged(m *laplace.Mode, e *engine.Engine) bool { return m.Change <= laplace.Tolerance(e) }
+
+// modeElements bounds the elements of the covariances of fits whose modes are found together,
+// 64 MiB in float64.
+const modeElements = 1 << 23
+
+// together is how many fits to some training rows have their modes found together.
+func (c *classifier) together(rows int) int {
+	columns := rows
+	if c.method != cloak.Standard {
+		columns = c.settings.Inducing
+	}
+	return max(1, modeElements/(rows*columns))
+}
+
+// fitModes fits without noise to labels of several training sets, whose modes are found in common
+// runs. An error comes with the number of its fit, -1 for all of them.
+func (c *classifier) fitModes(ctx context.Context, fits []*publicFit, labels [][]float64) ([]*prediction, int, error) {
+	problems := make([]laplace.Problem, len(fits))
+	for i, p := range fits {
+		problems[i] = laplace.Problem{Model: p.cov.model, Sums: p.sums(labels[i])}
+	}
+	modes, err := laplace.Modes(ctx, c.e, problems, c.steps)
+	if err != nil {
+		return nil, -1, err
+	}
+	out := make([]*prediction, len(fits))
+	for i := range modes {
+		if out[i], err = c.atMode(ctx, fits[i].cov, &modes[i]); err != nil {
+			return nil, i, err
+		}
+	}
+	return out, -1, nil
+}
+
+// atMode is the prediction at a mode.
+func (c *classifier) atMode(ctx context.Context, cov *covariances, m *laplace.Mode) (*prediction, error) {
+	if m.Err != nil {
+		return nil, m.Err
+	}
+	out := &prediction{steps: m.Steps}
+	if !converged(m, c.e) {
+		if c.converge {
+			return nil, short(m, c.e)
+		}
+		out.moved = m.Change
+	}
+	return out, c.posterior(ctx, cov, [][]float64{m.Latent}, []*mat.Dense{mat.NewDense(len(m.Dual), 1, m.Dual)}, out)
 }
 
 // columns returns the columns of a.
