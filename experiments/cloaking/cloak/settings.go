@@ -225,6 +225,14 @@ type Heights struct {
 	PublicLow float64 `name:"public_low_cm" default:"60" unit:"cm" above:"0"`
 }
 
+// ClippedHeights counts the heights of the census that the interval clips, with noise or without.
+type ClippedHeights struct {
+	// number of heights outside the interval of length sensitivity_cm, which were clipped to
+	// it: predictions are made from the clipped heights, and errors are measured against
+	// them
+	ClippedHeights *float64 `name:"clipped_heights"`
+}
+
 // Inputs selects the inputs of the prediction of heights.
 type Inputs int
 
