@@ -14,6 +14,9 @@ import (
 // MaxRow is the longest row of a text in bytes.
 const MaxRow = 1 << 20
 
+// sampled is how much of a text is read to estimate how many rows it has, in bytes.
+const sampled = 1 << 16
+
 // feed bounds how much is read for one row, which a quotation mark without its
 // other half would make as long as the file.
 type feed struct {
@@ -177,6 +180,25 @@ func (r *csvReader) cell(i int) cell {
 func (r *csvReader) place(i int) place {
 	line, column := r.csv.FieldPos(r.wanted[i])
 	return place{line: line, column: column}
+}
+
+// estimate is the number of rows after the header, exact where the text is short.
+func (r *csvReader) estimate() (int, error) {
+	info, err := r.file.Stat()
+	if err != nil {
+		return 0, &Error{Path: r.path, Err: pathless(err)}
+	}
+	start, rows := r.csv.InputOffset(), 0
+	for ; r.csv.InputOffset()-start < sampled; rows++ {
+		switch err := r.next(); {
+		case errors.Is(err, io.EOF):
+			return rows, nil
+		case err != nil:
+			return 0, err
+		}
+	}
+	read := float64(r.csv.InputOffset() - start)
+	return int(float64(rows) * float64(info.Size()-start) / read), nil
 }
 
 func (r *csvReader) close() { _ = r.file.Close() } // opened for reading only

@@ -91,6 +91,8 @@ func (r *imageReader) cell(i int) cell {
 
 func (r *imageReader) place(int) place { return place{row: r.row + 1} }
 
+func (r *imageReader) estimate() (int, error) { return len(r.pictures), nil }
+
 func (r *imageReader) close() {}
 
 // readPicture decodes a picture and brings it to a size.

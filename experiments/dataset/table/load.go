@@ -147,6 +147,23 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 	return newData(path, in, out)
 }
 
+// Size estimates how many rows the data have and how many inputs they make, of which a
+// category without levels counts as one: from headers, and of a text also from its size and
+// its first rows. It reads no more, so that plans can ask for each of their trials.
+func (s Spec) Size() (rows, inputs int, err error) {
+	r, err := open(s.Dataset, shown(s.Dataset))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.close()
+	if inputs = s.Width(); inputs == 0 { // the others are no inputs
+		header, _ := r.header()
+		inputs = max(1, len(header)-len(s.others()))
+	}
+	rows, err = r.estimate()
+	return rows, inputs, err
+}
+
 func names(columns []*column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {

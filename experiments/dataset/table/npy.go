@@ -375,6 +375,8 @@ func (r *npyReader) cell(i int) cell {
 
 func (r *npyReader) place(int) place { return place{row: r.x.row + 1} }
 
+func (r *npyReader) estimate() (int, error) { return r.x.rows, nil }
+
 func (r *npyReader) close() {
 	r.x.close()
 	if r.labels != nil {

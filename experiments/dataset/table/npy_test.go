@@ -187,7 +187,8 @@ func TestLabelsBesideAnArray(t *testing.T) {
 		t.Errorf("%v of %q, %v", at, classes, err)
 	}
 	_, err = arrayAndLabels(t, x, npyOf(t, "<i8", false, "(2,)", little, []int64{1, 2}))
-	filetest.MustFail(t, err, "my.labels.npy: it has 2 rows of 1 labels; expected one label for each of the 3 rows of my.npy")
+	filetest.MustFail(t, err,
+		"my.labels.npy: it has 2 rows of 1 labels; expected one label for each of the 3 rows of my.npy")
 	_, err = arrayAndLabels(t, x, npyOf(t, "|O", false, "(3,)", little, []byte("pickle")))
 	filetest.MustFail(t, err, `my.labels.npy: the elements are "|O", objects of Python`)
 }

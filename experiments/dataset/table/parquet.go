@@ -271,6 +271,8 @@ func (r *parquetReader) cell(i int) cell { return r.wanted[i].now }
 
 func (r *parquetReader) place(int) place { return place{row: int(r.row)} }
 
+func (r *parquetReader) estimate() (int, error) { return int(r.rows), nil }
+
 func (r *parquetReader) close() {
 	for _, c := range r.wanted {
 		if c.pages != nil {
