@@ -8,27 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// StratifiedFolds splits rows with class labels into k test parts at random,
-// each with its share of every class: the numbers of rows of a class in two
-// parts differ by one at most, and so do those of all rows. It returns an error
-// unless 2 ≤ k ≤ the number of rows.
-// Rows of a class are dealt in random order, each class where the one before it ended.
-func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
-	if err := checkFolds(len(labels), k); err != nil {
-		return nil, err
-	}
-	_, members := byClass(labels)
-	part := make([]int, len(labels))
-	next := 0
-	for _, rows := range members {
-		for _, at := range rng.Perm(len(rows)) {
-			part[rows[at]] = next % k
-			next++
-		}
-	}
-	return foldsOf(part, k), nil
-}
-
 // CChoice is the result of [CrossValidateC].
 // It has one accuracy for each C, in the order of the grid.
 type CChoice struct {
@@ -79,13 +58,4 @@ func CrossValidateC(
 		}
 	}
 	return choice, nil
-}
-
-// selectLabels returns the labels of the given rows, in their order.
-func selectLabels(labels, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = labels[row]
-	}
-	return out
 }

@@ -3,6 +3,8 @@ package learn
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // Fold is one split of the rows 0..n-1. Both lists are in increasing order.
@@ -41,6 +43,27 @@ func InterleavedFolds(n, k int) ([]Fold, error) {
 // RandomFolds is [ContiguousFolds] of a random permutation of the rows.
 func RandomFolds(n, k int, rng *rand.Rand) ([]Fold, error) {
 	return blocks(rng.Perm(n), k)
+}
+
+// StratifiedFolds splits rows with class labels into k test parts at random,
+// each with its share of every class: the numbers of rows of a class in two
+// parts differ by one at most, and so do those of all rows. It returns an error
+// unless 2 ≤ k ≤ the number of rows.
+// Rows of a class are dealt in random order, each class where the one before it ended.
+func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
+	if err := checkFolds(len(labels), k); err != nil {
+		return nil, err
+	}
+	_, members := byClass(labels)
+	part := make([]int, len(labels))
+	next := 0
+	for _, rows := range members {
+		for _, at := range rng.Perm(len(rows)) {
+			part[rows[at]] = next % k
+			next++
+		}
+	}
+	return foldsOf(part, k), nil
 }
 
 // blocks cuts the rows, in the order given, into k consecutive test parts.
@@ -89,4 +112,23 @@ func checkFolds(n, k int) error {
 		return fmt.Errorf("%d folds of %d rows: there cannot be more folds than rows", k, n)
 	}
 	return nil
+}
+
+// SelectRows returns the given rows of x (len(rows)×d), in their order.
+func SelectRows(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(rows), d, nil)
+	for i, r := range rows {
+		out.SetRow(i, x.RawRowView(r))
+	}
+	return out
+}
+
+// selectLabels returns the labels of the given rows, in their order.
+func selectLabels(labels, rows []int) []int {
+	out := make([]int, len(rows))
+	for i, row := range rows {
+		out[i] = labels[row]
+	}
+	return out
 }
