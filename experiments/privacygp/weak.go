@@ -3,7 +3,6 @@ package privacygp
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"privkern/experiments/privacygp/process"
@@ -29,21 +28,6 @@ func checkWeak(s *weakSettings) error {
 		return err
 	}
 	return checkTolerance("xi", s.Xi)
-}
-
-// checkSensitive refuses a line of sensitive inputs that are not distinct. Its ends are the
-// settings prefix + "low" and prefix + "high".
-func checkSensitive(prefix string, low, high float64, count int) error {
-	switch {
-	case count > 1 && !(low < high):
-		return fmt.Errorf("%slow = %v is not below %shigh = %v: "+
-			"%d sensitive inputs between them would coincide or descend", prefix, low, prefix, high, count)
-	case math.IsInf(high-low, 0):
-		return fmt.Errorf("%slow = %v and %shigh = %v are too far apart for floating point", prefix, low, prefix, high)
-	case count > 1 && process.Same(low, low+(high-low)/float64(count-1)):
-		return fmt.Errorf("%d sensitive inputs between %v and %v coincide to rounding", count, low, high)
-	}
-	return nil
 }
 
 func runWeak(
