@@ -33,7 +33,7 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 			if c := s.method(); c.IsOwn() {
 				return s.inducing(s.Inducing).Memory(c.Spec(), 7.5)
 			}
-			return s.inducingInputs.memory(s.N, 10)
+			return s.Memory(s.N, 10)
 		},
 		Run:          runClassification,
 		CheckRelease: checkClassRelease,
@@ -69,16 +69,17 @@ func checkClassification(s *ClassificationSettings) error {
 	if len(s.Lengthscale) > 1 {
 		return fmt.Errorf("lengthscale = %s: simulated data have one input", s.Lengthscale)
 	}
-	if err := s.checkRows(s.N); err != nil {
+	if err := s.CheckRows(s.N); err != nil {
 		return err
 	}
-	_, err := s.model().NormSquared(s.cheap(), s.spacing.value())
+	_, err := s.model().NormSquared(s.CheapBound(), s.AssumedSpacing())
 	return err
 }
 
 // model is that of simulated data.
 func (s *ClassificationSettings) model() *sparse.Model {
-	return s.inducingInputs.model(eqKernel{s.Lengthscale[0], s.kernelVariance}, 1, s.Jitter) // the weights carry the noise
+	kernel := sparse.EQKernel{Lengthscale: s.Lengthscale[0], SignalVariance: s.SignalVariance}
+	return s.InducingInputs.Model(kernel, 1, s.Jitter) // the weights carry the noise
 }
 
 func runClassification(
@@ -150,7 +151,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for " +
 			"each class (Honkela 2021, Section 5, Appendix D), bound " + c.settings.Bound.String(),
 		Notes: []string{
-			simulatedRecord,
+			sparse.SimulatedNote,
 			compositionNotes[c.settings.Composition],
 			fmt.Sprintf("the weights 1/sigma² of Appendix D depend on the private labels; they are at most %.4g, which "+
 				"the sensitivity takes into account", slices.Max(c.labels.w[:])),

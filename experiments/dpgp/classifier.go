@@ -27,7 +27,7 @@ type classifier struct {
 // newClassifier is of simulated data.
 func newClassifier(t *experiment.Trial, s *ClassificationSettings) (*classifier, error) {
 	m := s.model()
-	kk, err := m.NormSquared(s.Bound, s.spacing.value())
+	kk, err := m.NormSquared(s.Bound, s.AssumedSpacing())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func calibrateClassifier(
 		noise.SigmaA = factor * noise.Sensitivity
 		noise.SigmaB = noise.SigmaA / s.Ratio
 	}
-	c.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise, Update: s.update()}
+	c.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise, Update: s.Update()}
 	return c, nil
 }
 
@@ -173,9 +173,9 @@ func (c *classifier) classifyOnce(ctx context.Context, repeat int) (out accuracy
 	if err != nil {
 		return out, err
 	}
-	noise := c.Stream("mechanism", repeat)
+	noise, grid := c.Stream("mechanism", repeat), sparse.Grid(sparse.InputsLow, sparse.InputsHigh)
 	if repeat == 0 {
-		out.series = experiment.Series{"x": mat.Col(nil, 0, grid(sparse.InputsLow, sparse.InputsHigh))}
+		out.series = experiment.Series{"x": mat.Col(nil, 0, grid)}
 	}
 	var noisy, exact [][]float64
 	for class := range c.settings.Classes {
@@ -190,7 +190,7 @@ func (c *classifier) classifyOnce(ctx context.Context, repeat int) (out accuracy
 		noisy = append(noisy, mean)
 		if repeat == 0 {
 			column := fmt.Sprintf("mean_%d", class)
-			if out.series[column], _, err = p.Predict(ctx, c.Engine, grid(sparse.InputsLow, sparse.InputsHigh)); err != nil {
+			if out.series[column], _, err = p.Predict(ctx, c.Engine, grid); err != nil {
 				return out, err
 			}
 		}

@@ -10,8 +10,10 @@
 // covariance accounts for the noise. The posterior N(m, S) of the function at Z is all that is
 // needed to predict (Eq. 17); package graphs/sparsegp computes it.
 //
-// Package sparse holds the model, its noise, the sums and the posterior; this package holds the
-// experiments.
+// Package sparse holds the model, its noise, the sums and the posterior, and the settings that the
+// experiments share; package simulated holds the experiments on the mechanism and on the posterior of
+// simulated observations. This package holds the paper, the private search for hyperparameters and
+// classification, both for simulated data and for a user's own.
 //
 // # Unit of protection
 //

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -105,12 +107,12 @@ func drawFigure3(trials []experiment.ObservationOf[searchSettings, hyperparamete
 		}
 		sigmas := experiment.Panel{Title: fmt.Sprintf("noise level, %v", form)}
 		for color, v := range first.Sigmas {
-			x, share, se := curve(func(f *findings) float64 { return f.sigmas[memberOf(v)] })
+			x, share, se := curve(func(f *findings) float64 { return f.sigmas[sparse.MemberOf(v)] })
 			addShare(&sigmas, fmt.Sprintf("σ = %.3g", v), color, x, share, se)
 		}
 		lengthscales := experiment.Panel{Title: fmt.Sprintf("lengthscale, %v", form)}
 		for color, v := range first.Lengthscales {
-			x, share, se := curve(func(f *findings) float64 { return f.lengthscales[memberOf(v)] })
+			x, share, se := curve(func(f *findings) float64 { return f.lengthscales[sparse.MemberOf(v)] })
 			addShare(&lengthscales, fmt.Sprintf("l = %.3g", v), color, x, share, se)
 		}
 		panels = append(panels, sigmas, lengthscales)
@@ -123,6 +125,9 @@ func drawFigure3(trials []experiment.ObservationOf[searchSettings, hyperparamete
 
 // addShare adds the curve of a share with its standard errors to a panel.
 func addShare(p *experiment.Panel, name string, color int, x, share, se []float64) {
+	away := func(errors float64) []float64 {
+		return floats.AddScaledTo(make([]float64, len(share)), share, errors, se)
+	}
 	p.Lines = append(p.Lines, experiment.Line{Name: name, X: x, Y: share, Color: color})
-	p.Bands = append(p.Bands, experiment.Band{X: x, Low: added(share, se, -2), High: added(share, se, 2), Color: color})
+	p.Bands = append(p.Bands, experiment.Band{X: x, Low: away(-2), High: away(2), Color: color})
 }

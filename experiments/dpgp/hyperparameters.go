@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
+	"time"
 
 	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/dpgp/sparse"
@@ -29,7 +29,7 @@ var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hype
 		if s.isOwn() {
 			return s.inducing(s.Inducing).Memory(s.method().Spec(), 6)
 		}
-		return s.inducingInputs.memory(s.N, 10)
+		return s.Memory(s.N, 10)
 	},
 	Rules: []experiment.Rule[*searchSettings]{{
 		To:        func(s *searchSettings) []any { return []any{&s.Inducing} },
@@ -59,22 +59,6 @@ var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hype
 	Release:       release.Planned(planSearch),
 })
 
-// memberOf is the name of a candidate's value among the members of a family of metrics.
-func memberOf(v float64) string {
-	return strings.NewReplacer(".", "_", "-", "m", "+", "").Replace(fmt.Sprintf("%.3g", v))
-}
-
-func checkCandidates(name string, values []float64) error {
-	seen := map[string]bool{}
-	for _, v := range values {
-		if seen[memberOf(v)] {
-			return fmt.Errorf("%s: two values are %.3g in three digits; candidates must differ in them", name, v)
-		}
-		seen[memberOf(v)] = true
-	}
-	return nil
-}
-
 // checkSearch refuses settings that no trial of dpgp/hyperparameters can have.
 func checkSearch(s *searchSettings) error {
 	if s.isOwn() {
@@ -88,10 +72,10 @@ func checkSearch(s *searchSettings) error {
 
 // checkGrid refuses lists of candidates.
 func (s *hyperparameterSettings) checkGrid() error {
-	if err := checkCandidates("sigmas", s.Sigmas); err != nil {
+	if err := sparse.CheckCandidates("sigmas", s.Sigmas); err != nil {
 		return err
 	}
-	if err := checkCandidates("lengthscales", s.Lengthscales); err != nil {
+	if err := sparse.CheckCandidates("lengthscales", s.Lengthscales); err != nil {
 		return err
 	}
 	if n := len(s.Sigmas) * len(s.Lengthscales); n > maxCandidates {
@@ -105,10 +89,10 @@ func checkHyperparameters(s *hyperparameterSettings) error {
 	if err := s.checkGrid(); err != nil {
 		return err
 	}
-	if err := s.checkRows(s.N); err != nil {
+	if err := s.CheckRows(s.N); err != nil {
 		return err
 	}
-	whole := s.calibration(mechanism.Guarantee{Epsilon: s.Epsilon, Delta: s.Delta}, s.cheap())
+	whole := s.calibration(mechanism.Guarantee{Epsilon: s.Epsilon, Delta: s.Delta}, s.CheapBound())
 	for _, l := range s.Lengthscales {
 		if _, err := s.model(s.Sigmas[0], l).Calibrate(whole); err != nil {
 			return err
@@ -123,13 +107,14 @@ func checkHyperparameters(s *hyperparameterSettings) error {
 
 // model is that of one candidate.
 func (s *hyperparameterSettings) model(sigma, lengthscale float64) *sparse.Model {
-	return s.inducingInputs.model(eqKernel{lengthscale, s.kernelVariance}, sigma, s.Jitter)
+	kernel := sparse.EQKernel{Lengthscale: lengthscale, SignalVariance: s.SignalVariance}
+	return s.InducingInputs.Model(kernel, sigma, s.Jitter)
 }
 
 func (s *hyperparameterSettings) calibration(each mechanism.Guarantee, bound sparse.Bound) sparse.Calibration {
 	return sparse.Calibration{
 		Epsilon: each.Epsilon, Delta: each.Delta, OutputBound: s.OutputBound, Ratio: s.Ratio,
-		Bound: bound, Spacing: s.spacing.value(),
+		Bound: bound, Spacing: s.AssumedSpacing(),
 	}
 }
 
@@ -163,17 +148,17 @@ func (s *search) metrics(choices []choice) hyperparameterMetrics {
 	repeats := float64(len(choices))
 	m := hyperparameterMetrics{Sigmas: map[string]float64{}, Lengthscales: map[string]float64{}}
 	for _, v := range s.settings.Sigmas {
-		m.Sigmas[memberOf(v)] = 0
+		m.Sigmas[sparse.MemberOf(v)] = 0
 	}
 	for _, v := range s.settings.Lengthscales {
-		m.Lengthscales[memberOf(v)] = 0
+		m.Lengthscales[sparse.MemberOf(v)] = 0
 	}
 	draws, indefinite, outside := 0, 0, 0
 	for _, c := range choices {
 		draws, indefinite, outside = draws+c.Draws, indefinite+c.indefinite, outside+c.outside
 		if chosen := s.chosen(c); chosen != nil {
-			m.Sigmas[memberOf(math.Sqrt(chosen.Noise))]++
-			m.Lengthscales[memberOf(chosen.Lengthscale)]++
+			m.Sigmas[sparse.MemberOf(math.Sqrt(chosen.Noise))]++
+			m.Lengthscales[sparse.MemberOf(chosen.Lengthscale)]++
 		} else {
 			m.None++
 		}
@@ -241,4 +226,35 @@ func (s *search) privacy() *experiment.Privacy {
 			"every data set that is searched (repeats) spends a budget of its own",
 		},
 	}
+}
+
+// searchTime measures the searches of dpgp/hyperparameters, whose trials need not run
+// alone.
+var searchTime = experiment.Of(experiment.Declaration[*hyperparameterSettings, searchTimeMetrics]{
+	Name:          "dpgp/search-time",
+	Version:       1,
+	Summary:       "how long a private search for hyperparameters takes",
+	Source:        "Honkela 2021, Section 6.3",
+	Check:         checkHyperparameters,
+	Memory:        func(s *hyperparameterSettings) int64 { return s.Memory(s.N, 10) },
+	Run:           runSearchTime,
+	PrivateTiming: true,
+})
+
+func runSearchTime(
+	ctx context.Context, t *experiment.Trial, s *hyperparameterSettings,
+) (*experiment.Outcome[searchTimeMetrics], error) {
+	start := time.Now()
+	out, err := runHyperparameters(ctx, t, s)
+	if err != nil {
+		return nil, err
+	}
+	privacy := out.Privacy
+	if privacy != nil {
+		privacy.Withdraw("how long a search took shows how many draws were made, which the guarantee needs to be secret")
+	}
+	return &experiment.Outcome[searchTimeMetrics]{
+		Metrics: searchTimeMetrics{Time: time.Since(start).Seconds() / float64(s.Repeats)},
+		Privacy: privacy, Warnings: out.Warnings,
+	}, nil
 }

@@ -40,7 +40,7 @@ func newSearchFor(t *testing.T, change func(*searchSettings)) *search {
 func TestSearchWithoutNoise(t *testing.T) {
 	quiet := func(s *searchSettings) { s.Epsilon, s.Repeats, s.N = math.Inf(1), 5, 512 }
 	out := trialtest.Compute(t, seed(1), hyperparameters(), quiet)
-	if m := out.Metrics; m.Sigmas[memberOf(0.1)] != 1 || m.Lengthscales[memberOf(1)] != 1 || m.None != 0 ||
+	if m := out.Metrics; m.Sigmas[sparse.MemberOf(0.1)] != 1 || m.Lengthscales[sparse.MemberOf(1)] != 1 || m.None != 0 ||
 		*m.DrawsMean != 9 {
 		t.Errorf("%+v", m)
 	}
@@ -50,7 +50,7 @@ func TestSearchWithoutNoise(t *testing.T) {
 	// With less noise in the data, less is found.
 	out = trialtest.Compute(t, seed(1), hyperparameters(), quiet,
 		func(s *searchSettings) { s.Sigma = 0.033 })
-	if m := out.Metrics; m.Sigmas[memberOf(1.0/30)] != 1 {
+	if m := out.Metrics; m.Sigmas[sparse.MemberOf(1.0/30)] != 1 {
 		t.Errorf("σ = 0.033: %+v", m)
 	}
 }
@@ -65,7 +65,7 @@ func TestSearchRules(t *testing.T) {
 	}
 	t.Run("corrected", func(t *testing.T) {
 		m := with(mechanism.SelectionCorrected)
-		if m.Sigmas[memberOf(0.1)] < 0.8 || m.Lengthscales[memberOf(1)] < 0.8 {
+		if m.Sigmas[sparse.MemberOf(0.1)] < 0.8 || m.Lengthscales[sparse.MemberOf(1)] < 0.8 {
 			t.Errorf("%+v", m)
 		}
 		trialtest.Near(t, "draws", *m.DrawsMean, 110, 60) // 100 ± 20 on the average
@@ -75,7 +75,7 @@ func TestSearchRules(t *testing.T) {
 		trialtest.Near(t, "most draws", *m.DrawsMost, 1175, 0)
 	})
 	t.Run("as published", func(t *testing.T) {
-		if m := with(mechanism.SelectionAsPublished); m.Sigmas[memberOf(1.0/30)] < 0.7 {
+		if m := with(mechanism.SelectionAsPublished); m.Sigmas[sparse.MemberOf(1.0/30)] < 0.7 {
 			t.Errorf("%+v", m)
 		}
 	})
@@ -108,7 +108,8 @@ func TestSearchShares(t *testing.T) {
 			found++
 		}
 	}
-	trialtest.Near(t, "those of the series with σ = 0.1", float64(found), 8*out.Metrics.Sigmas[memberOf(0.1)], 1e-9)
+	trialtest.Near(t, "those of the series with σ = 0.1", float64(found), 8*out.Metrics.Sigmas[sparse.MemberOf(0.1)],
+		1e-9)
 }
 
 // A draw is Algorithm 1 and Eq. (18), computed here by inverses.
@@ -265,5 +266,31 @@ func TestSearchRecordThatProtects(t *testing.T) {
 	}
 	if out.Privacy.Guarantee != "(10, 0.0001)-DP" || !strings.Contains(out.Privacy.Notes[0], "timing") {
 		t.Errorf("%v", out.Privacy)
+	}
+}
+
+// Section 4.1: with a very small budget CoinPress as published returns values outside,
+// with a large one it does not.
+func TestCoinPressOutside(t *testing.T) {
+	with := func(intervals mechanism.Intervals, epsilon float64) float64 {
+		return *trialtest.Compute(t, seed(6), hyperparameters(), func(s *searchSettings) {
+			s.Epsilon, s.Repeats, s.CoinPress = epsilon, 4, intervals
+		}).Metrics.OutsideShare
+	}
+	published, cut := with(mechanism.IntervalsPublished, 1), with(mechanism.IntervalsCut, 1)
+	if published < 0.3 || cut > 0.1 {
+		t.Errorf("outside at ε = 1: %g as published, %g where intervals are cut", published, cut)
+	}
+	if v := with(mechanism.IntervalsPublished, 30); v != 0 {
+		t.Errorf("outside at ε = 30: %g", v)
+	}
+}
+
+func TestSearchTime(t *testing.T) {
+	out := trialtest.Compute(t, seed(7), searchTime(), func(s *hyperparameterSettings) {
+		s.Epsilon, s.Repeats, s.N = 30, 2, 100
+	})
+	if out.Metrics.Time <= 0 || out.Privacy == nil || out.Privacy.Guarantee != "" {
+		t.Errorf("%g s, %+v", out.Metrics.Time, out.Privacy)
 	}
 }

@@ -64,7 +64,7 @@ func prepareClassifier(
 	}
 	m, scaling := own.Model(c.z, s.Lengthscale, s.KernelVariance, 1, s.Jitter) // the weights carry the noise
 	c.scaling = scaling
-	kk, err := m.Bounded(s.Bound, s.spacing.value())
+	kk, err := m.Bounded(s.Bound, s.AssumedSpacing())
 	if err != nil {
 		return nil, err
 	}

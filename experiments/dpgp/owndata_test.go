@@ -19,6 +19,7 @@ import (
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/method"
@@ -335,7 +336,8 @@ func TestOwnDataRefused(t *testing.T) {
 		{"lengthscales of other inputs", func(s *ClassificationSettings) { s.Lengthscale = experiment.Several{1, 2, 3} },
 			"these are 3 numbers for 2 inputs"},
 		{"a large grid", func(s *ClassificationSettings) { s.Inducing.Count = 1000 }, "a grid in 2 inputs has 1e+06 points"},
-		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = seven() }, "which is for one input"},
+		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = sparsetest.Seven() },
+			"which is for one input"},
 		{"equal inducing inputs", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[method.None](10)
 			s.Inducing = experiment.Points{Values: []float64{1, 1}}

@@ -293,14 +293,14 @@ func runOwnSearch(
 	}
 	m := hyperparameterMetrics{Sigmas: map[string]float64{}, Lengthscales: map[string]float64{}}
 	for _, c := range search.candidates {
-		m.Sigmas[memberOf(c.sigma)], m.Lengthscales[memberOf(c.lengthscale)] = 0, 0
+		m.Sigmas[sparse.MemberOf(c.sigma)], m.Lengthscales[sparse.MemberOf(c.lengthscale)] = 0, 0
 	}
 	var chosen, best, drawn, centre float64
 	k := 1 / float64(len(choices))
 	for _, o := range choices {
 		c := search.candidates[o.candidate]
-		m.Sigmas[memberOf(c.sigma)] += k
-		m.Lengthscales[memberOf(c.lengthscale)] += k
+		m.Sigmas[sparse.MemberOf(c.sigma)] += k
+		m.Lengthscales[sparse.MemberOf(c.lengthscale)] += k
 		chosen, best, drawn, centre = chosen+k*o.chosen, best+k*o.best, drawn+k*o.drawn, centre+k*o.centre
 	}
 	m.RMSEChosen, m.RMSEBest, m.RMSEDrawn, m.RMSECentre = &chosen, &best, &drawn, &centre

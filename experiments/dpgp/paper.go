@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/dpgp/regression"
+	"privkern/experiments/dpgp/simulated"
 	"privkern/runner/experiment"
 )
 
@@ -14,13 +15,10 @@ var ledger []byte
 func Paper() experiment.Paper {
 	return experiment.Paper{
 		Name: "dpgp",
-		Experiments: []*experiment.Experiment{
-			gaussianMechanism().Experiment, sensitivities().Experiment, heteroscedastic().Experiment,
-			regularisation().Experiment, inference().Experiment, calibration().Experiment, scenarios().Experiment,
+		Experiments: append(simulated.Experiments(),
 			hyperparameters().Experiment, searchTime().Experiment, classification().Experiment,
-			regression.Experiment().Experiment,
-		},
-		Figures: []experiment.Figure{figure1(), figure2(), figure3()},
+			regression.Experiment().Experiment),
+		Figures: append(simulated.Figures(), figure3()),
 		Ledger:  ledger,
 	}
 }

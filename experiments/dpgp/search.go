@@ -73,7 +73,7 @@ func newSearch(t *experiment.Trial, s *hyperparameterSettings) (_ *search, err e
 	}
 	first := out.candidates[0]
 	out.Problem = &sparse.Problem{
-		Trial: t, Engine: engine.Of(t.Engine), Model: first.model, Noise: first.noise, Update: s.update(),
+		Trial: t, Engine: engine.Of(t.Engine), Model: first.model, Noise: first.noise, Update: s.Update(),
 	}
 	return out, nil
 }

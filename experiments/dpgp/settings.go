@@ -12,41 +12,14 @@ import (
 //go:embed settings.go
 var settingsSource string
 
-func init() { experiment.Document[inducingInputs](settingsSource) }
+func init() { experiment.Document[ClassificationSettings](settingsSource) }
 
-// inducingInputs are the inputs Z at which the posterior is known.
-type inducingInputs struct {
-	// inducing inputs: how many on a regular grid from low to high, or a list; they are public
-	Inducing experiment.Points `name:"inducing" default:"9"`
-	// lower end of the grid of inducing inputs
-	Low float64 `name:"low" default:"-3"`
-	// upper end of the grid of inducing inputs
-	High float64 `name:"high" default:"3"`
-}
-
-// inducingGrid are inducing inputs whose range serves nothing else.
-type inducingGrid struct {
-	inducingInputs `when:"low: inducing is a count || high: inducing is a count"`
-}
-
-type kernelVariance struct {
-	// variance of the kernel
-	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
-}
-
-// eqKernel is σ_f² exp(−(x − x')²/(2l²)).
-type eqKernel struct {
-	// lengthscale of the EQ kernel
-	Lengthscale float64 `name:"lengthscale" default:"1" above:"0"`
-	kernelVariance
-}
-
-// severalKernel is eqKernel with a lengthscale for each input.
+// severalKernel is [sparse.EQKernel] with a lengthscale for each input.
 type severalKernel struct {
 	// lengthscale of the EQ kernel; of your own data one for all inputs or one for each, joined by commas
 	// in the order of inputs and in their units
 	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
-	kernelVariance
+	sparse.SignalVariance
 }
 
 // ownColumns names the columns of a user's own data. All of them came later.
@@ -69,180 +42,6 @@ type ownColumns struct {
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not simulated"`
 }
 
-type observationNoise struct {
-	// standard deviation of the observation noise, taken as known
-	Sigma float64 `name:"sigma" default:"0.1" above:"0"`
-}
-
-type outputBound struct {
-	// bound on the size of an output
-	OutputBound float64 `name:"r_y" default:"1" above:"0"`
-}
-
-// auto is the word of a setting that follows from others.
-type auto int
-
-const automatic auto = 0
-
-func (auto) Choices() []string { return []string{"auto"} }
-
-type spacing struct {
-	// least distance of inducing inputs that Eqs. (7) and (8) assume; auto is the one they have, and a
-	// larger one is refused
-	Spacing experiment.Or[auto, float64] `name:"spacing" default:"auto" above:"0"`
-}
-
-// rowBound is the bound on the contribution of a row to the sums.
-type rowBound struct {
-	// bound on the norm of a row's kernel vector: Eq. (4), (7) as printed or corrected, (8), or the exact
-	// maximum for the inducing inputs, which is bounded from above to 1e-12 of it, on dense grids to 1e-6
-	Bound   sparse.Bound `name:"bound" default:"eq7-printed"`
-	spacing `when:"spacing: bound is eq7-printed or eq7 or eq8"`
-}
-
-type covariance struct {
-	// what the noise adds to the posterior's covariance: Eq. (14) with symmetric noise, Eq. (14) as
-	// printed, or nothing
-	Covariance sparse.Covariance `name:"covariance" default:"corrected" choices:"corrected,as-published"`
-}
-
-// update returns the update that the settings select.
-func (s *updateSettings) update() sparse.Update {
-	return sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}
-}
-
-// updateSettings select the computation of the posterior from noisy sums (Eqs. 9 to 15).
-type updateSettings struct {
-	covariance `when:"covariance: epsilon is not inf"`
-	sparse.Lambda
-	sparse.DiagonalJitter
-}
-
-type repeats struct {
-	// data sets, each simulated and fitted anew; metrics are means over them, the series are of the first
-	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
-}
-
-// fitSettings select the fit of a model to simulated observations.
-type fitSettings struct {
-	observationNoise
-	outputBound
-	sparse.NoiseRatio
-	rowBound
-	updateSettings
-	// refuse outputs beyond r_y instead of clipping them
-	Strict bool `name:"strict" default:"no"`
-}
-
-type mechanismSettings struct {
-	// privacy parameter
-	Epsilon float64 `name:"epsilon" default:"1" above:"0"`
-	// privacy parameter
-	Delta float64 `name:"delta" default:"1e-4" above:"0" below:"1"`
-}
-
-type sensitivitySettings struct {
-	inducingGrid
-	eqKernel
-	outputBound
-	sparse.NoiseRatio
-	spacing
-}
-
-type inferenceSettings struct {
-	sparse.Budget
-	inducingInputs
-	eqKernel
-	// observations of sin(2x)/(2x), at inputs uniform on [-4, 4]
-	N           int `name:"n" default:"1024" min:"1" max:"1000000"`
-	fitSettings `choices:"covariance: corrected,as-published,naive"`
-	repeats     `default:"repeats: 1"`
-}
-
-type calibrationSettings struct {
-	sparse.Budget
-	inducingGrid `default:"inducing: 15 || low: -3.5 || high: 3.5"`
-	eqKernel
-	// observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for
-	// training
-	N           int `name:"n" default:"1024" min:"2" max:"1000000"`
-	fitSettings `default:"r_y: 2"`
-	// what is to be covered: test observations, with the variance of their noise, or the true function
-	Cover cover `name:"cover" default:"observations"`
-	// functions, each drawn, observed and fitted anew; metrics are means over them
-	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
-}
-
-// heteroscedasticSettings are those of Appendix D's sensitivity.
-type heteroscedasticSettings struct {
-	inducingGrid
-	eqKernel
-	outputBound
-	sparse.NoiseRatio
-	rowBound
-	// least variance of an observation's noise
-	VarianceLow float64 `name:"variance_low" default:"0.01" above:"0"`
-	// largest variance of an observation's noise: R_sigma of the text
-	VarianceHigh float64 `name:"variance_high" default:"0.01" above:"0"`
-}
-
-// regularisationSettings are those of the noise that λ is to cover.
-type regularisationSettings struct {
-	mechanismSettings
-	inducingGrid
-	eqKernel
-	// inputs, uniform on [-4, 4]
-	N int `name:"n" default:"1024" min:"1" max:"1000000"`
-	observationNoise
-	outputBound
-	sparse.NoiseRatio
-	rowBound
-	// rho in lambda: the probability with which the noise may exceed its bound
-	Rho float64 `name:"rho" default:"0.01" above:"0" below:"1"`
-	sparse.DiagonalJitter
-	// draws of the noise, each in the sums of inputs of its own
-	Repeats int `name:"repeats" default:"1000" min:"1" max:"1000000"`
-}
-
-// scenarioSettings are those of all of Fig. 2. Every scenario has noise, so that settings of the
-// noise have no condition.
-type scenarioSettings struct {
-	// privacy parameter
-	Delta float64 `name:"delta" default:"1e-4" above:"0" below:"1"`
-	// privacy levels
-	Epsilons []float64 `name:"epsilons" default:"1, 3, 10, 30" above:"0"`
-	// standard deviations of the observation noise, each taken as known
-	Sigmas       []float64 `name:"sigmas" default:"0.03, 0.1, 0.3" above:"0"`
-	inducingGrid `default:"inducing: 15 || low: -3.5 || high: 3.5"`
-	eqKernel
-	// observations of a function drawn from the GP, at inputs uniform on [-4, 4]; the first half is for
-	// training
-	N           int `name:"n" default:"1024" min:"2" max:"1000000"`
-	outputBound `default:"r_y: 2"`
-	sparse.NoiseRatio
-	rowBound
-	covariance
-	// lambda as in Eq. (10), or with the square root of its last factor
-	Regularisation sparse.Regularisation `name:"regularisation" default:"as-published"`
-	// rho in lambda: the probability with which the noise may exceed its bound
-	Rho float64 `name:"rho" default:"0.01" above:"0" below:"1"`
-	sparse.DiagonalJitter
-	// what is to be covered: test observations, with the variance of their noise, or the true function
-	Cover cover `name:"cover" default:"observations"`
-	// functions, each drawn, observed and fitted anew in every scenario
-	Repeats int `name:"repeats" default:"40" min:"1" max:"100000"`
-}
-
-// cover is the quantity that a posterior's regions are to cover.
-type cover int
-
-const (
-	coverObservations cover = iota
-	coverFunction
-)
-
-func (cover) Choices() []string { return []string{"observations", "function"} }
-
 type hyperparameterSettings struct {
 	sparse.Budget
 	// probability to stop after a draw: 1/gamma draws are made on the average
@@ -257,19 +56,19 @@ type hyperparameterSettings struct {
 	Sigmas []float64 `name:"sigmas" default:"0.03333333333333333, 0.1, 0.3" above:"0"`
 	// lengthscales to choose from
 	Lengthscales []float64 `name:"lengthscales" default:"0.3333333333333333, 1, 3" above:"0"`
-	inducingGrid
-	kernelVariance
+	sparse.InducingGrid
+	sparse.SignalVariance
 	// observations of sin(2x)/(2x), at inputs uniform on [-4, 4]; the first half is for training, the
 	// other for validation
-	N                int `name:"n" default:"2048" min:"2" max:"1000000"`
-	observationNoise `doc:"sigma: standard deviation of the observation noise that is simulated"`
-	outputBound
+	N                       int `name:"n" default:"2048" min:"2" max:"1000000"`
+	sparse.ObservationNoise `doc:"sigma: standard deviation of the observation noise that is simulated"`
+	sparse.ClippedOutputs
 	// No metric has the sensitivity: without noise nothing depends on ratio and bound.
 	sparse.NoiseRatio `when:"ratio: epsilon is not inf"`
-	rowBound          `when:"bound: epsilon is not inf"`
+	sparse.RowBound   `when:"bound: epsilon is not inf"`
 	// The inducing inputs are near each other for the longest lengthscale.
-	updateSettings `default:"jitter: 1e-8"`
-	repeats        `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
+	sparse.UpdateSettings `default:"jitter: 1e-8"`
+	sparse.Repetitions    `default:"repeats: 100" doc:"repeats: data sets, each simulated and searched anew"`
 }
 
 // searchSettings are those of dpgp/hyperparameters: those of a search in simulated data, and the
@@ -307,22 +106,23 @@ type ClassificationSettings struct {
 	// the regularisation constant alpha_epsilon of Eq. (21)
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
-	Classes      int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
-	inducingGrid `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
+	Classes             int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
+	sparse.InducingGrid `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
 	N int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
 	sparse.NoiseRatio
-	rowBound    `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
-	classUpdate `also:"regularisation: of your own data corrected by default"`
-	repeats     `also:"repeats: of your own data splits into rows for training and testing"`
-	ownColumns  `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
+	sparse.RowBound `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
+
+	classUpdate        `also:"regularisation: of your own data corrected by default"`
+	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
+	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
 }
 
 // classUpdate is the update of every class.
 type classUpdate struct {
-	updateSettings `never:"covariance: classes and series follow from posterior means alone"`
+	sparse.UpdateSettings `never:"covariance: classes and series follow from posterior means alone"`
 }
 
 // composition is how the classes share the budget: a row has a part in the sums of

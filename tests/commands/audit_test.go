@@ -19,7 +19,7 @@ import (
 	"privkern/experiments/audit"
 	"privkern/experiments/cloaking/classify"
 	"privkern/experiments/cloaking/cloak"
-	"privkern/experiments/dpgp"
+	"privkern/experiments/dpgp/simulated"
 	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/runner"
@@ -66,7 +66,7 @@ func gaussianRow(t *testing.T, x *experiment.Trial) (sigma float64, claim mechan
 			t.Fatalf("%s: %v", x.Experiment, err)
 		}
 	case "dpgp":
-		sums, err := dpgp.NewNoisySums(t.Context(), x)
+		sums, err := simulated.NewNoisySums(t.Context(), x)
 		if err != nil {
 			t.Fatalf("%s: %v", x.Experiment, err)
 		}
@@ -84,7 +84,7 @@ func gaussianRow(t *testing.T, x *experiment.Trial) (sigma float64, claim mechan
 // B = Σ k kᵀ of a sparse GP move when one row (x, y) takes the place of another,
 // at the worst of many pairs of rows. Off the diagonal B has one draw of variance
 // σ_b²/2 for both places.
-func largestMove(s *dpgp.NoisySums) float64 {
+func largestMove(s *simulated.NoisySums) float64 {
 	z := s.Inducing.Values
 	if n := s.Inducing.Count; z == nil {
 		for i := range n {

@@ -176,3 +176,14 @@ func TestBoundsInTwoDimensions(t *testing.T) {
 	}
 	trialtest.Near(t, "Eq. (8) in two dimensions", got, 1+2*math.Exp(-0.25), 1e-12)
 }
+
+// A check of settings does not search for the exact bound.
+func TestCheapBound(t *testing.T) {
+	for _, c := range []struct{ chosen, want Bound }{{Exact, Eq4}, {Eq7, Eq7}} {
+		t.Run(c.chosen.String(), func(t *testing.T) {
+			if got := (&RowBound{Bound: c.chosen}).CheapBound(); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}

@@ -16,7 +16,7 @@
 // which may be published. [ExactSums] are the sums of a release, in whole numbers and with exact
 // noise.
 //
-// The experiments share the settings and metrics of the model's noise, the simulated observations,
+// The experiments share the settings of the model, its bound and its noise, the simulated observations,
 // and a [Problem], which a trial computes with.
 //
 // Each departure from the print is a choice that offers the printed form as well: the limits of the

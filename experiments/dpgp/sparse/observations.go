@@ -30,6 +30,18 @@ func UniformInputs(n int, rng *rand.Rand) *mat.Dense {
 	return x
 }
 
+// GridPoints is the number of points of the grids of Fig. 1.
+const GridPoints = 121
+
+// Grid returns points (GridPoints×1) from low to high.
+func Grid(low, high float64) *mat.Dense {
+	x := mat.NewDense(GridPoints, 1, nil)
+	for i := range GridPoints {
+		x.Set(i, 0, low+(high-low)*float64(i)/(GridPoints-1))
+	}
+	return x
+}
+
 // Values are those of a function at the rows of x (n×1).
 func Values(f func(float64) float64, x *mat.Dense) []float64 {
 	out := mat.Col(nil, 0, x)
@@ -83,3 +95,7 @@ func GPFunction(x *mat.Dense, lengthscale, variance float64, rng *rand.Rand) []f
 	}
 	return f
 }
+
+// SimulatedNote is the note on a record with secure noise.
+const SimulatedNote = "this record itself is not private: its metrics are computed from the data, or from the " +
+	"function that they were simulated with, without noise; noise covers the released series alone"

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -15,35 +15,35 @@ import (
 // fit holds the settings that inference and calibration share.
 type fit struct {
 	*sparse.Budget
-	*inducingInputs
-	*eqKernel
+	*sparse.InducingInputs
+	*sparse.EQKernel
 	*fitSettings
 	n int
 }
 
 func (s *inferenceSettings) fit() fit {
-	return fit{&s.Budget, &s.inducingInputs, &s.eqKernel, &s.fitSettings, s.N}
+	return fit{&s.Budget, &s.InducingInputs, &s.EQKernel, &s.fitSettings, s.N}
 }
 
 func (s *calibrationSettings) fit() fit {
-	return fit{&s.Budget, &s.inducingInputs, &s.eqKernel, &s.fitSettings, s.N}
+	return fit{&s.Budget, &s.InducingInputs, &s.EQKernel, &s.fitSettings, s.N}
 }
 
-func (f fit) model() *sparse.Model { return f.inducingInputs.model(*f.eqKernel, f.Sigma, f.Jitter) }
+func (f fit) model() *sparse.Model { return f.InducingInputs.Model(*f.EQKernel, f.Sigma, f.Jitter) }
 
 // check refuses settings that no trial can have.
 func (f fit) check() error {
-	if err := f.checkRows(f.n); err != nil {
+	if err := f.CheckRows(f.n); err != nil {
 		return err
 	}
-	_, err := f.model().Calibrate(f.calibration(f.cheap()))
+	_, err := f.model().Calibrate(f.calibration(f.CheapBound()))
 	return err
 }
 
 func (f fit) calibration(bound sparse.Bound) sparse.Calibration {
 	return sparse.Calibration{
 		Epsilon: f.Epsilon, Delta: f.Delta, OutputBound: f.OutputBound, Ratio: f.Ratio,
-		Bound: bound, Spacing: f.spacing.value(),
+		Bound: bound, Spacing: f.AssumedSpacing(),
 	}
 }
 
@@ -63,7 +63,7 @@ func newSimulation(t *experiment.Trial, f fit) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise, Update: f.update()}
+	p := &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: m, Noise: noise, Update: f.Update()}
 	return &simulation{p, f}, nil
 }
 
@@ -116,7 +116,7 @@ func (s *simulation) privacy() *experiment.Privacy {
 		"the true function; only the posterior (m, S) at the inducing inputs, and what is computed from it, would be released"
 	clipping := fmt.Sprintf("outputs beyond ±%s are clipped before they are summed; how many were is private", bound)
 	if s.Publishes() {
-		record = simulatedRecord
+		record = sparse.SimulatedNote
 	} else {
 		clipping += ", and clipped_fraction shows it"
 	}
@@ -142,7 +142,3 @@ func (s *simulation) privacy() *experiment.Privacy {
 	}
 	return out
 }
-
-// simulatedRecord is the note on a record with secure noise.
-const simulatedRecord = "this record itself is not private: its metrics are computed from the data, or from the " +
-	"function that they were simulated with, without noise; noise covers the released series alone"

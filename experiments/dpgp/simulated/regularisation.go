@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -19,24 +19,24 @@ var regularisation = experiment.Of(experiment.Declaration[*regularisationSetting
 	Summary: "how often the noise exceeds lambda, and the update is not positive definite, with lambda and without",
 	Source:  "Honkela 2021, Section 3.3, Eq. (10); Wang 2018, Lemma 6",
 	Check:   checkRegularisation,
-	Memory:  func(s *regularisationSettings) int64 { return s.memory(s.N, 5) },
+	Memory:  func(s *regularisationSettings) int64 { return s.Memory(s.N, 5) },
 	Run:     runRegularisation,
 })
 
 func (s *regularisationSettings) model() *sparse.Model {
-	return s.inducingInputs.model(s.eqKernel, s.Sigma, s.Jitter)
+	return s.InducingInputs.Model(s.EQKernel, s.Sigma, s.Jitter)
 }
 
 func (s *regularisationSettings) calibration(bound sparse.Bound) sparse.Calibration {
 	return sparse.Calibration{Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: s.OutputBound, Ratio: s.Ratio,
-		Bound: bound, Spacing: s.spacing.value()}
+		Bound: bound, Spacing: s.AssumedSpacing()}
 }
 
 func checkRegularisation(s *regularisationSettings) error {
-	if err := s.checkRows(s.N); err != nil {
+	if err := s.CheckRows(s.N); err != nil {
 		return err
 	}
-	_, err := s.model().Calibrate(s.calibration(s.cheap()))
+	_, err := s.model().Calibrate(s.calibration(s.CheapBound()))
 	return err
 }
 
@@ -62,7 +62,7 @@ func runRegularisation(
 	if err != nil {
 		return nil, err
 	}
-	size, n := float64(s.number()), float64(len(draws))
+	size, n := float64(s.Number()), float64(len(draws))
 	bound := noise.SigmaB * math.Sqrt(size*math.Log(2*size*size/s.Rho))
 	printed := noise.Ridge(model, s.Rho, sparse.RegularisationPrinted)
 	corrected := noise.Ridge(model, s.Rho, sparse.RegularisationCorrected)
@@ -100,13 +100,13 @@ func (s *regularisationSettings) drawOnce(ctx context.Context, p *sparse.Problem
 	if err != nil {
 		return noiseSpectrum{}, err
 	}
-	size := s.number()
+	size := s.Number()
 	added := p.Noise.NoisyCopy(sparsegp.Sums{A: make([]float64, size), B: mat.NewDense(size, size, nil)},
 		p.Stream("mechanism", repeat)).B
 	var update mat.Dense
 	update.Add(sums.B, added)
 	update.Scale(1/p.Model.Noise, &update)
-	for i, z := range s.points() {
+	for i, z := range s.Points() {
 		for j, k := range p.Model.Vector([]float64{z}) {
 			update.Set(i, j, update.At(i, j)+k)
 		}

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -25,18 +25,18 @@ func checkHeteroscedastic(s *heteroscedasticSettings) error {
 	if s.VarianceLow > s.VarianceHigh {
 		return fmt.Errorf("variance_low = %g is above variance_high = %g", s.VarianceLow, s.VarianceHigh)
 	}
-	if err := s.inducingInputs.check(); err != nil {
+	if err := s.InducingInputs.Check(); err != nil {
 		return err
 	}
-	_, err := s.inducingInputs.model(s.eqKernel, 1, 0).NormSquared(s.cheap(), s.spacing.value())
+	_, err := s.InducingInputs.Model(s.EQKernel, 1, 0).NormSquared(s.CheapBound(), s.AssumedSpacing())
 	return err
 }
 
 func runHeteroscedastic(
 	_ context.Context, _ *experiment.Trial, s *heteroscedasticSettings,
 ) (*experiment.Outcome[heteroscedasticMetrics], error) {
-	model := s.inducingInputs.model(s.eqKernel, 1, 0)
-	kk, err := model.NormSquared(s.Bound, s.spacing.value())
+	model := s.InducingInputs.Model(s.EQKernel, 1, 0)
+	kk, err := model.NormSquared(s.Bound, s.AssumedSpacing())
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ func runHeteroscedastic(
 //
 // It is convex in y and in w each: outputs and variances at their bounds are enough.
 func (s *heteroscedasticSettings) largestMove(model *sparse.Model) float64 {
-	z := s.points()
+	z := s.Points()
 	low, high := z[0], z[0]
 	for _, v := range z {
 		low, high = min(low, v), max(high, v)
 	}
 	var vectors []*mat.VecDense
-	for i := range gridPoints { // beyond the inducing inputs vectors get shorter, and point away from the others
-		x := low - s.Lengthscale + (high-low+2*s.Lengthscale)*float64(i)/(gridPoints-1)
+	for i := range sparse.GridPoints { // beyond the inducing inputs vectors get shorter, and point away from the others
+		x := low - s.Lengthscale + (high-low+2*s.Lengthscale)*float64(i)/(sparse.GridPoints-1)
 		vectors = append(vectors, mat.NewVecDense(len(z), model.Vector([]float64{x})))
 	}
 	c, y, found := s.Ratio*s.Ratio, s.OutputBound, 0.0

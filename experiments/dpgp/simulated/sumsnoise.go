@@ -1,17 +1,18 @@
-package dpgp
+package simulated
 
 import (
 	"context"
 
+	"privkern/experiments/dpgp/sparse"
 	"privkern/runner/experiment"
 )
 
 // NoisySums are the sums A = Σ y k and B = Σ k kᵀ of a fit to simulated observations
 // and their noise, for audits.
 type NoisySums struct {
-	inducingInputs
-	eqKernel
-	outputBound
+	sparse.InducingInputs
+	sparse.EQKernel
+	sparse.ClippedOutputs
 	// SigmaA is the standard deviation of the noise in every element of A, SigmaB of
 	// that on the diagonal of B.
 	SigmaA, SigmaB float64
@@ -43,5 +44,5 @@ func NewNoisySums(ctx context.Context, t *experiment.Trial) (*NoisySums, error) 
 }
 
 func (f fit) noisySums(sigmaA float64) *NoisySums {
-	return &NoisySums{*f.inducingInputs, *f.eqKernel, outputBound{f.OutputBound}, sigmaA, sigmaA / f.Ratio}
+	return &NoisySums{*f.InducingInputs, *f.EQKernel, f.ClippedOutputs, sigmaA, sigmaA / f.Ratio}
 }

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"maps"
@@ -11,6 +11,9 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
+
+// seed is a trial with two workers.
+func seed(n uint64) trialtest.Options { return trialtest.Options{Seed: n, Workers: 2} }
 
 // simulationTest is the common part of a trial of inference or calibration.
 type simulationTest struct {
@@ -189,13 +192,13 @@ func TestInferenceFails(t *testing.T) {
 			s.Regularisation = sparse.RegularisationCorrected
 		}, ""},
 		{"the spacing that there is", func(s *inferenceSettings) {
-			s.Spacing = experiment.NumberOr[auto](0.75)
+			s.Spacing = experiment.NumberOr[sparse.Auto](0.75)
 		}, ""},
 		{"a spacing that the bound does not use", func(s *inferenceSettings) {
-			s.Spacing, s.Bound = experiment.NumberOr[auto](0.8), sparse.Eq4
+			s.Spacing, s.Bound = experiment.NumberOr[sparse.Auto](0.8), sparse.Eq4
 		}, ""},
 		{"the spacing but for rounding of the grid", func(s *inferenceSettings) {
-			s.Inducing.Count, s.Spacing, s.N, s.Jitter = 31, experiment.NumberOr[auto](0.2), 20, 1e-8
+			s.Inducing.Count, s.Spacing, s.N, s.Jitter = 31, experiment.NumberOr[sparse.Auto](0.2), 20, 1e-8
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -14,17 +14,17 @@ var sensitivities = experiment.Of(experiment.Declaration[*sensitivitySettings, s
 	Source:   "Honkela 2021, Sections 3.1 and 3.2, Eqs. (4) to (8)",
 	Seedless: func(*sensitivitySettings) bool { return true },
 	Check: func(s *sensitivitySettings) error {
-		if err := s.inducingInputs.check(); err != nil {
+		if err := s.InducingInputs.Check(); err != nil {
 			return err
 		}
-		_, err := s.model().NormSquared(sparse.Eq7, s.spacing.value())
+		_, err := s.model().NormSquared(sparse.Eq7, s.AssumedSpacing())
 		return err
 	},
 	Run: runSensitivity,
 })
 
 // model has no observations, and so no noise.
-func (s *sensitivitySettings) model() *sparse.Model { return s.inducingInputs.model(s.eqKernel, 0, 0) }
+func (s *sensitivitySettings) model() *sparse.Model { return s.InducingInputs.Model(s.EQKernel, 0, 0) }
 
 func runSensitivity(
 	_ context.Context, _ *experiment.Trial, s *sensitivitySettings,
@@ -41,7 +41,7 @@ func runSensitivity(
 		{sparse.Eq8, &m.NormSquaredEq8, &m.SensitivityEq8},
 		{sparse.Exact, &m.NormSquaredExact, &m.SensitivityExact},
 	} {
-		kk, err := model.NormSquared(v.bound, s.spacing.value())
+		kk, err := model.NormSquared(v.bound, s.AssumedSpacing())
 		if err != nil {
 			return nil, err
 		}

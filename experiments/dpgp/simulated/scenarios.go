@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -20,7 +20,7 @@ var scenarios = experiment.Of(experiment.Declaration[*scenarioSettings, scenario
 	Summary: "calibration over noise levels, privacy levels and central regions together: what holds across them",
 	Source:  "Honkela 2021, Section 6.2, Fig. 2",
 	Check:   checkScenarios,
-	Memory:  func(s *scenarioSettings) int64 { return s.memory(s.N, 10) },
+	Memory:  func(s *scenarioSettings) int64 { return s.Memory(s.N, 10) },
 	Run:     runScenarios,
 })
 
@@ -28,8 +28,8 @@ var scenarios = experiment.Of(experiment.Declaration[*scenarioSettings, scenario
 func (s *scenarioSettings) at(sigma, epsilon float64) *calibrationSettings {
 	return calibration().With(func(c *calibrationSettings) {
 		c.Epsilon, c.Delta = epsilon, s.Delta
-		c.inducingGrid, c.eqKernel, c.N = s.inducingGrid, s.eqKernel, s.N
-		c.Sigma, c.OutputBound, c.NoiseRatio, c.rowBound = sigma, s.OutputBound, s.NoiseRatio, s.rowBound
+		c.InducingGrid, c.EQKernel, c.N = s.InducingGrid, s.EQKernel, s.N
+		c.Sigma, c.OutputBound, c.NoiseRatio, c.RowBound = sigma, s.OutputBound, s.NoiseRatio, s.RowBound
 		c.Covariance, c.Regularisation, c.Rho, c.Jitter = s.Covariance, s.Regularisation, s.Rho, s.Jitter
 		c.Cover, c.Repeats = s.Cover, s.Repeats
 	})
@@ -40,7 +40,7 @@ func checkScenarios(s *scenarioSettings) error {
 		return fmt.Errorf("epsilons: two values or more are compared")
 	}
 	for name, values := range map[string][]float64{"sigmas": s.Sigmas, "epsilons": s.Epsilons} {
-		if err := checkCandidates(name, values); err != nil {
+		if err := sparse.CheckCandidates(name, values); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func manyFits() *experiment.Privacy {
 		Unit: "one row, input and output, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
 			"(Honkela 2021, Algorithm 1), for every fit anew",
-		Notes: []string{simulatedRecord},
+		Notes: []string{sparse.SimulatedNote},
 	}
 	out.Withdraw("every fit spends a budget of its own, and the record compares them with the data that they protect")
 	return out
@@ -142,10 +142,10 @@ func (s *scenarioSettings) compare(found map[scenario]shares) scenarioMetrics {
 				fromFull, fromNaive := c.errors(level)
 				m.ErrorFull += fromFull / m.Scenarios
 				m.ErrorNaive += fromNaive / m.Scenarios
-				m.GainOfSigma[memberOf(sigma)] += (fromNaive - fromFull) / ofSigma
-				m.GainOfEpsilon[memberOf(epsilon)] += (fromNaive - fromFull) / ofEpsilon
-				m.NaiveOfSigma[memberOf(sigma)] += fromNaive / ofSigma
-				m.NaiveOfEpsilon[memberOf(epsilon)] += fromNaive / ofEpsilon
+				m.GainOfSigma[sparse.MemberOf(sigma)] += (fromNaive - fromFull) / ofSigma
+				m.GainOfEpsilon[sparse.MemberOf(epsilon)] += (fromNaive - fromFull) / ofEpsilon
+				m.NaiveOfSigma[sparse.MemberOf(sigma)] += fromNaive / ofSigma
+				m.NaiveOfEpsilon[sparse.MemberOf(epsilon)] += fromNaive / ofEpsilon
 				if c[level][full] < float64(level)/100 {
 					overconfident++
 				}
@@ -161,7 +161,7 @@ func (s *scenarioSettings) compare(found map[scenario]shares) scenarioMetrics {
 		from, to := found[scenario{sigma, least}], found[scenario{sigma, largest}]
 		for k, change := range []map[string]float64{full: m.ChangeFull, naive: m.ChangeNaive} {
 			for _, level := range levels {
-				change[memberOf(sigma)] += math.Abs(to[level][k]-from[level][k]) / float64(len(levels))
+				change[sparse.MemberOf(sigma)] += math.Abs(to[level][k]-from[level][k]) / float64(len(levels))
 			}
 		}
 	}

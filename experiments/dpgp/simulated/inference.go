@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -16,21 +16,9 @@ var inference = experiment.Of(experiment.Declaration[*inferenceSettings, inferen
 	Summary: "a noisy function, inferred with protection of inputs and outputs",
 	Source:  "Honkela 2021, Section 6.1, Fig. 1, Algorithm 1",
 	Check:   func(s *inferenceSettings) error { return s.fit().check() },
-	Memory:  func(s *inferenceSettings) int64 { return s.memory(s.N, 5) },
+	Memory:  func(s *inferenceSettings) int64 { return s.Memory(s.N, 5) },
 	Run:     runInference,
 })
-
-// gridPoints is the number of points of the grids of Fig. 1.
-const gridPoints = 121
-
-// grid returns points (gridPoints×1) from low to high.
-func grid(low, high float64) *mat.Dense {
-	x := mat.NewDense(gridPoints, 1, nil)
-	for i := range gridPoints {
-		x.Set(i, 0, low+(high-low)*float64(i)/(gridPoints-1))
-	}
-	return x
-}
 
 // curve holds the results of one data set of Section 6.1.
 type curve struct {
@@ -72,7 +60,7 @@ func (s *simulation) inferOnce(ctx context.Context, repeat int) (curve, error) {
 	if err != nil {
 		return curve{}, err
 	}
-	inside := grid(s.Low, s.High)
+	inside := sparse.Grid(s.Low, s.High)
 	mean, variances, err := p.Predict(ctx, s.Engine, inside)
 	if err != nil {
 		return curve{}, err
@@ -80,13 +68,13 @@ func (s *simulation) inferOnce(ctx context.Context, repeat int) (curve, error) {
 	out := curve{clipped: clipped}
 	for i, truth := range sparse.Values(sparse.Sinc, inside) {
 		sd, miss := math.Sqrt(variances[0][i]), math.Abs(truth-mean[i])
-		out.rmse += miss * miss / gridPoints
-		out.sd += sd / gridPoints
+		out.rmse += miss * miss / sparse.GridPoints
+		out.sd += sd / sparse.GridPoints
 		if miss <= 2*sd {
 			out.coverage++
 		}
 	}
-	out.coverage /= gridPoints
+	out.coverage /= sparse.GridPoints
 	out.rmse = math.Sqrt(out.rmse)
 	if repeat == 0 {
 		out.series, err = s.posteriorSeries(ctx, p, x, y)
@@ -99,7 +87,7 @@ func (s *simulation) inferOnce(ctx context.Context, repeat int) (curve, error) {
 func (s *simulation) posteriorSeries(
 	ctx context.Context, p *sparse.Posterior, x *mat.Dense, y []float64,
 ) (map[string]experiment.Series, error) {
-	all := grid(sparse.InputsLow, sparse.InputsHigh)
+	all := sparse.Grid(sparse.InputsLow, sparse.InputsHigh)
 	mean, variances, err := p.Predict(ctx, s.Engine, all)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/trialtest"
-	"privkern/experiments/mechanism"
 	"privkern/graphs/engine"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
@@ -121,7 +120,7 @@ func TestHeteroscedasticSensitivity(t *testing.T) {
 	}
 	trialtest.Near(t, "printed", m.SensitivityPrinted, 0.8*m.Sensitivity, 1e-12)
 	trialtest.Near(t, "valid", m.SensitivityValid, m.Sensitivity/0.2, 1e-12)
-	model, rng, largest := s.inducingInputs.model(s.eqKernel, 1, 0), rand.New(rand.NewPCG(6, 7)), 0.0
+	model, rng, largest := s.InducingInputs.Model(s.EQKernel, 1, 0), rand.New(rand.NewPCG(6, 7)), 0.0
 	row := func() (k []float64, y, w float64) {
 		y = s.OutputBound * max(-1, min(1, 3*rng.Float64()-1.5))
 		return model.Vector([]float64{8*rng.Float64() - 4}), y, 1 / max(0.2, 0.8*rng.Float64())
@@ -149,8 +148,8 @@ func TestHeteroscedasticSensitivity(t *testing.T) {
 func TestEqualNoiseIsOneNoise(t *testing.T) {
 	const sigma, n = 0.4, 60
 	e := engine.Of(trialtest.New(t, seed(8)).Engine)
-	z := &inducingInputs{Inducing: experiment.Points{Count: 5}, Low: -3, High: 3}
-	kernel := eqKernel{1, kernelVariance{1}}
+	z := &sparse.InducingInputs{Inducing: experiment.Points{Count: 5}, Low: -3, High: 3}
+	kernel := sparse.EQKernel{Lengthscale: 1, SignalVariance: sparse.SignalVariance{KernelVariance: 1}}
 	rng := rand.New(rand.NewPCG(8, 9))
 	x := sparse.UniformInputs(n, rng)
 	y := sparse.Observe(sparse.Values(sparse.Sinc, x), sigma, rng)
@@ -161,7 +160,7 @@ func TestEqualNoiseIsOneNoise(t *testing.T) {
 		for i := range weights {
 			weights[i] = weight
 		}
-		m := z.model(kernel, math.Sqrt(variance), 0)
+		m := z.Model(kernel, math.Sqrt(variance), 0)
 		sums, err := sparsegp.SumDouble(t.Context(), e, m.Inducing, x, y, weights)
 		if err != nil {
 			t.Fatal(err)
@@ -181,31 +180,5 @@ func TestEqualNoiseIsOneNoise(t *testing.T) {
 		for j := range one.Mean {
 			trialtest.Near(t, "covariance", equal.Cov.At(i, j), one.Cov.At(i, j), 1e-10)
 		}
-	}
-}
-
-// Section 4.1: with a very small budget CoinPress as published returns values outside,
-// with a large one it does not.
-func TestCoinPressOutside(t *testing.T) {
-	with := func(intervals mechanism.Intervals, epsilon float64) float64 {
-		return *trialtest.Compute(t, seed(6), hyperparameters(), func(s *searchSettings) {
-			s.Epsilon, s.Repeats, s.CoinPress = epsilon, 4, intervals
-		}).Metrics.OutsideShare
-	}
-	published, cut := with(mechanism.IntervalsPublished, 1), with(mechanism.IntervalsCut, 1)
-	if published < 0.3 || cut > 0.1 {
-		t.Errorf("outside at ε = 1: %g as published, %g where intervals are cut", published, cut)
-	}
-	if v := with(mechanism.IntervalsPublished, 30); v != 0 {
-		t.Errorf("outside at ε = 30: %g", v)
-	}
-}
-
-func TestSearchTime(t *testing.T) {
-	out := trialtest.Compute(t, seed(7), searchTime(), func(s *hyperparameterSettings) {
-		s.Epsilon, s.Repeats, s.N = 30, 2, 100
-	})
-	if out.Metrics.Time <= 0 || out.Privacy == nil || out.Privacy.Guarantee != "" {
-		t.Errorf("%g s, %+v", out.Metrics.Time, out.Privacy)
 	}
 }

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"fmt"
@@ -30,17 +30,6 @@ func TestSensitivityCheckValues(t *testing.T) {
 		{"exact", m.SensitivityExact, 4.04928, 5e-6},
 	} {
 		t.Run(c.name, func(t *testing.T) { trialtest.Near(t, c.name, c.got, c.want, c.tolerance) })
-	}
-}
-
-// A check of settings does not search for the exact bound.
-func TestCheapBound(t *testing.T) {
-	for _, c := range []struct{ chosen, want sparse.Bound }{{sparse.Exact, sparse.Eq4}, {sparse.Eq7, sparse.Eq7}} {
-		t.Run(c.chosen.String(), func(t *testing.T) {
-			if got := (&rowBound{Bound: c.chosen}).cheap(); got != c.want {
-				t.Errorf("%v, want %v", got, c.want)
-			}
-		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package dpgp
+package simulated
 
 import (
 	"context"
@@ -19,7 +19,7 @@ var calibration = experiment.Of(experiment.Declaration[*calibrationSettings, cal
 	Summary: "how often test points are inside central regions, with and without what the noise adds to the covariance",
 	Source:  "Honkela 2021, Section 6.2, Fig. 2",
 	Check:   checkCalibration,
-	Memory:  func(s *calibrationSettings) int64 { return s.memory(s.N, 10) },
+	Memory:  func(s *calibrationSettings) int64 { return s.Memory(s.N, 10) },
 	Run:     runCalibration,
 })
 
