@@ -39,9 +39,9 @@ var freiburgFeaturesSet = Set{
 	Citation: "P. Jund, N. Abdo, A. Eitel, W. Burgard, The Freiburg Groceries Dataset, arXiv:1611.05799, 2016",
 	Files:    []File{{Path: readers.FreiburgFeaturesFile}, {Path: readers.FreiburgFeatureNamesFile}},
 	StandIn:  "the paper's features, whose networks' weights are not to be had",
-	Supplied: "put " + readers.FreiburgFeaturesFile + " (NumPy, float32 or float64, C order, one row per image: in the paper 8192 " +
-		"numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's)" +
-		" and " + readers.FreiburgFeatureNamesFile + " (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +
+	Supplied: "put " + readers.FreiburgFeaturesFile + " (NumPy, float32 or float64, C order, one row per image: in the " +
+		"paper 8192 numbers, 4096 of AlexNet's fc6, then 4096 of VGG-16's) and " + readers.FreiburgFeatureNamesFile +
+		" (one line per row: the image's path as in the split lists, such as TEA/TEA0123.png)" +
 		" into the folder freiburg-features of the data folder",
 	Notes: []string{"features of your own: their SHA-256 is part of the identity of every trial that reads them"},
 }

@@ -194,7 +194,8 @@ func (f *Freiburg) readFeatures(path string, rowOf map[string]int) error {
 			return err
 		}
 		if in.rows != len(rowOf) {
-			return fmt.Errorf("%d rows, but %s names %d images; they must be as many", in.rows, FreiburgFeatureNamesFile, len(rowOf))
+			return fmt.Errorf("%d rows, but %s names %d images; they must be as many", in.rows,
+				FreiburgFeatureNamesFile, len(rowOf))
 		}
 		place := make([][]float64, in.rows) // where each row of the file goes; nil for none
 		for _, part := range []*LabelledFeatures{&f.Train, &f.Test} {

@@ -52,10 +52,10 @@ func LoadHAR(folder string) (*Windows, error) {
 	return w, nil
 }
 
-// loadHAR reads both parts, of any length.
 // HARReconstructedFile is the file of the set "har-reconstructed".
 const HARReconstructedFile = "har_recon561_first20.npz"
 
+// loadHAR reads both parts, of any length.
 func loadHAR(folder string) (*Windows, error) {
 	w := &Windows{Activities: harActivities}
 	var inputs []float64

@@ -38,6 +38,7 @@ const (
 	// StressSubjects is the number of participants of Stress-Predict.
 	StressSubjects = 35
 
+	// StressLabels is the file of the labels of all participants.
 	StressLabels = "stress_predict/Processed_data/Improved_All_Combined_hr_rsp_binary.csv"
 	labelsHeader = "Participant,HR,respr,Time(sec),Label"
 

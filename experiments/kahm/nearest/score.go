@@ -17,8 +17,8 @@ import (
 )
 
 // score compares the distances of training points with those of the test points (Eq. 69
-// with o = 0: ∫(p_train(r) − p_test(r))² dr), and returns the cost of that. Points without an image are left out. A missing
-// score is a warning with the reason.
+// with o = 0: ∫(p_train(r) − p_test(r))² dr), and returns the cost of that. Points without an image are
+// left out. A missing score is a warning with the reason.
 //
 // The points are drawn from all training points; their distances are to the machines of
 // any class, as an attacker without labels would compute them: r_o(y) = min_c Γ_c(y)
