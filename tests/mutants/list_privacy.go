@@ -81,7 +81,7 @@ var privacyMutants = []Mutant{
 	{Name: "noise: CoinPress clips", File: "experiments/mechanism/coinpress.go", Package: mechanism, Tests: "Clips",
 		Old: `sum += min(max(v, low), high) - low`, New: `sum += max(v, low) - low`},
 	{Name: "noise: shares of the steps of CoinPress", File: "experiments/mechanism/coinpress.go", Package: mechanism,
-		Tests: "CoinPress", Old: `(1-last)/float64(max(steps-1, 1))`, New: `(1-last)`},
+		Tests: "SplitZCDP|CoinPress", Old: `(1-last)/float64(max(steps-1, 1))`, New: `(1-last)`},
 	{Name: "noise: atom of an entry", File: "experiments/mechanism/entry.go", Package: mechanism, Tests: "EntryNoise",
 		Old: `quantile(t, 1-m.Delta, m.scale())`, New: `quantile(t, 1, m.scale())`},
 	{Name: "noise: scale of an entry", File: "experiments/mechanism/entry.go", Package: mechanism, Tests: "EntryNoise",
