@@ -23,8 +23,8 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 	Summary: "digits, or your own rows, classified by the nearest kernel affine hull machine; what distances reveal of " +
 		"membership; fabricated rows and classifiers that can be released",
 	Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
-	Datasets:     func(s *ClassifierSettings) []string { return datasets(&s.Images, &s.Table, "") },
-	Tables:       func(s *ClassifierSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, "") },
+	Datasets:     func(s *ClassifierSettings) []string { return []string{s.Dataset} },
+	Tables:       func(s *ClassifierSettings) []experiment.InputTable { return s.Spec(s.Dataset).Tables() },
 	Check:        checkClassifier,
 	Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 	CountsShared: true,

@@ -19,8 +19,8 @@ var Federated = experiment.Of(experiment.Declaration[*FederatedSettings, Federat
 	Summary: "digits, or your own rows, classified by the nearest machine of any party, and by machines of all in one " +
 		"place",
 	Source:   "Kumar, Moser and Fischer, Section 5.3 (Eq. 104), Section 6.3, Tables 8 to 10, Fig. 16",
-	Datasets: func(s *FederatedSettings) []string { return datasets(&s.Images, &s.Table, s.Party) },
-	Tables:   func(s *FederatedSettings) []experiment.InputTable { return tables(&s.Images, &s.Table, s.Party) },
+	Datasets: func(s *FederatedSettings) []string { return []string{s.Dataset} },
+	Tables:   func(s *FederatedSettings) []experiment.InputTable { return s.Spec(s.Dataset, s.Party).Tables() },
 	Check:    checkFederated,
 	Memory:   func(s *FederatedSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 	Instead: "it judges how good parties would be together, and has the rows of all in one place; each party makes a " +

@@ -4,32 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
+	"privkern/experiments/learn"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
-
-// datasets returns the names of the data sets of a trial. party is the column with the holder
-// of a row, "" for none.
-func datasets(images *Images, d *own.Table, party string) []string {
-	if images.isOwn() && table.Is(images.Dataset) {
-		return d.Spec(images.Dataset, party).Files()
-	}
-	return []string{images.Dataset}
-}
-
-// tables returns the columns of the user's own table that a trial reads.
-func tables(images *Images, d *own.Table, party string) []experiment.InputTable {
-	if images.isOwn() && table.Is(images.Dataset) {
-		return d.Spec(images.Dataset, party).Tables()
-	}
-	return nil
-}
 
 // checkOwn refuses settings that no data of the user's own have.
 func checkOwn(images *Images, d *own.Table, p *wide.Pipeline, party string) error {
@@ -81,14 +65,9 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 
 // ownMetrics returns the metrics of the rows.
 func ownMetrics(j *own.Judged) OwnMetrics {
-	majority := 0
-	for _, c := range j.Tested {
-		if c == j.Majority {
-			majority++
-		}
-	}
+	majority := learn.Accuracy(slices.Repeat([]int{j.Majority}, len(j.Tested)), j.Tested)
 	number := func(n int) *float64 { return new(float64(n)) }
-	return OwnMetrics{AccuracyMajority: new(float64(majority) / float64(len(j.Tested))), Classes: number(len(j.Classes)),
+	return OwnMetrics{AccuracyMajority: &majority, Classes: number(len(j.Classes)),
 		Inputs: number(len(j.Names)), TrainRows: number(j.Trained), TestRows: number(len(j.Tested)),
 		DroppedRows: number(j.Dropped), ClippedFraction: &j.Clipped}
 }
@@ -154,7 +133,8 @@ func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 	if err != nil {
 		return nil, err
 	}
-	out, parties, err := federate(ctx, t, b, s.Centralised, classDataOf(j, false), j.Shares, j.Missing)
+	missing := len(j.Holders)*len(j.Classes) - len(j.Shares)
+	out, parties, err := federate(ctx, t, b, s.Centralised, classDataOf(j, false), j.Shares, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,10 @@ package own
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
-	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -27,25 +24,14 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	if err := s.CheckExport(); err != nil {
 		return nil, err
 	}
-	r, err := s.Load(t, s.Dataset, "")
+	r, err := s.read(t)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkNames(r); err != nil {
+	if err := r.checkConstant(); err != nil {
 		return nil, err
 	}
-	r.dropEmptyClasses()
-	if err := r.CheckDirections(s.Pipeline); err != nil {
-		return nil, err
-	}
-	if len(r.Constant) == len(r.Names) {
-		return nil, errors.New("every input has the same value in all rows: there is nothing to tell classes apart by")
-	}
-	all := make([]int, len(r.Labels))
-	for i := range all {
-		all[i] = i
-	}
-	ranges, err := s.Ranges(s.Dataset, r, all)
+	ranges, err := s.Ranges(s.Dataset, r, r.all())
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +40,8 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	if err != nil {
 		return nil, err
 	}
-	x, _ := scaled(r, ranges)
-	parts, err := b.Parts(ctx, sourcesOf(r, x, func([]int) {}))
+	x, _ := scaled(r.X, ranges)
+	parts, err := b.Parts(ctx, r.sources(x, r.all(), 0))
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +55,4 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	m.About = "A classifier by the nearest kernel affine hull machine, of the rows themselves: it protects nobody. run " +
 		"predict THIS_FILE --at x.csv classifies. Samples are in [0, 1]: inputs are brought there by low and high."
 	return &experiment.Release{Model: m, Privacy: privacy, Warnings: slices.Clone(e.Warnings())}, nil
-}
-
-// checkNames refuses inputs that have the name of a column of predictions.
-func (s *Publishing) checkNames(r *Rows) error {
-	return method.CheckNames(s.Inputs, r.Names, func(name string) bool {
-		return slices.Contains(machinefile.Reserved, name)
-	})
 }

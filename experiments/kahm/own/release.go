@@ -11,7 +11,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/wide"
-	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
@@ -86,19 +86,8 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	r, err := s.Load(t, s.Dataset, "")
+	r, err := s.read(t)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.checkNames(r); err != nil {
-		return nil, err
-	}
-	if r.Private != nil {
-		return nil, fmt.Errorf("the categories of %q would be released as they are read off the data; name them: "+
-			"inputs=%[1]s[A|B|C]", r.Private[0])
-	}
-	r.dropEmptyClasses()
-	if err := r.CheckDirections(s.Pipeline); err != nil {
 		return nil, err
 	}
 	ranges, err := s.Ranges(s.Dataset, r, nil)
@@ -115,6 +104,25 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 
+// read reads all rows, of a release or of an export, and refuses inputs that it cannot have.
+func (s *Publishing) read(t *experiment.Trial) (*Rows, error) {
+	r, err := s.Load(t, s.Dataset, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := method.CheckNames(s.Inputs, r.Names, func(name string) bool {
+		return slices.Contains(machinefile.Reserved, name)
+	}); err != nil {
+		return nil, err
+	}
+	if r.Private != nil && s.Kind != wide.Original {
+		return nil, fmt.Errorf("the categories of %q would be released as they are read off the data; name them: "+
+			"inputs=%[1]s[A|B|C]", r.Private[0])
+	}
+	r.dropEmptyClasses()
+	return r, r.CheckDirections(s.Pipeline)
+}
+
 // size returns the size of the rows and of the model, which has the same samples and the ranges.
 func (r *Rows) size() experiment.Size {
 	n, p := r.X.Dims()
@@ -129,14 +137,14 @@ func (r *Rows) size() experiment.Size {
 
 // dropEmptyClasses removes the levels of the output that no row has.
 func (r *Rows) dropEmptyClasses() {
-	to, kept := make([]int, len(r.Classes)), []string{}
-	for c, name := range r.Classes {
-		if to[c] = len(kept); slices.Contains(r.Labels, c) {
-			kept = append(kept, name)
+	var kept []string
+	for c, rows := range groups(r.all(), r.Labels, len(r.Classes)) {
+		for _, i := range rows {
+			r.Labels[i] = len(kept)
 		}
-	}
-	for i, l := range r.Labels {
-		r.Labels[i] = to[l]
+		if rows != nil {
+			kept = append(kept, r.Classes[c])
+		}
 	}
 	r.Classes = kept
 }
@@ -154,20 +162,17 @@ type publication struct {
 // post-processing.
 func (p *publication) publish(ctx context.Context, private *mat.Dense, source *release.Source,
 ) (*experiment.Release, error) {
-	scaled := mat.DenseCopyOf(private)
-	n, columns := scaled.Dims()
-	for i := range n {
-		p.ranges.Scale(scaled.RawRowView(i))
-	}
-	values, err := source.Add(p.noise, scaled.RawMatrix().Data)
+	x, _ := scaled(private, p.ranges)
+	n, columns := x.Dims()
+	values, err := source.Add(p.noise, x.RawMatrix().Data)
 	if err != nil {
 		return nil, err
 	}
 	noisy := mat.NewDense(n, columns, values)
 	// The order of the rows in the file may depend on the private values.
-	sources := sourcesOf(p.rows, noisy, func(rows []int) {
-		slices.SortFunc(rows, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
-	})
+	order := p.rows.all()
+	slices.SortFunc(order, func(i, j int) int { return slices.Compare(noisy.RawRowView(i), noisy.RawRowView(j)) })
+	sources := p.rows.sources(noisy, order, 0)
 	e := engine.Of(p.trial.Engine)
 	parts, err := wide.NewBuilderOfNoisy(p.trial, e, p.Kind, p.Pipeline).Parts(ctx, sources)
 	if err != nil {
@@ -191,21 +196,6 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	}
 	p.addRows(out, sources, parts)
 	return out, nil
-}
-
-// sourcesOf returns the samples of each class, from scaled or noisy rows (N×p). sort may reorder
-// the rows of a class.
-func sourcesOf(r *Rows, x *mat.Dense, sort func(rows []int)) []wide.Source {
-	byClass := make([][]int, len(r.Classes))
-	for i, l := range r.Labels {
-		byClass[l] = append(byClass[l], i)
-	}
-	sources := make([]wide.Source, len(byClass))
-	for c, rows := range byClass {
-		sort(rows)
-		sources[c] = wide.Source{Class: c, Samples: learn.SelectRows(x, rows)}
-	}
-	return sources
 }
 
 // addRows appends the samples in the units of the inputs, class by class.

@@ -61,14 +61,8 @@ func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, erro
 	case arePictures(dataset):
 		return &wide.Ranges{Low: make([]float64, p), High: slices.Repeat([]float64{1}, p)}, nil
 	}
-	out := &wide.Ranges{Low: slices.Clone(r.X.RawRowView(train[0])), High: slices.Clone(r.X.RawRowView(train[0])),
-		Observed: true}
-	for _, i := range train {
-		for j, v := range r.X.RawRowView(i) {
-			out.Low[j], out.High[j] = min(out.Low[j], v), max(out.High[j], v)
-		}
-	}
-	return out, nil
+	low, high := table.Ranges(learn.SelectRows(r.X, train))
+	return &wide.Ranges{Low: low, High: high, Observed: true}, nil
 }
 
 // publicRanges returns the given ranges: one for all inputs, or one for each in the order of
@@ -102,11 +96,7 @@ func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err er
 		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
 			r.Classes[0])
 	}
-	byClass := make([][]int, len(r.Classes))
-	for i, l := range r.Labels {
-		byClass[l] = append(byClass[l], i)
-	}
-	for c, rows := range byClass {
+	for c, rows := range groups(r.all(), r.Labels, len(r.Classes)) {
 		if len(rows) == 0 {
 			return nil, nil, fmt.Errorf("class %q has no row: leave it out of the levels of the output", r.Classes[c])
 		}
@@ -115,8 +105,7 @@ func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err er
 				"out, or give more rows of it", r.Classes[c])
 		}
 		tests := max(1, min(len(rows)-1, int(math.Round(holdout*float64(len(rows))))))
-		order := rng.Perm(len(rows))
-		for k, at := range order {
+		for k, at := range rng.Perm(len(rows)) {
 			if k < tests {
 				test = append(test, rows[at])
 			} else {
@@ -135,7 +124,6 @@ type Judged struct {
 	Ranges  *wide.Ranges
 	Train   []wide.Source // one for each class
 	Shares  []wide.Source // for each party and class that has rows; nil without parties
-	Missing int           // pairs of a party and a class without rows
 	Test    *mat.Dense
 	Tested  []int // classes of the test rows
 	Trained int   // number of training rows
@@ -162,52 +150,64 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	if err != nil {
 		return nil, err
 	}
-	out := &Judged{Rows: r, Ranges: ranges, Trained: len(train)}
-	x, outside := scaled(r, ranges)
-	byClass, byShare := make([][]int, len(r.Classes)), make([][]int, len(r.Classes)*max(1, len(r.Holders)))
-	for _, i := range train {
-		c := r.Labels[i]
-		byClass[c] = append(byClass[c], i)
-		if r.Parties != nil {
-			byShare[r.Parties[i]*len(r.Classes)+c] = append(byShare[r.Parties[i]*len(r.Classes)+c], i)
+	x, outside := scaled(r.X, ranges)
+	out := &Judged{Rows: r, Ranges: ranges, Train: r.sources(x, train, 0), Test: learn.SelectRows(x, test),
+		Trained: len(train), Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
+	for _, i := range test {
+		out.Tested = append(out.Tested, r.Labels[i])
+	}
+	out.Majority = slices.MaxFunc(out.Train, func(a, b wide.Source) int {
+		return a.Samples.RawMatrix().Rows - b.Samples.RawMatrix().Rows
+	}).Class
+	if r.Parties != nil {
+		for k, held := range groups(train, r.Parties, len(r.Holders)) {
+			out.Shares = append(out.Shares, r.sources(x, held, 1+k)...)
 		}
 	}
-	for c, rows := range byClass {
-		out.Train = append(out.Train, wide.Source{Class: c, Samples: learn.SelectRows(x, rows)})
-		if len(rows) > len(byClass[out.Majority]) {
-			out.Majority = c
-		}
-	}
-	out.Test, out.Tested = learn.SelectRows(x, test), make([]int, len(test))
-	for k, i := range test {
-		out.Tested[k] = r.Labels[i]
-	}
-	out.Clipped = float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))
-	for k, rows := range byShare {
-		switch {
-		case r.Parties == nil:
-		case rows == nil:
-			out.Missing++
-		default:
-			out.Shares = append(out.Shares, wide.Source{Class: k % len(r.Classes), Party: 1 + k/len(r.Classes),
-				Samples: learn.SelectRows(x, rows)})
-		}
-	}
-	return out, out.check()
+	return out, r.checkConstant()
 }
 
-// scaled returns the rows in [0, 1], and the number of values beyond their range.
-func scaled(r *Rows, ranges *wide.Ranges) (x *mat.Dense, outside int) {
-	x = mat.DenseCopyOf(r.X)
-	for i := range r.Labels {
+// all returns the numbers of all rows.
+func (r *Rows) all() []int {
+	rows := make([]int, len(r.Labels))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// groups divides rows by their labels, which are below count. Each group has the order of rows.
+func groups(rows, labels []int, count int) [][]int {
+	out := make([][]int, count)
+	for _, i := range rows {
+		out[labels[i]] = append(out[labels[i]], i)
+	}
+	return out
+}
+
+// sources returns the samples of each class that has some, from the given rows of x (N×p) in
+// their order. party is that of [wide.Source].
+func (r *Rows) sources(x *mat.Dense, rows []int, party int) (out []wide.Source) {
+	for c, of := range groups(rows, r.Labels, len(r.Classes)) {
+		if of != nil {
+			out = append(out, wide.Source{Class: c, Party: party, Samples: learn.SelectRows(x, of)})
+		}
+	}
+	return out
+}
+
+// scaled returns rows in [0, 1], and the number of values beyond their range.
+func scaled(rows *mat.Dense, ranges *wide.Ranges) (x *mat.Dense, outside int) {
+	x = mat.DenseCopyOf(rows)
+	for i := range x.RawMatrix().Rows {
 		outside += ranges.Scale(x.RawRowView(i))
 	}
 	return x, outside
 }
 
-// check refuses rows that have the same inputs.
-func (j *Judged) check() error {
-	if len(j.Constant) == len(j.Names) {
+// checkConstant refuses rows that have the same inputs.
+func (r *Rows) checkConstant() error {
+	if len(r.Constant) == len(r.Names) {
 		return errors.New("every input has the same value in all rows: there is nothing to tell classes apart by")
 	}
 	return nil
