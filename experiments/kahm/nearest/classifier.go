@@ -93,7 +93,7 @@ func (s *Images) read(t *experiment.Trial) (*classData, error) {
 	for i, l := range images.Train.Labels[:s.Train] {
 		rows[l] = append(rows[l], i)
 	}
-	d := &classData{classes: digits, unit: "one pixel (from 0 to 1) of one training image", trainPoints: s.Train}
+	d := &classData{classes: digits, privacy: entry("one pixel (from 0 to 1) of one training image"), trainPoints: s.Train}
 	for c := range rows {
 		d.train = append(d.train, wide.Source{Class: c, Samples: images.Train.Matrix(rows[c])})
 	}

@@ -20,12 +20,19 @@ type classData struct {
 	test        *mat.Dense    // points×columns
 	testLabels  []int
 	classes     int
-	unit        string // of an entry, for the privacy block
 	trainPoints int
+	// privacy states the protection by noise; clustered reports whether a class has several
+	// machines.
+	privacy func(b *wide.Builder, clustered bool) *experiment.Privacy
 	// matching asks for the class-matching scores of the test points, for which
 	// the distances to all classes are computed instead of the smallest. Every
 	// class must have training samples and test points then.
 	matching bool
+}
+
+// entry returns the statement of the protection of an entry of the data matrix, which unit names.
+func entry(unit string) func(*wide.Builder, bool) *experiment.Privacy {
+	return func(b *wide.Builder, clustered bool) *experiment.Privacy { return b.Privacy(unit, clustered) }
 }
 
 // trainingPoint returns training sample i, counted over all classes.
@@ -111,17 +118,11 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 	if err := p.CheckColumns(d.test.RawMatrix().Cols); err != nil {
 		return nil, err
 	}
-	b, err := wide.NewBuilder(t, engine.Of(t.Engine), data, p)
+	e := engine.Of(t.Engine)
+	b, err := wide.NewBuilder(t, e, data, p)
 	if err != nil {
 		return nil, err
 	}
-	return evaluateBy(ctx, t, b, s, d)
-}
-
-// evaluateBy is [evaluate] for the machines of a builder.
-func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Score, d *classData,
-) (*evaluation, error) {
-	e := engine.Of(t.Engine)
 	defer frugal()()
 	model, err := b.Build(ctx, d.train)
 	if err != nil {
@@ -134,7 +135,7 @@ func evaluateBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, s *Sc
 		return nil, err
 	}
 	out := &evaluation{series: map[string]experiment.Series{}, warnings: []string{},
-		privacy: b.Privacy(d.unit, c.machines > len(d.train))}
+		privacy: d.privacy(b, c.machines > len(d.train))}
 	out.Accuracy, out.Branches = c.accuracy, float64(c.machines)
 	out.FixedPointEvaluations, out.BuildTime = meanEvaluations(model), model.BuildTime.Seconds()
 	if b.Data == wide.Fabricated {

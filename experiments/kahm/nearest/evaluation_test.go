@@ -24,7 +24,7 @@ const formulaClasses = 3
 // formulaData returns three classes of 90 samples of 12 columns, and 20 test points of
 // each.
 func formulaData() *classData {
-	d := &classData{classes: formulaClasses, unit: "one entry", trainPoints: formulaClasses * 90}
+	d := &classData{classes: formulaClasses, privacy: entry("one entry"), trainPoints: formulaClasses * 90}
 	d.test = mat.NewDense(60, 12, nil)
 	rng := rand.New(rand.NewPCG(11, 1))
 	for c := range formulaClasses {
@@ -192,7 +192,7 @@ func TestShareLosesNothing(t *testing.T) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			d := formulaData()
 			s := Federated().With(func(s *FederatedSettings) { s.Scenario, s.Parties = c.scenario, c.parties })
-			shares, missing := share(trialtest.New(t, trialtest.Options{}), s, d)
+			shares, parties := share(trialtest.New(t, trialtest.Options{}), s, d)
 			if c.want >= 0 && len(shares) != c.want {
 				t.Errorf("%d pairs of a party and a class, want %d", len(shares), c.want)
 			}
@@ -221,8 +221,8 @@ func TestShareLosesNothing(t *testing.T) {
 			if least, most := sizes[0], sizes[len(sizes)-1]; most-least > 1 {
 				t.Errorf("parties have from %d to %d samples", least, most)
 			}
-			if want := c.parties*formulaClasses - len(shares); missing != want {
-				t.Errorf("%d pairs without a sample, want %d", missing, want)
+			if parties != c.parties {
+				t.Errorf("%d parties, want %d", parties, c.parties)
 			}
 		})
 	}
@@ -239,7 +239,7 @@ func TestClassesThatPartiesLack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, missing := share(trial, s, d)
+	shares, _ := share(trial, s, d)
 	parties, err := classifyBy(t.Context(), trial, b, shares, d)
 	if err != nil {
 		t.Fatal(err)
@@ -247,8 +247,8 @@ func TestClassesThatPartiesLack(t *testing.T) {
 	if parties.accuracy < .8 {
 		t.Errorf("accuracy %g with 30 parties", parties.accuracy)
 	}
-	if missing == 0 || missing+parties.machines != 90 {
-		t.Errorf("%d machines and %d missing classes of 30 parties", parties.machines, missing)
+	if len(shares) == 90 || parties.machines != len(shares) {
+		t.Errorf("%d machines of %d classes of 30 parties", parties.machines, len(shares))
 	}
 	for i, m := range parties.nearest.Machine {
 		if m[0] < 0 {

@@ -61,12 +61,8 @@ func checkFederated(s *FederatedSettings) error {
 // federateDigits shares the training samples out, and evaluates the global classifier.
 func federateDigits(ctx context.Context, t *experiment.Trial, s *FederatedSettings, d *classData,
 ) (*experiment.Outcome[FederatedMetrics], error) {
-	b, err := wide.NewBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
-	if err != nil {
-		return nil, err
-	}
-	shares, missing := share(t, s, d)
-	out, _, err := federate(ctx, t, b, s.Centralised, d, shares, missing)
+	shares, parties := share(t, s, d)
+	out, _, err := federate(ctx, t, s, &s.Pipeline, d, shares, parties)
 	return out, err
 }
 
@@ -74,15 +70,20 @@ func federateDigits(ctx context.Context, t *experiment.Trial, s *FederatedSettin
 const centralisedNote = "epsilon and delta are those of each classifier alone: the parties' and the central one have " +
 	"noise of their own on the same entries, and both together have (2ε, 2δ)"
 
-// federate evaluates the global classifier of samples that are shared out. missing is the
-// pairs of a party and a class without samples.
+// federate evaluates the global classifier of samples that are shared out among a number of
+// parties, by machines of the pipeline p.
 //
 // The global classifier (Eq. 104) takes for each class the nearest machine of any party;
 // it needs the distances of the parties' machines only, no party's samples. It is the
 // classifier of one wide machine a class whose clusters are the parties' shares, each
 // cut into branches in turn.
-func federate(ctx context.Context, t *experiment.Trial, b *wide.Builder, centralised bool, d *classData,
-	shares []wide.Source, missing int) (*experiment.Outcome[FederatedMetrics], *federated, error) {
+func federate(ctx context.Context, t *experiment.Trial, s *FederatedSettings, p *wide.Pipeline, d *classData,
+	shares []wide.Source, number int) (*experiment.Outcome[FederatedMetrics], *classification, error) {
+	e := engine.Of(t.Engine)
+	b, err := wide.NewBuilder(t, e, s.Data, p)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer frugal()()
 	smallest := d.trainPoints
 	for _, of := range shares {
@@ -96,9 +97,9 @@ func federate(ctx context.Context, t *experiment.Trial, b *wide.Builder, central
 	out := new(experiment.Outcome[FederatedMetrics])
 	out.Metrics = FederatedMetrics{Accuracy: parties.accuracy, Branches: float64(parties.machines),
 		EvaluatedFraction: float64(parties.nearest.Evaluated) / float64(parties.nearest.Pairs),
-		MissingClasses:    float64(missing), SmallestClass: float64(smallest)}
+		MissingClasses:    float64(number*d.classes - len(shares)), SmallestClass: float64(smallest)}
 	unsafe, clustered := parties.nearest.Unsafe, parties.machines > len(shares)
-	if centralised {
+	if s.Centralised {
 		all := withSamples(d.train)
 		central, err := classifyBy(ctx, t, b, all, d)
 		if err != nil {
@@ -109,20 +110,14 @@ func federate(ctx context.Context, t *experiment.Trial, b *wide.Builder, central
 		unsafe += central.nearest.Unsafe
 		clustered = clustered || central.machines > len(all)
 	}
-	out.Privacy, out.Warnings = b.Privacy(d.unit, clustered), engine.Of(t.Engine).Warnings()
-	if out.Privacy != nil && centralised {
+	out.Privacy, out.Warnings = d.privacy(b, clustered), e.Warnings()
+	if out.Privacy != nil && s.Centralised {
 		out.Privacy.Notes = append(out.Privacy.Notes, centralisedNote)
 	}
 	if unsafe > 0 {
 		out.Warnings = append(out.Warnings, unsafeWarning(unsafe))
 	}
-	return out, &federated{parties, clustered}, nil
-}
-
-// federated is the result of a global classifier.
-type federated struct {
-	*classification
-	clustered bool // a class of a party has several machines
+	return out, parties, nil
 }
 
 // classifyBy builds the machines of all sources and classifies the test points by the
@@ -143,16 +138,15 @@ func withSamples(sources []wide.Source) []wide.Source {
 	return slices.DeleteFunc(slices.Clone(sources), func(s wide.Source) bool { return s.Samples.IsEmpty() })
 }
 
-// share gives every training image to a party, and counts the pairs of a party
-// and a class that get none.
+// share gives every training image to one of a number of parties.
 //
 // Scenario 1 gives each class to one party of 10, scenario 2 the halves of each class to
 // two of 20, scenario 3 random shares of all images to any number (Section 6.3). Parties
 // are numbered from 1, in the order in which their sources come. Sizes differ by one at
 // most in scenario 3.
-func share(t *experiment.Trial, s *FederatedSettings, d *classData) (shares []wide.Source, missing int) {
+func share(t *experiment.Trial, s *FederatedSettings, d *classData) (shares []wide.Source, parties int) {
 	var party func(class, index, size int) int // from 1
-	parties := 10
+	parties = 10
 	switch s.Scenario {
 	case classByParty:
 		party = func(class, _, _ int) int { return class + 1 }
@@ -187,12 +181,10 @@ func share(t *experiment.Trial, s *FederatedSettings, d *classData) (shares []wi
 	}
 	for q := 1; q <= parties; q++ {
 		for c := range rows[q] {
-			if rows[q][c] == nil {
-				missing++
-				continue
+			if of := rows[q][c]; of != nil {
+				shares = append(shares, wide.Source{Class: c, Party: q, Samples: learn.SelectRows(d.train[c].Samples, of)})
 			}
-			shares = append(shares, wide.Source{Class: c, Party: q, Samples: learn.SelectRows(d.train[c].Samples, rows[q][c])})
 		}
 	}
-	return shares, missing
+	return shares, parties
 }

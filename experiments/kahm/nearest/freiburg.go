@@ -76,7 +76,7 @@ func groceries(images *readers.Freiburg, dim int) (d *classData, clipped float64
 	d = &classData{
 		classes: len(images.Classes), test: images.Test.Features, testLabels: images.Test.Labels, trainPoints: n,
 		matching: true,
-		unit:     "one scaled feature (from -1 to 1) of one training image",
+		privacy:  entry("one scaled feature (from -1 to 1) of one training image"),
 	}
 	rows := make([][]int, d.classes)
 	for i, l := range images.Train.Labels {

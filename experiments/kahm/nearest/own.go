@@ -11,7 +11,6 @@ import (
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
-	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -34,7 +33,7 @@ func checkOwn(images *Images, d *own.Table, p *wide.Pipeline, party string) erro
 // classDataOf returns rows of the user's own as a data set.
 func classDataOf(j *own.Judged, matching bool) *classData {
 	return &classData{train: j.Train, test: j.Test, testLabels: j.Tested, classes: len(j.Classes), matching: matching,
-		trainPoints: j.Trained}
+		trainPoints: j.Trained, privacy: j.Privacy}
 }
 
 // runOwn evaluates a classifier of the user's own rows.
@@ -44,22 +43,17 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 	if err != nil {
 		return nil, err
 	}
-	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
-	if err != nil {
-		return nil, err
-	}
 	if s.Score.Score && len(j.Tested) < 2 {
 		return nil, errors.New("there is one test row, and the membership-inference score compares densities: use a larger " +
 			"holdout, or score=false")
 	}
-	r, err := evaluateBy(ctx, t, b, &s.Score, classDataOf(j, true))
+	r, err := evaluate(ctx, t, s.Data, s.Pure(), &s.Score, classDataOf(j, true))
 	if err != nil {
 		return nil, err
 	}
 	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j), AUC: &r.AUC}
 	m.BalancedAccuracy = &r.BalancedAccuracy
-	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series,
-		Privacy:  j.Privacy(b, &s.Budget, int(r.Branches) > len(j.Train)),
+	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series, Privacy: r.privacy,
 		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
 }
 
@@ -129,21 +123,12 @@ func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 	if len(j.Holders) < 2 {
 		return nil, fmt.Errorf("all rows are of one party, %q: there is nothing to unite", j.Holders[0])
 	}
-	b, err := wide.NewLaplaceBuilder(t, engine.Of(t.Engine), s.Data, &s.Pipeline)
-	if err != nil {
-		return nil, err
-	}
-	missing := len(j.Holders)*len(j.Classes) - len(j.Shares)
-	out, parties, err := federate(ctx, t, b, s.Centralised, classDataOf(j, false), j.Shares, missing)
+	out, parties, err := federate(ctx, t, s, s.Pure(), classDataOf(j, false), j.Shares, len(j.Holders))
 	if err != nil {
 		return nil, err
 	}
 	out.Metrics.OwnMetrics, out.Metrics.Parties = ownMetrics(j), new(float64(len(j.Holders)))
 	out.Metrics.BalancedAccuracy = new(parties.balanced())
-	out.Privacy = j.Privacy(b, &s.Budget, parties.clustered)
-	if out.Privacy != nil && s.Centralised {
-		out.Privacy.Notes = append(out.Privacy.Notes, centralisedNote)
-	}
 	out.Warnings = append(out.Warnings, suspicions(j, out.Metrics.Accuracy, *out.Metrics.AccuracyMajority, s.N)...)
 	return out, nil
 }

@@ -245,7 +245,8 @@ func (v *stressVectors) classData(history int) (*classData, error) {
 	d := &classData{
 		classes: 2, test: mat.NewDense(len(v.test.labels), v.test.columns, v.test.data), testLabels: v.test.labels,
 		trainPoints: len(v.train.labels), matching: true,
-		unit: "one entry, in seconds, of the data matrix of the Stress-Predict stand-in (one copy of an R-R interval)",
+		privacy: entry("one entry, in seconds, of the data matrix of the Stress-Predict stand-in (one copy of an R-R " +
+			"interval)"),
 	}
 	samples := mat.NewDense(len(v.train.labels), v.train.columns, v.train.data)
 	rows := make([][]int, d.classes)

@@ -36,7 +36,7 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 		return nil, err
 	}
 	e := engine.Of(t.Engine)
-	b, err := wide.NewLaplaceBuilder(t, e, s.Kind, s.Pipeline)
+	b, err := wide.NewBuilder(t, e, s.Kind, s.Pure())
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,11 @@ func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 
 // Privacy states the protection by the noise of a trial that judges; nil without noise.
 // clustered reports whether a class has several machines.
-func (j *Judged) Privacy(b *wide.Builder, budget *wide.Budget, clustered bool) *experiment.Privacy {
+func (j *Judged) Privacy(b *wide.Builder, clustered bool) *experiment.Privacy {
 	if !b.HasNoise() {
 		return nil
 	}
-	out := guarantee(budget, len(j.Names))
+	out := guarantee(j.Budget, len(j.Names))
 	out.Notes = append(out.Notes,
 		"this record itself is not private: accuracy and scores are measured on the private data",
 		"the noise of a trial is drawn in floating point; that of a release (--release) is exact")

@@ -121,6 +121,7 @@ func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err er
 // Judged are rows in [0, 1], split for judging.
 type Judged struct {
 	*Rows
+	Budget  *wide.Budget
 	Ranges  *wide.Ranges
 	Train   []wide.Source // one for each class
 	Shares  []wide.Source // for each party and class that has rows; nil without parties
@@ -151,8 +152,8 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 		return nil, err
 	}
 	x, outside := scaled(r.X, ranges)
-	out := &Judged{Rows: r, Ranges: ranges, Train: r.sources(x, train, 0), Test: learn.SelectRows(x, test),
-		Trained: len(train), Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
+	out := &Judged{Rows: r, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0), Trained: len(train),
+		Test: learn.SelectRows(x, test), Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
 	for _, i := range test {
 		out.Tested = append(out.Tested, r.Labels[i])
 	}

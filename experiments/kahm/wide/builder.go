@@ -51,14 +51,6 @@ func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (
 		smoothing: p.Smoothing, noise: noise}, err
 }
 
-// NewLaplaceBuilder is [NewBuilder] with Laplace noise, without an atom of entries that
-// stay as they are: the noise of a release.
-func NewLaplaceBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
-	pure := *p
-	pure.Delta = 0
-	return NewBuilder(t, e, data, &pure)
-}
-
 // NewBuilderOfNoisy returns the builder of machines of samples that have their noise. All
 // that it computes is post-processing: clusters come from these samples, and smoothing
 // takes a given number of steps.

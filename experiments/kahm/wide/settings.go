@@ -175,6 +175,14 @@ type Pipeline struct {
 	Smoothing int `name:"smoothing" default:"2" min:"0" max:"100" when:"data is fabricated and variant is corrected"`
 }
 
+// Pure returns the pipeline with Laplace noise, without an atom of entries that stay as they
+// are: the noise of a release.
+func (p *Pipeline) Pure() *Pipeline {
+	pure := *p
+	pure.Delta = 0
+	return &pure
+}
+
 // Check refuses impossible settings.
 func (p *Pipeline) Check() error { return CheckLayers(p.N, p.Layers) }
 
