@@ -31,7 +31,7 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 	if err := r.checkConstant(); err != nil {
 		return nil, err
 	}
-	ranges, err := s.Ranges(s.Dataset, r, r.all())
+	ranges, err := s.rangesOf(s.Dataset, r, r.all())
 	if err != nil {
 		return nil, err
 	}

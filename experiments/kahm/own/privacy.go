@@ -8,15 +8,15 @@ import (
 	"privkern/runner/experiment"
 )
 
-// RowEpsilon returns pε/d, the ε of a whole row of p inputs with noise of ε for an entry that
+// rowEpsilon returns pε/d, the ε of a whole row of p inputs with noise of ε for an entry that
 // changes by at most the share d of its range.
-func RowEpsilon(b *wide.Budget, inputs int) float64 { return float64(inputs) * b.Epsilon / b.D }
+func rowEpsilon(b *wide.Budget, inputs int) float64 { return float64(inputs) * b.Epsilon / b.D }
 
 // guarantee states the protection by noise on rows of that many inputs.
 func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 	number := experiment.FormatNumber
 	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(RowEpsilon(b, inputs))),
+		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(rowEpsilon(b, inputs))),
 		Unit: fmt.Sprintf("one row: all of its inputs (%d), replaced by any others; its class stays",
 			inputs),
 		Mechanism: "Laplace noise on every entry (Kumar, Rossbory, Moser, Freudenthaler 2019; Algorithm 1 without its atom " +

@@ -43,7 +43,7 @@ func (s *Publishing) Check() error {
 		s.Branches != experiment.NumberOr[wide.Rounding](1):
 		return errors.New("variant = as-published: the clusters would be those of the private rows (Eq. 98); use " +
 			"variant=corrected")
-	case !s.HasRange(s.Dataset):
+	case !s.hasRange(s.Dataset):
 		return errors.New("low and high are not given: they are the public range of the inputs, such as low=0 high=1 or " +
 			"one number for each; they decide the noise, and must not be read off the data")
 	}
@@ -90,7 +90,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	ranges, err := s.Ranges(s.Dataset, r, nil)
+	ranges, err := s.rangesOf(s.Dataset, r, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		return nil, err
 	}
 	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes)}
-	return data.Plan(experiment.UnitInputs, experiment.Spending{Epsilon: RowEpsilon(&s.Budget, p), Size: r.size()},
+	return data.Plan(experiment.UnitInputs, experiment.Spending{Epsilon: rowEpsilon(&s.Budget, p), Size: r.size()},
 		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 
 // read reads all rows, of a release or of an export, and refuses inputs that it cannot have.
 func (s *Publishing) read(t *experiment.Trial) (*Rows, error) {
-	r, err := s.Load(t, s.Dataset, "")
+	r, err := s.load(t, s.Dataset, "")
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Publishing) read(t *experiment.Trial) (*Rows, error) {
 			"inputs=%[1]s[A|B|C]", r.Private[0])
 	}
 	r.dropEmptyClasses()
-	return r, r.CheckDirections(s.Pipeline)
+	return r, r.checkDirections(s.Pipeline)
 }
 
 // size returns the size of the rows and of the model, which has the same samples and the ranges.
@@ -184,8 +184,8 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+
 			"the order of the rows, which is that of their noisy values; another release spends another budget")
 	out := &experiment.Release{
-		Columns: p.rows.Names, Rows: make([][]float64, 0, n), Classes: make([]string, 0, n), ClassColumn: p.rows.Output,
-		Model: p.model(p.rows, p.ranges, parts, privacy), Privacy: privacy, Warnings: e.Warnings(),
+		Columns: p.rows.Names, ClassColumn: p.rows.Output, Model: p.model(p.rows, p.ranges, parts, privacy),
+		Privacy: privacy, Warnings: e.Warnings(),
 	}
 	if p.wholePictures() {
 		width, height, err := dataset.SizeOfPictures(p.Dataset)
@@ -200,21 +200,19 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 
 // addRows appends the samples in the units of the inputs, class by class.
 func (p *publication) addRows(out *experiment.Release, sources []wide.Source, parts []wide.Part) {
-	_, columns := p.rows.X.Dims()
+	first := map[*wide.Source]int{}
 	for c := range sources {
-		size, _ := sources[c].Samples.Dims()
-		rows := make([][]float64, size)
-		for _, part := range parts {
-			if part.Source != &sources[c] {
-				continue
-			}
-			for k, at := range part.Rows {
-				rows[at] = slices.Clone(part.Samples.RawRowView(k)[:columns])
-				p.ranges.Restore(rows[at])
-				out.Classes = append(out.Classes, p.rows.Classes[c])
-			}
+		first[&sources[c]] = len(out.Classes)
+		n, _ := sources[c].Samples.Dims()
+		out.Classes = append(out.Classes, slices.Repeat(p.rows.Classes[c:c+1], n)...)
+	}
+	out.Rows = make([][]float64, len(out.Classes))
+	for _, part := range parts {
+		for k, at := range part.Rows {
+			row := slices.Clone(part.Samples.RawRowView(k))
+			p.ranges.Restore(row)
+			out.Rows[first[part.Source]+at] = row
 		}
-		out.Rows = append(out.Rows, rows...)
 	}
 }
 

@@ -27,8 +27,8 @@ type Rows struct {
 	Holders []string // names of parties
 }
 
-// Load reads the rows of a data set. party is the column with the holder of a row, "" for none.
-func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) {
+// load reads the rows of a data set. party is the column with the holder of a row, "" for none.
+func (d *Table) load(t *experiment.Trial, dataset, party string) (*Rows, error) {
 	read, err := d.Spec(dataset, party).Load(t)
 	if err != nil {
 		return nil, err
@@ -43,17 +43,17 @@ func (d *Table) Load(t *experiment.Trial, dataset, party string) (*Rows, error) 
 	return r, err
 }
 
-// CheckDirections refuses more directions than the rows have inputs.
-func (r *Rows) CheckDirections(p *wide.Pipeline) error {
+// checkDirections refuses more directions than the rows have inputs.
+func (r *Rows) checkDirections(p *wide.Pipeline) error {
 	if p.N > len(r.Names) {
 		return fmt.Errorf("n = %d: the data have only %d inputs; use n=%[2]d or less, and no more layers", p.N, len(r.Names))
 	}
 	return p.Check()
 }
 
-// Ranges returns the public ranges of the inputs or, where none are given, the ranges of the
+// rangesOf returns the public ranges of the inputs or, where none are given, the ranges of the
 // training rows.
-func (d *Table) Ranges(dataset string, r *Rows, train []int) (*wide.Ranges, error) {
+func (d *Table) rangesOf(dataset string, r *Rows, train []int) (*wide.Ranges, error) {
 	p := len(r.Names)
 	switch {
 	case !d.Low.Is(method.Absent):
@@ -89,9 +89,9 @@ func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
 	return out, nil
 }
 
-// Split divides the rows of each class: the share holdout is for testing, and at least one row for
+// split divides the rows of each class: the share holdout is for testing, and at least one row for
 // either. Both lists are in increasing order.
-func (r *Rows) Split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
+func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
 	if len(r.Classes) < 2 {
 		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
 			r.Classes[0])
@@ -136,18 +136,18 @@ type Judged struct {
 
 // Judge reads the rows of a data set for machines of a pipeline, and splits them.
 func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline) (*Judged, error) {
-	r, err := d.Load(t, dataset, party)
+	r, err := d.load(t, dataset, party)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.CheckDirections(p); err != nil {
+	if err := r.checkDirections(p); err != nil {
 		return nil, err
 	}
-	train, test, err := r.Split(d.Holdout, t.Stream("split"))
+	train, test, err := r.split(d.Holdout, t.Stream("split"))
 	if err != nil {
 		return nil, err
 	}
-	ranges, err := d.Ranges(dataset, r, train)
+	ranges, err := d.rangesOf(dataset, r, train)
 	if err != nil {
 		return nil, err
 	}

@@ -84,8 +84,8 @@ func CheckAdjacency(d float64) error {
 	return nil
 }
 
-// HasRange reports whether the range of the inputs is public.
-func (d *Table) HasRange(name string) bool { return !d.Low.Is(method.Absent) || arePictures(name) }
+// hasRange reports whether the range of the inputs is public.
+func (d *Table) hasRange(name string) bool { return !d.Low.Is(method.Absent) || arePictures(name) }
 
 // arePictures reports whether the data are pictures, whose grey values are from 0 to 1.
 func arePictures(name string) bool { return dataset.OwnKind(name) == dataset.OwnImages }
