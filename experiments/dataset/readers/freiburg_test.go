@@ -166,7 +166,7 @@ func FuzzNPY(f *testing.F) {
 }
 
 func TestFreiburgLists(t *testing.T) {
-	folder := realData(t, "freiburg")
+	folder := realData(t, "freiburg", ".")
 	f := []struct{ train, test int }{{3929, 1018}, {3989, 958}, {3962, 977}, {3937, 995}, {3943, 999}}
 	tested := map[string]bool{}
 	for split, want := range f {

@@ -177,7 +177,7 @@ func TestLoadHARReconstructed(t *testing.T) {
 }
 
 func TestLoadHARReconstructedRealData(t *testing.T) {
-	w, err := LoadHARReconstructed(realData(t, "har-reconstructed"))
+	w, err := LoadHARReconstructed(realData(t, "har-reconstructed", "."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestLoadHARReconstructedRealData(t *testing.T) {
 }
 
 func TestLoadHARRealData(t *testing.T) {
-	w, err := LoadHAR(realData(t, "har"))
+	w, err := LoadHAR(realData(t, "har", "X_train.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

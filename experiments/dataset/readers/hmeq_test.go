@@ -58,7 +58,7 @@ func TestLoadHMEQChecksTheNumberOfRows(t *testing.T) {
 
 // The counts are those that every description of the set gives.
 func TestLoadHMEQ(t *testing.T) {
-	h, err := LoadHMEQ(realData(t, "hmeq"))
+	h, err := LoadHMEQ(realData(t, "hmeq", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func TestLoadKungChecksTheNumberOfRows(t *testing.T) {
 }
 
 func TestLoadKung(t *testing.T) {
-	k, err := LoadKung(realData(t, "kung"))
+	k, err := LoadKung(realData(t, "kung", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

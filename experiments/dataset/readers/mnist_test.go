@@ -17,7 +17,7 @@ func TestLoadMNISTChecksTheNumberOfImages(t *testing.T) {
 }
 
 func TestLoadMNIST(t *testing.T) {
-	m, err := LoadMNIST(realData(t, "mnist"))
+	m, err := LoadMNIST(realData(t, "mnist", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

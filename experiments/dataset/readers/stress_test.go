@@ -90,7 +90,7 @@ func TestLoadStressErrors(t *testing.T) {
 }
 
 func TestLoadStressRealData(t *testing.T) {
-	subjects, err := LoadStress(realData(t, "stress"))
+	subjects, err := LoadStress(realData(t, "stress", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// realData returns the folder of a set, and skips the test where it is not there.
-func realData(t *testing.T, name string) string {
+// realData returns the folder of a set, and skips the test where the folder or the file is not there.
+func realData(t *testing.T, name, file string) string {
 	t.Helper()
 	folder := filepath.Join(os.Getenv("PRIVKERN_DATA"), name)
-	if _, err := os.Stat(folder); err != nil || os.Getenv("PRIVKERN_DATA") == "" {
+	if _, err := os.Stat(filepath.Join(folder, file)); err != nil || os.Getenv("PRIVKERN_DATA") == "" {
 		t.Skipf("needs the data set %s: set $PRIVKERN_DATA", name)
 	}
 	return folder
