@@ -177,7 +177,7 @@ func TestLoadHARReconstructed(t *testing.T) {
 }
 
 func TestLoadHARReconstructedRealData(t *testing.T) {
-	w, err := LoadHARReconstructed(realData(t, "har-reconstructed", "."))
+	w, err := LoadHARReconstructed(realData(t, "har/reconstructed", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func TestLoadMHEALTH6(t *testing.T) {
 }
 
 func TestLoadMHEALTH6RealData(t *testing.T) {
-	w, err := LoadMHEALTH6(realData(t, "mhealth-6ch", "."))
+	w, err := LoadMHEALTH6(realData(t, "mhealth/partial", "."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// realData returns the folder of a set, and skips the test where the folder or the file is not there.
-func realData(t *testing.T, name, file string) string {
+// realData returns a folder of the data, and skips the test where it or the file is not there.
+func realData(t *testing.T, folder, file string) string {
 	t.Helper()
-	folder := filepath.Join(os.Getenv("PRIVKERN_DATA"), name)
-	if _, err := os.Stat(filepath.Join(folder, file)); err != nil || os.Getenv("PRIVKERN_DATA") == "" {
-		t.Skipf("needs the data set %s: set $PRIVKERN_DATA", name)
+	path := filepath.Join(os.Getenv("PRIVKERN_DATA"), folder)
+	if _, err := os.Stat(filepath.Join(path, file)); err != nil || os.Getenv("PRIVKERN_DATA") == "" {
+		t.Skipf("needs the data set in %s: set $PRIVKERN_DATA", folder)
 	}
-	return folder
+	return path
 }
