@@ -15,8 +15,7 @@
 //   - the rest: with equal noisy numbers, the releases of neighbours are equal;
 //   - the whole: sizes, messages and metadata reveal nothing ([TestWhole]).
 //
-// The exact δ(ε) of Gaussian noise as it is stated is computed besides, see
-// [CheckGaussian].
+// The exact δ(ε) of Gaussian noise as it is stated is computed as well.
 //
 // Where this project has a release, the subject is that release: the function that
 // plans it for a user plans it for made-up data, and its outputs are drawn again

@@ -301,13 +301,23 @@ func (p *planned) follows(ctx context.Context, first, second *mat.Dense) (string
 	if err != nil {
 		return "", err
 	}
+	if reference == nil {
+		return "", errors.New("a release failed by its noise: another seed is needed")
+	}
 	var outputs []float64
 	for _, d := range draws {
 		outputs = append(outputs, d.Output...)
 	}
-	again, _, err := p.release(ctx, second, release.Replay(outputs))
+	again, draws, err := p.release(ctx, second, release.Replay(outputs))
 	if err != nil {
 		return "", err
+	}
+	found := 0
+	for _, d := range draws {
+		found += len(d.Output)
+	}
+	if found != len(outputs) {
+		return fmt.Sprintf("%d noisy numbers and %d", len(outputs), found), nil
 	}
 	a, errA := json.Marshal(reference)
 	b, errB := json.Marshal(again)

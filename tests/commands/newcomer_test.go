@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -41,34 +42,26 @@ func TestAddingAnExperiment(t *testing.T) {
 	}
 }
 
-// copyOfRepository copies the files of the repository, without its history and the folders of
-// sweeps, and returns the folder of the copy.
+// copyOfRepository copies the files of the repository that git does not ignore, and returns the
+// folder of the copy.
 func copyOfRepository(t *testing.T) string {
 	t.Helper()
 	root, to := program.Root(t), t.TempDir()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (name == ".git" || name == filepath.Join("results", "runs")):
-			return fs.SkipDir
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, name), 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(to, name), text, 0o600)
-	})
+	list := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+	list.Dir = root
+	names, err := list.Output()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(strings.Trim(string(names), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed, and not yet from the index
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(to, name), string(text))
 	}
 	return to
 }

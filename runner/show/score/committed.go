@@ -62,13 +62,15 @@ func (r *reader) table(path string) error {
 			return nil
 		}
 		l := csvLine{fields: fields, at: at, err: err}
+		var row row
 		if err == nil {
-			r.rows[rowKey{l.text("table"), l.text("row"), l.text("column"), l.text("statement"), l.text("variant")}] = l.row()
+			row = l.row()
 		}
 		if l.err != nil {
 			r.skip(path, l.err)
 			return nil
 		}
+		r.rows[rowKey{l.text("table"), l.text("row"), l.text("column"), l.text("statement"), l.text("variant")}] = row
 	}
 }
 
@@ -94,6 +96,15 @@ func (l *csvLine) number(column string) float64 {
 	return v
 }
 
+// count reads a whole number; an empty field is 0.
+func (l *csvLine) count(column string) int {
+	v := l.number(column)
+	if l.err == nil && v != math.Trunc(v) {
+		l.err = fmt.Errorf("%s is %g, expected a whole number", column, v)
+	}
+	return int(v)
+}
+
 // row reads a comparison.
 func (l *csvLine) row() row {
 	out := row{verdict: judge.Verdict(l.text("verdict")), terms: l.text("terms"),
@@ -107,7 +118,7 @@ func (l *csvLine) row() row {
 	}
 	if l.text("ours_mean") != "" {
 		out.ours = &judge.Estimate{Mean: l.number("ours_mean"), StandardError: l.number("ours_standard_error"),
-			Trials: int(l.number("ours_trials")), Wanted: int(l.number("trials_wanted"))}
+			Trials: l.count("ours_trials"), Wanted: l.count("trials_wanted")}
 	}
 	if op := ledger.Relation(l.text("holds_op")); op != "" {
 		out.holds = &judge.Comparand{Op: op, Value: l.number("holds_value")}

@@ -238,6 +238,8 @@ func TestScoreOfBadFiles(t *testing.T) {
 		"a short line":  {"x.csv", strings.Join(head(t, book), ",") + "\n1,2\n", "wrong number of fields"},
 		"no share": {"x.csv", strings.Join(head(t, book), ",") + "\n" + strings.Repeat("1e999,", len(head(t, book))-1) + "\n",
 			`expected_inside is "1e999"`},
+		"half a trial": {"x.csv", strings.Join(head(t, book), ",") + "\n" + strings.Repeat("0.5,", len(head(t, book))-1) + "\n",
+			"expected a whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -250,6 +252,30 @@ func TestScoreOfBadFiles(t *testing.T) {
 				t.Errorf("not used: %q, want %q", b.Skipped, c.want)
 			}
 		})
+	}
+}
+
+// A row with a number that cannot be read is not counted.
+func TestScoreOfDamagedRow(t *testing.T) {
+	book := demo(t, "demo", "demo")
+	folder, want := written(t, book)
+	path := filepath.Join(folder, "demo-table1.csv")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(head(t, book), "ours_trials")
+	lines := strings.SplitAfter(string(text), "\n")
+	match := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, ",match,") })
+	fields := strings.Split(lines[match], ",")
+	fields[at] = "x"
+	if err := os.WriteFile(path, []byte(lines[0]+strings.Join(fields, ",")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := read(t, book, folder)
+	if got := b.Papers[0]; got.Judged != 0 || want.Judged == 0 || len(b.Skipped) != 1 ||
+		!strings.Contains(b.Skipped[0], `ours_trials is "x"`) {
+		t.Errorf("%d of %d judged, not used: %q", got.Judged, want.Judged, b.Skipped)
 	}
 }
 
