@@ -2,9 +2,11 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -146,6 +148,13 @@ var ended = map[string]bool{
 }
 
 func (t task) live() bool { return !ended[t.state] }
+
+// sortJobs returns ids of jobs in the order of submission, which is that of the numbers.
+func sortJobs(jobs map[string]bool) []string {
+	return slices.SortedFunc(maps.Keys(jobs), func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	})
+}
 
 // queue returns this user's tasks in the queue, with those that ended a short time ago.
 func queue(ctx context.Context) ([]task, error) {

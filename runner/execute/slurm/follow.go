@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -63,7 +62,7 @@ func (w *watch) survey(queued []task) {
 			latest[part] = t
 		}
 	}
-	w.last, w.live, w.pending = latest, slices.Sorted(maps.Keys(jobs)), waiting > 0
+	w.last, w.live, w.pending = latest, sortJobs(jobs), waiting > 0
 	w.Observer.Queue(queueText(running, waiting, reasons))
 }
 

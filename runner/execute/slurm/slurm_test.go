@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -249,6 +250,34 @@ func TestAttach(t *testing.T) {
 		c.observer.said("attached to jobs 101, 102") != 1 || c.observer.said("is for a new run") != 3 ||
 		c.observer.said("1 task lost (TIMEOUT), submitted again: part 2 of 3") != 1 {
 		t.Errorf("%+v, %v, %q, %q", sum, err, c.observer.lines, c.log("sbatch"))
+	}
+}
+
+// With --max-running a job waits for the one with the highest number.
+func TestAfterTheLatestJob(t *testing.T) {
+	c := newCluster(t, 3)
+	name := nameOf(c.dir, c.plan)
+	name.division = division{3, 0}
+	c.write("queue/9999", fmt.Sprintf("9999|0|%s|RUNNING|None\n", name))
+	c.write("queue/10000", fmt.Sprintf("10000|1|%s|RUNNING|None\n", name))
+	c.outcome = func(part, _ int) outcome {
+		if part < 3 {
+			return outcome{state: "live"}
+		}
+		return good
+	}
+	go func() {
+		c.observer.says(t, "submitted 1 task")
+		c.put(0, record.OK)
+		c.put(1, record.OK)
+	}()
+	e := c.executor()
+	e.MaxRunning = 1
+	sum, err := c.execute(context.Background(), e)
+	log := c.log("sbatch")
+	if err != nil || sum.OK != 3 || c.observer.said("attached to jobs 9999, 10000") != 1 || len(log) != 1 ||
+		!strings.Contains(log[0], "--dependency=afterany:10000") {
+		t.Errorf("%+v, %v, %q, %q", sum, err, c.observer.lines, log)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -128,12 +127,12 @@ func (w *watch) control(ctx context.Context) error {
 	}
 	if len(others) > 0 {
 		return fmt.Errorf("jobs of the plan that was in %s before are still there; wait for their end, or cancel them: "+
-			"scancel %s", w.dir, strings.Join(slices.Sorted(maps.Keys(others)), " "))
+			"scancel %s", w.dir, strings.Join(sortJobs(others), " "))
 	}
 	if w.of, err = w.assign(w.plan, w.Timed); err != nil {
 		return err
 	}
-	if w.live = slices.Sorted(maps.Keys(jobs)); len(jobs) > 0 {
+	if w.live = sortJobs(jobs); len(jobs) > 0 {
 		w.attached(planned)
 	}
 	return nil
