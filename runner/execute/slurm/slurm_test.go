@@ -113,8 +113,9 @@ func TestFailFast(t *testing.T) {
 	}
 }
 
-// Trials that were skipped are looked at again by every command, once. A task whose
-// trials were all skipped ends with status 1.
+// Trials that were skipped are looked at again by every command, once, and keep their
+// records until then, also where the job is refused. A task whose trials were all skipped
+// ends with status 1.
 func TestSkipped(t *testing.T) {
 	c := newCluster(t, 3)
 	c.outcome = func(int, int) outcome { return outcome{state: "FAILED", results: record.Skipped} }
@@ -124,6 +125,13 @@ func TestSkipped(t *testing.T) {
 			t.Fatalf("%+v, %v, %q", sum, err, c.observer.lines)
 		}
 		time.Sleep(20 * time.Millisecond) // the clock of a file system may tick slowly
+	}
+	c.write("sbatch.fail", "sbatch: error: invalid account\n")
+	if _, err := c.execute(context.Background(), c.executor()); err == nil || !strings.Contains(err.Error(), "account") {
+		t.Error(err)
+	}
+	if files, err := os.ReadDir(filepath.Join(c.dir, "trials")); err != nil || len(files) != 3 {
+		t.Errorf("%d records are left, %v", len(files), err)
 	}
 }
 

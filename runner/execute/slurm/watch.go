@@ -22,7 +22,8 @@ type watch struct {
 	start   time.Time
 	store   *store.Store
 	plan    *plan.Plan
-	done    []bool // trials with a result
+	done    []bool                // trials with a result
+	skipped map[int]store.Version // old records of skipped trials, which are no results; nil before the first update
 	summary schedule.Summary
 
 	unlock func() // not nil: this program submits and cancels; others wait for results
@@ -153,17 +154,16 @@ func (w *watch) attached(planned division) {
 	}
 }
 
-// withdraw puts the records aside that are to be made again, before the first submission,
-// because a task that is submitted again must not repeat the trials of others. With
-// --retry it is done only for jobs that will be accepted.
+// withdraw puts the records aside that --retry makes again, before the first submission,
+// because a task that is submitted again must not repeat the trials of others, and only
+// for jobs that will be accepted. Records of skipped trials stay until their tasks
+// replace them.
 func (w *watch) withdraw(ctx context.Context) error {
-	if len(w.live) > 0 {
+	if w.Retry == schedule.RetryNone || len(w.live) > 0 {
 		return nil
 	}
-	if w.Retry != schedule.RetryNone {
-		if err := testSubmit(ctx, w.Options); err != nil {
-			return err
-		}
+	if err := testSubmit(ctx, w.Options); err != nil {
+		return err
 	}
 	n := 0
 	for _, t := range w.plan.Trials {
@@ -171,16 +171,13 @@ func (w *watch) withdraw(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		again := ok && (w.Retry == schedule.RetryAll || w.Retry == schedule.RetryFailed && rec.Status == record.Failed)
-		if !again && (!ok || rec.Status != record.Skipped) { // missing data may be there now
+		if !ok || rec.Status == record.Skipped || w.Retry == schedule.RetryFailed && rec.Status != record.Failed {
 			continue
 		}
 		if err := w.store.Withdraw(t.Key); err != nil {
 			return err
 		}
-		if again && rec.Status != record.Skipped {
-			n++
-		}
+		n++
 	}
 	if n > 0 {
 		w.Observer.Notice(fmt.Sprintf("--retry %s: %s put aside, to be run again", w.Retry, text.Count(n, "record")), false)
@@ -225,21 +222,39 @@ func (w *watch) look() (failed bool, err error) {
 	return failed, err
 }
 
-// update counts new records, and calls found for each.
+// update counts new records, and calls found for each. A trial that was skipped before
+// the first update runs again, because missing data may be there now: it has a result
+// when its record is replaced.
 func (w *watch) update(found func(i int, t plan.Trial, rec *record.Record)) error {
 	keys, err := w.store.Keys()
 	if err != nil {
 		return err
 	}
+	first := w.skipped == nil
+	if first {
+		w.skipped = map[int]store.Version{}
+	}
 	for i, t := range w.plan.Trials {
 		if w.done[i] || !keys[t.Key] {
+			continue
+		}
+		// The version before the record: one that is replaced in between is new.
+		version, err := w.store.Version(t.Key)
+		if err != nil {
+			return err
+		}
+		if old, known := w.skipped[i]; known && version.Same(old) {
 			continue
 		}
 		rec, ok, err := w.store.Get(t.Key)
 		if err != nil {
 			return err
 		}
-		if ok { // otherwise the trial's task puts the file aside
+		switch {
+		case !ok: // the trial's task puts the file aside
+		case first && rec.Status == record.Skipped:
+			w.skipped[i] = version
+		default:
 			w.done[i] = true
 			w.summary.Count(rec.Status)
 			found(i, t, rec)
