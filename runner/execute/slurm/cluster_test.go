@@ -85,7 +85,7 @@ for a in "$@"; do case $a in
   --job-name=*) name=${a#--job-name=};;
 esac; done
 for range in $(echo $list | tr , ' '); do
-  for i in $(seq ${range%-*} ${range#*-}); do echo "$id|$i|$name|PENDING|Priority"; done
+  for i in $(seq ${range%-*} ${range#*-}); do echo "$id|$i|$name|PENDING|$(id -u)|Priority"; done
 done > FOLDER/new
 mv FOLDER/new FOLDER/queue/$id
 echo "$id;cluster"
@@ -115,8 +115,12 @@ func newCluster(t *testing.T, trials int) *cluster {
 	}
 	for name, text := range map[string]string{
 		"sbatch": sbatchScript,
-		"squeue": "#!/bin/sh\nif [ -e FOLDER/squeue.fail ]; then cat FOLDER/squeue.fail >&2; exit 1; fi\ncat " +
-			"FOLDER/queue/* 2>/dev/null || true\n",
+		"squeue": `#!/bin/sh
+if [ -e FOLDER/squeue.fail ]; then cat FOLDER/squeue.fail >&2; exit 1; fi
+users=.*
+for a in "$@"; do case $a in --user=*) users=$(echo ${a#--user=} | sed 's/,/\\|/g');; esac; done
+cat FOLDER/queue/* 2>/dev/null | grep "^\([^|]*|\)\{4\}\($users\)|" || true
+`,
 		"scancel": `#!/bin/sh
 echo "$@" >> FOLDER/scancel.log
 for j in "$@"; do [ ! -e FOLDER/queue/${j%_*} ] || sed -i 's/PENDING\|RUNNING/CANCELLED/' FOLDER/queue/${j%_*}; done
@@ -197,9 +201,10 @@ func (c *cluster) tick() {
 			switch o.state {
 			case "gone":
 			case "live":
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|None", k.job, k.index, k.name))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|RUNNING|%s|None", k.job, k.index, k.name, k.user))
 			default:
-				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|%s", k.job, k.index, k.name, o.state, o.reason))
+				lines = append(lines, fmt.Sprintf("%s|%d|%s|%s|%s|%s", k.job, k.index, k.name, o.state, k.user,
+					o.reason))
 			}
 			log := fmt.Sprintf("the log of part %d, try %d\n", part, c.tries[part])
 			if err := os.WriteFile(logPath(c.dir, k), []byte(log), 0o600); err != nil {

@@ -127,6 +127,7 @@ type task struct {
 	index  int
 	name   string // of the job
 	state  string // such as PENDING
+	user   string // the number of the job's owner
 	reason string // for which it is pending, or of its end
 }
 
@@ -156,10 +157,14 @@ func sortJobs(jobs map[string]bool) []string {
 	})
 }
 
-// queue returns this user's tasks in the queue, with those that ended a short time ago.
-func queue(ctx context.Context) ([]task, error) {
-	out, err := call(ctx, "squeue", "--noheader", "--array", "--states=all", fmt.Sprintf("--user=%d", os.Getuid()),
-		"--format=%F|%K|%j|%T|%r")
+// queue returns the tasks in the queue, with those that ended a short time ago: those of
+// users, or of all users where none is given.
+func queue(ctx context.Context, users ...string) ([]task, error) {
+	args := []string{"--noheader", "--array", "--states=all", "--format=%F|%K|%j|%T|%U|%r"}
+	if len(users) > 0 {
+		args = append(args, "--user="+strings.Join(users, ","))
+	}
+	out, err := call(ctx, "squeue", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -171,15 +176,15 @@ func queue(ctx context.Context) ([]task, error) {
 func parseQueue(out string) []task {
 	var tasks []task
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
-		if len(f) < 5 {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 6)
+		if len(f) < 6 {
 			continue
 		}
 		index, err := strconv.Atoi(f[1])
 		if err != nil || index < 0 {
 			continue
 		}
-		t := task{job: f[0], index: index, name: f[2], state: f[3], reason: f[4]}
+		t := task{job: f[0], index: index, name: f[2], state: f[3], user: f[4], reason: f[5]}
 		if t.live() && strings.Contains(strings.ReplaceAll(t.reason, "_", " "), "launch failed requeued held") {
 			t.state = launchFailed
 		}

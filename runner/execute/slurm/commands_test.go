@@ -53,16 +53,16 @@ func TestParseOptions(t *testing.T) {
 
 // The lines are those of squeue, Slurm 22.05.
 func TestParseQueue(t *testing.T) {
-	got := parseQueue(`12|2|privkern-a-1|PENDING|JobArrayTaskLimit
-12|0|privkern-a-1|RUNNING|None
-77|N/A|other|RUNNING|None
-13|0|privkern-a-2|PENDING|launch failed requeued held
+	got := parseQueue(`12|2|privkern-a-1|PENDING|7|JobArrayTaskLimit
+12|0|privkern-a-1|RUNNING|7|None
+77|N/A|other|RUNNING|8|None
+13|0|privkern-a-2|PENDING|8|launch failed requeued held
 nonsense
 `)
 	want := []task{
-		{"12", 2, "privkern-a-1", "PENDING", "JobArrayTaskLimit"},
-		{"12", 0, "privkern-a-1", "RUNNING", "None"},
-		{"13", 0, "privkern-a-2", "LAUNCH_FAILED", "launch failed requeued held"},
+		{"12", 2, "privkern-a-1", "PENDING", "7", "JobArrayTaskLimit"},
+		{"12", 0, "privkern-a-1", "RUNNING", "7", "None"},
+		{"13", 0, "privkern-a-2", "LAUNCH_FAILED", "8", "launch failed requeued held"},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v", got)

@@ -69,7 +69,8 @@ func parseName(name string) (n jobName, ok bool) {
 	return n, err == nil && fields == 5 && n.base >= 0 && n.timed >= 0 && n.timed <= n.parts && n.String() == name
 }
 
-// nameOf returns the name of the jobs of a plan in an output folder, without its division.
+// nameOf returns the name of the jobs of a plan in an output folder whose path has no symbolic links, without its
+// division.
 func nameOf(dir string, p *plan.Plan) jobName {
 	digest := func(texts ...string) string {
 		h := sha256.New()

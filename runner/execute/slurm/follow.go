@@ -14,7 +14,7 @@ import (
 // follow polls the queue and submits the parts that have no task and those whose task
 // was lost. It is done where all parts that are left were lost too often.
 func (w *watch) follow(ctx context.Context) (done bool, err error) {
-	tasks, err := queue(ctx)
+	tasks, err := queue(ctx, w.users...)
 	if err != nil {
 		// A controller that is down for a while costs nothing: tasks go on.
 		if w.trouble != err.Error() {
@@ -82,6 +82,11 @@ func (w *watch) act(ctx context.Context) (done bool, err error) {
 				states[w.last[part].state]++
 			}
 			w.Observer.Notice(lost(again, states, w.parts), true)
+		}
+		if len(fresh) > 0 && w.followed {
+			w.followed = false
+			w.Observer.Notice("the run that was followed has ended without all results; submitting "+
+				partNames(fresh, w.parts), true)
 		}
 		rest, err := w.submit(ctx, slices.Sorted(slices.Values(append(fresh, again...))))
 		var refused *CommandError

@@ -11,12 +11,13 @@ import (
 
 // FuzzTasks reads the output of squeue: the fields of a task stand in a line.
 func FuzzTasks(f *testing.F) {
-	f.Add("12|0|privkern-a|RUNNING|None\n12|1|privkern-a|PENDING|launch failed|requeued held\n13|N/A|other|RUNNING|None\n")
+	f.Add("12|0|privkern-a|RUNNING|7|None\n12|1|privkern-a|PENDING|7|launch failed|requeued held\n" +
+		"13|N/A|other|RUNNING|8|None\n")
 	f.Add("|||||\n_|\x00|\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		tasks := parseQueue(out)
 		for _, k := range tasks {
-			if strings.ContainsAny(k.job+k.name+k.state, "|\n") || k.index < 0 ||
+			if strings.ContainsAny(k.job+k.name+k.state+k.user, "|\n") || k.index < 0 ||
 				!strings.Contains(out, k.job+"|") || !strings.Contains(out, k.name+"|") ||
 				k.state != launchFailed && !strings.Contains(out, k.state+"|") {
 				t.Errorf("of %q: %+v", out, k)

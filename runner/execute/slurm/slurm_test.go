@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{"jobs of another plan", func(c *cluster) {
 			name := nameOf(c.dir, &plan.Plan{})
 			name.division = division{2, 0}
-			c.write("queue/55", "55|0|"+name.String()+"|RUNNING|None\n")
+			c.write("queue/55", "55|0|"+name.String()+"|RUNNING|7|None\n")
 			c.over[filepath.Join(c.folder, "queue", "55")] = true
 		}, "are still there; wait for their end, or cancel them: scancel 55"},
 	} {
@@ -247,7 +247,7 @@ func TestAttach(t *testing.T) {
 			t.Error(err)
 		}
 		c.put(4, record.OK)
-		c.write("queue/101", strings.ReplaceAll(string(raw), "RUNNING|None", "TIMEOUT|TimeLimit"))
+		c.write("queue/101", strings.ReplaceAll(string(raw), "RUNNING", "TIMEOUT"))
 		c.put(0, record.OK)
 		c.put(3, record.OK)
 	}()
@@ -266,8 +266,8 @@ func TestAfterTheLatestJob(t *testing.T) {
 	c := newCluster(t, 3)
 	name := nameOf(c.dir, c.plan)
 	name.division = division{3, 0}
-	c.write("queue/9999", fmt.Sprintf("9999|0|%s|RUNNING|None\n", name))
-	c.write("queue/10000", fmt.Sprintf("10000|1|%s|RUNNING|None\n", name))
+	c.write("queue/9999", fmt.Sprintf("9999|0|%s|RUNNING|7|None\n", name))
+	c.write("queue/10000", fmt.Sprintf("10000|1|%s|RUNNING|7|None\n", name))
 	c.outcome = func(part, _ int) outcome {
 		if part < 3 {
 			return outcome{state: "live"}
@@ -286,6 +286,31 @@ func TestAfterTheLatestJob(t *testing.T) {
 	if err != nil || sum.OK != 3 || c.observer.said("attached to jobs 9999, 10000") != 1 || len(log) != 1 ||
 		!strings.Contains(log[0], "--dependency=afterany:10000") {
 		t.Errorf("%+v, %v, %q, %q", sum, err, c.observer.lines, log)
+	}
+}
+
+// The jobs of another user, who has another path to a shared folder, are the folder's, also
+// in later polls.
+func TestSharedFolder(t *testing.T) {
+	c := newCluster(t, 2)
+	link := filepath.Join(t.TempDir(), "link")
+	name := nameOf(c.dir, c.plan)
+	name.division = division{2, 0}
+	if err := errors.Join(os.Mkdir(c.dir, 0o700), os.Symlink(c.dir, link)); err != nil {
+		t.Fatal(err)
+	}
+	c.dir = link
+	other := fmt.Sprintf("50|%%d|%s|RUNNING|%d|None\n", name, os.Getuid()+1)
+	c.write("queue/50", fmt.Sprintf(other+other, 0, 1))
+	c.outcome = func(int, int) outcome { return outcome{state: "live"} }
+	go func() {
+		c.observer.showed(t, "2 running")
+		c.put(0, record.OK)
+		c.put(1, record.OK)
+	}()
+	sum, err := c.execute(context.Background(), c.executor())
+	if err != nil || sum.OK != 2 || c.observer.said("attached to job 50") != 1 || c.log("sbatch") != nil {
+		t.Errorf("%+v, %v, %q, %q", sum, err, c.observer.lines, c.log("sbatch"))
 	}
 }
 
@@ -344,6 +369,28 @@ func TestTwoExecutors(t *testing.T) {
 	wg.Wait()
 	if n := len(c.log("sbatch")); n != 1 {
 		t.Errorf("submitted %d times", n)
+	}
+}
+
+// A run that follows another one takes over when that ends, and reports the parts that it
+// submits.
+func TestTakeOver(t *testing.T) {
+	c := newCluster(t, 3)
+	first := c.store()
+	defer func() { _ = first.Close() }()
+	unlock, ok, err := first.Lock(folder) // as another run does
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	go func() {
+		c.observer.says(t, "another run of this folder submits its jobs; following it")
+		c.put(0, record.OK)
+		unlock()
+	}()
+	sum, err := c.execute(context.Background(), c.executor())
+	if err != nil || sum.OK != 3 ||
+		c.observer.said("the run that was followed has ended without all results; submitting parts 2-3 of 3") != 1 {
+		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,7 +29,9 @@ type watch struct {
 	skipped map[int]store.Version // old records of skipped trials, which are no results; nil before the first update
 	summary schedule.Summary
 
-	unlock func() // not nil: this program submits and cancels; others wait for results
+	unlock   func()   // not nil: this program submits and cancels; others wait for results
+	followed bool     // another program had control
+	users    []string // whose jobs are polled: this user, and owners of jobs that were attached to
 	jobName
 	of []int // the part of each trial
 
@@ -52,6 +57,7 @@ func (w *watch) run(ctx context.Context) (err error) {
 		return err
 	}
 	if w.unlock == nil {
+		w.followed = true
 		w.Observer.Notice("another run of this folder submits its jobs; following it", false)
 	} else if err := w.withdraw(calm); err != nil {
 		return err
@@ -109,11 +115,15 @@ func (w *watch) control(ctx context.Context) error {
 		return err
 	}
 	w.unlock = unlock
-	tasks, err := queue(ctx)
+	tasks, err := queue(ctx) // of all users, because they may share the folder
 	if err != nil {
 		return err
 	}
-	w.jobName = nameOf(w.dir, w.plan)
+	dir, err := filepath.EvalSymlinks(w.dir) // because the folder may have several paths
+	if err != nil {
+		return err
+	}
+	w.jobName, w.users = nameOf(dir, w.plan), []string{strconv.Itoa(os.Getuid())}
 	planned := w.divide(w.plan)
 	w.division = planned
 	jobs, others := map[string]bool{}, map[string]bool{}
@@ -122,6 +132,9 @@ func (w *watch) control(ctx context.Context) error {
 		case !ok || !t.live() || n.folder != w.folder:
 		case n.keys == w.keys:
 			w.division, jobs[t.job] = n.division, true
+			if !slices.Contains(w.users, t.user) {
+				w.users = append(w.users, t.user)
+			}
 		default:
 			others[t.job] = true
 		}
