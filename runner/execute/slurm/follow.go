@@ -16,12 +16,7 @@ import (
 func (w *watch) follow(ctx context.Context) (done bool, err error) {
 	tasks, err := queue(ctx, w.users...)
 	if err != nil {
-		// A controller that is down for a while costs nothing: tasks go on.
-		if w.trouble != err.Error() {
-			w.trouble = err.Error()
-			w.Observer.Notice(fmt.Sprintf("the queue cannot be read (%v); trying again", err), true)
-		}
-		w.Observer.Queue("the queue cannot be read")
+		w.unread(err)
 		return false, nil
 	}
 	if w.trouble != "" {
@@ -30,6 +25,16 @@ func (w *watch) follow(ctx context.Context) (done bool, err error) {
 	}
 	w.survey(tasks)
 	return w.act(ctx)
+}
+
+// unread reports an error of the queue, once. A controller that is down for a while costs
+// nothing: tasks go on.
+func (w *watch) unread(err error) {
+	if w.trouble != err.Error() {
+		w.trouble = err.Error()
+		w.Observer.Notice(fmt.Sprintf("the queue cannot be read (%v); trying again", err), true)
+	}
+	w.Observer.Queue("the queue cannot be read")
 }
 
 // survey finds the latest task of every part in the queue.

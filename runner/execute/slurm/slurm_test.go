@@ -372,8 +372,8 @@ func TestTwoExecutors(t *testing.T) {
 	}
 }
 
-// A run that follows another one takes over when that ends, and reports the parts that it
-// submits.
+// A run that follows another one takes over when that ends and the queue can be read, and
+// reports the parts that it submits.
 func TestTakeOver(t *testing.T) {
 	c := newCluster(t, 3)
 	first := c.store()
@@ -384,11 +384,14 @@ func TestTakeOver(t *testing.T) {
 	}
 	go func() {
 		c.observer.says(t, "another run of this folder submits its jobs; following it")
+		c.write("squeue.fail", "Unable to contact slurm controller\n")
 		c.put(0, record.OK)
 		unlock()
+		c.observer.says(t, "the queue cannot be read (squeue: Unable to contact")
+		_ = os.Remove(filepath.Join(c.folder, "squeue.fail"))
 	}()
 	sum, err := c.execute(context.Background(), c.executor())
-	if err != nil || sum.OK != 3 ||
+	if err != nil || sum.OK != 3 || c.observer.said("the queue can be read again") != 1 ||
 		c.observer.said("the run that was followed has ended without all results; submitting parts 2-3 of 3") != 1 {
 		t.Errorf("%+v, %v, %q", sum, err, c.observer.lines)
 	}

@@ -115,7 +115,13 @@ func (w *watch) control(ctx context.Context) error {
 		return err
 	}
 	w.unlock = unlock
-	tasks, err := queue(ctx) // of all users, because they may share the folder
+	tasks, err := queue(ctx)      // of all users, because they may share the folder
+	if err != nil && w.followed { // another program's jobs may go on
+		w.unlock = nil
+		unlock()
+		w.unread(err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
