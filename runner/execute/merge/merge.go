@@ -40,8 +40,10 @@ type Union struct {
 	Foreign int // files of trials that the plan does not have
 	// Better counts trials with a result in one folder and only a failure or missing data
 	// in another.
-	Better    int
-	Ignored   []store.Aside // files that are no records; those of the united folder were moved
+	Better int
+	// Ignored are files that are no records; those of the united folder were moved, unless results
+	// are in conflict.
+	Ignored   []store.Aside
 	Conflicts []Conflict
 	Plan      *plan.Plan     // of all folders; nil where they were not read
 	Classes   record.Classes // BLAS classes of the results in the united folder
@@ -108,6 +110,9 @@ func Folders(d disk.Disk, into string, from []string, prefer string,
 		return m.report, err
 	}
 	if len(m.report.Conflicts) > 0 {
+		if m.here { // otherwise write reports the files of the united folder, which it moves
+			m.ignored(into, m.sources[0].store)
+		}
 		return m.report, ErrConflicts
 	}
 	return m.report, m.write(into, chosen)
@@ -371,6 +376,7 @@ func (m *merger) write(into string, chosen []int) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
+	defer m.ignored(into, s) // of an interrupted merge, too: files were moved
 	if err := s.FreezePlan(m.plan, m.experiments, false); err != nil {
 		return err
 	}
@@ -380,11 +386,7 @@ func (m *merger) write(into string, chosen []int) error {
 		}
 	}
 	// Kept records, too: the other folders may be removed now.
-	if err := s.Settle(); err != nil {
-		return err
-	}
-	m.ignored(into, s)
-	return nil
+	return s.Settle()
 }
 
 // writeOne copies the record of one trial into the united folder.

@@ -168,7 +168,7 @@ func TestFolders(t *testing.T) {
 		name      string
 		into      []string // nil where the folder is not there
 		from      [][]string
-		prefer    int // number of from, counted from 1
+		prefer    int // number of from, counted from 1; negative for a symbolic link to it
 		want      []string
 		report    string
 		conflicts int
@@ -183,13 +183,17 @@ func TestFolders(t *testing.T) {
 		{"torn", []string{"torn", "torn", "ok 3", ""}, [][]string{{"ok 1", "", "torn", "torn"}}, 0,
 			[]string{"ok 1", "", "ok 3", ""}, "4 trials, 1 copied, 1 kept, 2 missing, 0 better, 4 ignored", 0},
 		{"conflicts", []string{"ok 1", "ok 2", "", ""}, [][]string{{"ok 1.5", "ok 2"}, {"", "ok 2.5"}}, 0,
-			[]string{"ok 1", "ok 2", "", ""}, "", 2},
+			[]string{"ok 1", "ok 2", "", ""}, "4 trials, 0 copied, 0 kept, 0 missing, 0 better, 0 ignored", 2},
+		{"conflicts, torn", []string{"ok 1", "torn", "", ""}, [][]string{{"ok 1.5", "ok 2", "torn"}}, 0,
+			[]string{"ok 1", "", "", ""}, "4 trials, 0 copied, 0 kept, 0 missing, 0 better, 2 ignored", 1},
 		{"a preferred folder", []string{"ok 1", "ok 2", "", ""}, [][]string{{"ok 1.5", "ok 2"}, {"ok 1"}}, 1,
 			[]string{"ok 1.5", "ok 2", "", ""}, "4 trials, 1 copied, 1 kept, 2 missing, 0 better, 0 ignored", 0},
+		{"a preferred folder by another name", nil, [][]string{{"ok 1"}, {"ok 2"}}, -2,
+			[]string{"ok 2", "", "", ""}, "4 trials, 1 copied, 0 kept, 3 missing, 0 better, 0 ignored", 0},
 		{"the preferred folder settles a conflict of two others", nil, [][]string{{"ok 1"}, {"ok 2"}, {"ok 2"}}, 2,
 			[]string{"ok 2", "", "", ""}, "4 trials, 1 copied, 0 kept, 3 missing, 0 better, 0 ignored", 0},
-		{"a conflict among others than the preferred folder", nil, [][]string{{"ok 1"}, {"ok 2"}, {"", "ok 1"}}, 3, nil, "",
-			1},
+		{"a conflict among others than the preferred folder", nil, [][]string{{"ok 1"}, {"ok 2"}, {"", "ok 1"}}, 3, nil,
+			"4 trials, 0 copied, 0 kept, 0 missing, 0 better, 0 ignored", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			into := filepath.Join(t.TempDir(), "into")
@@ -203,6 +207,11 @@ func TestFolders(t *testing.T) {
 			prefer := ""
 			if c.prefer > 0 {
 				prefer = from[c.prefer-1] + "/"
+			} else if c.prefer < 0 {
+				prefer = filepath.Join(t.TempDir(), "link")
+				if err := os.Symlink(from[-c.prefer-1], prefer); err != nil {
+					t.Fatal(err)
+				}
 			}
 			before := make([][]string, len(from))
 			for i, dir := range from {
@@ -216,7 +225,8 @@ func TestFolders(t *testing.T) {
 				}
 			} else if err != nil {
 				t.Fatal(err)
-			} else if got := fmt.Sprintf("%d trials, %d copied, %d kept, %d missing, %d better, %d ignored", r.Total, r.Copied,
+			}
+			if got := fmt.Sprintf("%d trials, %d copied, %d kept, %d missing, %d better, %d ignored", r.Total, r.Copied,
 				r.Kept, r.Missing, r.Better, len(r.Ignored)); got != c.report {
 				t.Errorf("got  %s\nwant %s", got, c.report)
 			}
