@@ -2,6 +2,7 @@ package choose
 
 import (
 	"math"
+	"regexp"
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
@@ -91,5 +92,21 @@ func TestPublicLowNamesWhatDecides(t *testing.T) {
 	inert := Selection().Inert(Selection().SettingAt(s, &s.PublicLow), p)
 	if inert == nil || inert.Where != "normalisation is auto and sensitivity is as-published" {
 		t.Errorf("%+v", inert)
+	}
+}
+
+// A design that stops at its cap, short of its tolerance, fails the trial with the reached and the
+// wanted tolerance and the remedy.
+func TestSelectionThatStopsShortFails(t *testing.T) {
+	x := trialtest.New(t, trialtest.Options{Folder: cloaktest.Census(t)})
+	s, err := newSelector(x, Selection().With(oneOf(5, 1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.steps = 1
+	want := regexp.MustCompile(`the interior-point method stopped after 1 steps at a certified gap of \d\S+ nats, and ` +
+		`at most 2e-08 is wanted; use a smaller rank`)
+	if _, err := s.run(t.Context()); err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("%v; it should match %s", err, want)
 	}
 }

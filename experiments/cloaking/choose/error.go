@@ -220,7 +220,7 @@ func (s *selector) release(ctx context.Context, models []distinctModel, first in
 		return out, nil
 	}
 	ranges, designs, err := cloak.SolveDesigns(ctx, &cloak.Work{
-		Engine: s.e, Solver: &s.settings.Solver, OnHost: s.releases || s.t.Secure,
+		Engine: s.e, Solver: &s.settings.Solver, MaxSteps: s.steps, OnHost: s.releases || s.t.Secure,
 		Stream: func(purpose string) *rand.Rand {
 			return s.t.Stream(fmt.Sprintf("%s, models from %d", purpose, first))
 		}}, matrices)

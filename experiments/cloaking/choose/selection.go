@@ -94,6 +94,7 @@ type selector struct {
 	data     *cloak.Problem
 	d        float64 // cm, the largest change of one height, and the unit of errors
 	scale    float64 // over d: the calibration's factor; 0 for no noise
+	steps    int     // cap on the steps of a design
 	releases bool    // a release is planned
 	grid     grid
 	// rows are those that the configuration is selected on, folds splits of
@@ -114,7 +115,7 @@ func newSelector(t *experiment.Trial, settings *selectionSettings) (*selector, e
 		return nil, err
 	}
 	s := &selector{settings: settings, heights: heights, t: t, e: engine.Of(t.Engine), data: data,
-		d: heights.Sensitivity, scale: factor, grid: settings.grid()}
+		d: heights.Sensitivity, scale: factor, steps: cloak.DefaultCaps().Design, grid: settings.grid()}
 	s.rows, s.heldOut = settings.Split.of(t, len(data.Output))
 	s.folds, err = settings.Folds.Of(len(s.rows), t.Stream)
 	return s, err
@@ -127,6 +128,11 @@ func runSelection(
 	if err != nil {
 		return nil, err
 	}
+	return s.run(ctx)
+}
+
+// run evaluates the grid and chooses a configuration.
+func (s *selector) run(ctx context.Context) (*experiment.Outcome[selectionMetrics], error) {
 	models, err := s.evaluations(ctx)
 	if err != nil {
 		return nil, err

@@ -67,8 +67,9 @@ type classifier struct {
 	e        *engine.Engine
 	method   cloak.Method
 	settings *ClassifierSettings
-	scale    float64 // of the noise of one Newton step; 0 for none
-	steps    int
+	scale    float64    // of the noise of one Newton step; 0 for none
+	steps    int        // cap on the Newton steps
+	caps     cloak.Caps // of the other methods
 	// converge reports whether the steps, without noise, must converge.
 	converge bool
 	draws    int
@@ -84,7 +85,7 @@ func newClassifier(t *experiment.Trial, s *ClassifierSettings, m cloak.Method) (
 	}
 	c := &classifier{
 		t: t, e: engine.Of(t.Engine), method: m, settings: s, scale: factor * cloak.LabelSensitivity,
-		steps: s.newtonSteps(), converge: s.Iterations.Is(AutoSteps), draws: 1,
+		steps: s.newtonSteps(), caps: cloak.DefaultCaps(), converge: s.Iterations.Is(AutoSteps), draws: 1,
 	}
 	if factor > 0 && !c.publishes() {
 		c.draws = s.Draws

@@ -58,11 +58,11 @@ func (c *classifier) centres(ctx context.Context, train *mat.Dense, stream strin
 	key := func(in *experiment.Inputs) {
 		shared.AddMatrix(in, train)
 		in.Text(stream, strconv.FormatInt(c.t.Seed, 10))
-		in.Whole(c.settings.Inducing, learn.KMeansIterations)
+		in.Whole(c.settings.Inducing, c.caps.Clusters)
 	}
 	work, err := c.t.Memo(ctx, "inducing inputs", key, func() (*experiment.Shared, error) {
 		found, err := learn.KMeans(ctx, c.e, train, c.settings.Inducing, c.t.Stream(stream),
-			learn.KMeansOptions{})
+			learn.KMeansOptions{Iterations: c.caps.Clusters})
 		if err != nil {
 			return nil, err
 		}

@@ -176,8 +176,8 @@ func (c *classifier) designs(ctx context.Context, m *laplace.Model, modes [][]fl
 	if err != nil {
 		return nil, nil, err
 	}
-	designs, err := cloak.SolveRanges(ctx, &cloak.Work{Engine: c.e, Solver: &c.settings.Solver, OnHost: onHost,
-		Stream: func(what string) *rand.Rand { return c.t.Stream(purposed(what, purpose)) }}, ranges)
+	designs, err := cloak.SolveRanges(ctx, &cloak.Work{Engine: c.e, Solver: &c.settings.Solver, MaxSteps: c.caps.Design,
+		OnHost: onHost, Stream: func(what string) *rand.Rand { return c.t.Stream(purposed(what, purpose)) }}, ranges)
 	return ranges, designs, err
 }
 

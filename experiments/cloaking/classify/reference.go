@@ -61,7 +61,14 @@ func runReference(
 		return nil, err
 	}
 	defer cov.model.Close()
-	values, _, err := cov.model.Spectrum(ctx, make([]float64, len(counts)))
+	return s.fit(ctx, e, cov, convergedSteps)
+}
+
+// fit computes the mode in at most the given number of Newton steps.
+func (s *referenceSettings) fit(
+	ctx context.Context, e *engine.Engine, cov *covariances, most int,
+) (*experiment.Outcome[referenceMetrics], error) {
+	values, _, err := cov.model.Spectrum(ctx, make([]float64, len(referenceLabels)))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +82,7 @@ func runReference(
 		return nil, err
 	}
 	m.StepLatent, m.StepMean = first.Latent[0], dot(mat.Col(nil, 0, cov.cross), first.Dual)
-	at, err := s.mode(ctx, e, cov, convergedSteps)
+	at, err := s.mode(ctx, e, cov, most)
 	if err != nil {
 		return nil, err
 	}

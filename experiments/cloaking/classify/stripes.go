@@ -34,7 +34,12 @@ func runStripes(
 	if err != nil {
 		return nil, err
 	}
-	train, labels, err := s.simulate(t.Stream("training data"))
+	return c.stripes(ctx, s)
+}
+
+// stripes classifies the points of a grid from simulated ones.
+func (c *classifier) stripes(ctx context.Context, s *stripesSettings) (*experiment.Outcome[stripesMetrics], error) {
+	train, labels, err := s.simulate(c.t.Stream("training data"))
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func descending(t *testing.T, steps int, change func(*Solver)) *Work {
 	s := &Solver{Algorithm: Gradient, Steps: steps, LearningRate: 0.05, Starts: 1, StartBelow: 0.08,
 		Rank: trialtest.WordOr[int](FullRank), Start: trialtest.WordOr[float64](UniformStart)}
 	change(s)
-	return &Work{Engine: cloaktest.Engine(t), Solver: s, Stream: func(purpose string) *rand.Rand {
+	most := DefaultCaps().Design
+	return &Work{Engine: cloaktest.Engine(t), Solver: s, MaxSteps: most, Stream: func(purpose string) *rand.Rand {
 		var seed [32]byte
 		copy(seed[:], purpose)
 		return rand.New(rand.NewChaCha8(seed))
@@ -99,7 +100,7 @@ func TestDesignsTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	together := make([]*design.Design, len(ranges))
-	if err := w.together(t.Context(), ranges, together, design.MaxIterations); err != nil {
+	if err := w.together(t.Context(), ranges, together, w.MaxSteps); err != nil {
 		t.Fatal(err)
 	}
 	for i, d := range together {

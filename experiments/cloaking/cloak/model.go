@@ -266,9 +266,10 @@ func (m *Model) system(e *engine.Engine, g Groups) (*sparseSystem, error) {
 
 // InducingInputs returns, for each training set (N×d), the given ages (M×1), or places the
 // given number of inducing inputs by k-means on the training inputs, which are public (§2.2),
-// each with its random numbers. They are rows of M×d; more than the distinct training inputs
-// are an error.
+// each with its random numbers and in at most the given number of iterations. They are rows of
+// M×d; more than the distinct training inputs are an error.
 func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, train []*mat.Dense, rng []*rand.Rand,
+	most int,
 ) ([]*mat.Dense, error) {
 	inputs := make([]*mat.Dense, len(train))
 	if z.Values != nil {
@@ -281,7 +282,8 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 	for i := range problems {
 		problems[i] = learn.KMeansProblem{Points: train[i], Clusters: z.Count, Rand: rng[i]}
 	}
-	err := learn.KMeansAll(ctx, e, problems, learn.KMeansOptions{}, func(i int, c *learn.Clustering, err error) error {
+	opts := learn.KMeansOptions{Iterations: most}
+	err := learn.KMeansAll(ctx, e, problems, opts, func(i int, c *learn.Clustering, err error) error {
 		if err != nil {
 			return InBatch(fmt.Errorf("inducing inputs: %w", err), i, len(train))
 		}

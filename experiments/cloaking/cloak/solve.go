@@ -9,14 +9,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/interior"
 )
+
+// Caps limit the steps of iterative methods. A method that stops at its cap, short of its
+// tolerance, fails the trial.
+type Caps struct {
+	Design   int // steps of the interior-point method
+	Clusters int // Lloyd iterations of a run of k-means
+}
+
+// DefaultCaps returns the caps of all trials.
+func DefaultCaps() Caps { return Caps{Design: design.MaxIterations, Clusters: learn.KMeansIterations} }
 
 // Work holds the resources of the solution of designs.
 type Work struct {
 	Engine *engine.Engine
 	*Solver
+	MaxSteps int // cap on the steps of the interior-point method
 	// Stream are the trial's random numbers for a purpose, which the number of a set and
 	// that of a start are part of.
 	Stream func(purpose string) *rand.Rand
@@ -48,13 +60,13 @@ func SolveRanges(ctx context.Context, w *Work, ranges []*design.Range) ([]*desig
 	}
 	designs := make([]*design.Design, len(ranges))
 	if w.Engine.Backend() != "cpu" && !w.OnHost {
-		if err := w.together(ctx, ranges, designs, design.MaxIterations); err != nil {
+		if err := w.together(ctx, ranges, designs, w.MaxSteps); err != nil {
 			return nil, err
 		}
 	}
 	err := w.Engine.ParallelFor(ctx, len(ranges), 1, func(i, _ int) (err error) {
 		if designs[i] == nil {
-			designs[i], err = design.Solve(ctx, ranges[i], 0)
+			designs[i], err = design.Solve(ctx, ranges[i], 0, w.MaxSteps)
 		}
 		return InBatch(err, i, len(ranges))
 	})

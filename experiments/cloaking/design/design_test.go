@@ -56,7 +56,7 @@ func whiten(t *testing.T, c *mat.Dense, rank int) *Range {
 func solve(t *testing.T, c *mat.Dense, rank int) (*Range, *Design) {
 	t.Helper()
 	r := whiten(t, c, rank)
-	d, err := Solve(context.Background(), r, 0)
+	d, err := Solve(context.Background(), r, 0, MaxIterations)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestSolveStops(t *testing.T) {
 	r := whiten(t, formulaMatrix(3, 9), FullRank)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Solve(ctx, r, 0); !errors.Is(err, context.Canceled) {
+	if _, err := Solve(ctx, r, 0, MaxIterations); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -330,7 +330,8 @@ func TestSolveWithoutCertificate(t *testing.T) {
 	r := whiten(t, formulaMatrix(3, 9), FullRank)
 	r.B.Zero()
 	var none *NoCertificateError
-	if d, err := Solve(context.Background(), r, 0); !errors.As(err, &none) || none.Rank != 3 || none.Columns != 9 {
+	d, err := Solve(context.Background(), r, 0, MaxIterations)
+	if !errors.As(err, &none) || none.Rank != 3 || none.Columns != 9 {
 		t.Errorf("%v, %v", d, err)
 	}
 }
@@ -364,7 +365,7 @@ func TestFromSpectrum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Solve(context.Background(), r, 0)
+	d, err := Solve(context.Background(), r, 0, MaxIterations)
 	if err != nil {
 		t.Fatal(err)
 	}

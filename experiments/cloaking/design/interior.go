@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultGap is the certificate, in nats, at which [Solve] stops.
 	DefaultGap = 1e-8
-	// MaxIterations is the cap on the steps of the interior-point method.
+	// MaxIterations is the cap on the steps of the interior-point method in trials.
 	MaxIterations = 100
 	// anew is by how much the certificate of the scaled weights in all columns may
 	// exceed the gap at which the method stopped: rounding, and columns left out.
@@ -46,9 +46,9 @@ func (e *GapError) Error() string {
 
 // Solve finds the optimal design by a primal–dual interior-point method with
 // Mehrotra's predictor and corrector, and stops at a certified gap (nats; 0
-// means [DefaultGap]). Columns that are exactly equal share one weight, which
-// their first one carries. The Gap of the design is computed anew from its
-// weights. Where rounding or the cap on the steps keeps it above twice the target,
+// means [DefaultGap]) or after the given number of steps. Columns that are
+// exactly equal share one weight, which their first one carries. The Gap of the
+// design is computed anew from its weights. Where rounding or the cap on the steps keeps it above twice the target,
 // the error is a *[GapError], and a *[NoCertificateError] where there is no
 // certificate at all.
 //
@@ -67,11 +67,11 @@ func (e *GapError) Error() string {
 // The coordinates B of equal columns can differ by rounding, which small singular
 // values magnify. Where that alone keeps the certificate from the target, every
 // column gets a weight of its own.
-func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
+func Solve(ctx context.Context, r *Range, gap float64, most int) (*Design, error) {
 	if gap == 0 {
 		gap = DefaultGap
 	}
-	d, err := solveOn(ctx, r, r.distinct, gap, MaxIterations)
+	d, err := solveOn(ctx, r, r.distinct, gap, most)
 	_, n := r.B.Dims()
 	var short *GapError
 	if errors.As(err, &short) && len(r.distinct) < n {
@@ -79,7 +79,7 @@ func Solve(ctx context.Context, r *Range, gap float64) (*Design, error) {
 		for i := range all {
 			all[i] = i
 		}
-		return solveOn(ctx, r, all, gap, MaxIterations)
+		return solveOn(ctx, r, all, gap, most)
 	}
 	return d, err
 }

@@ -42,7 +42,7 @@ func BenchmarkDesign(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				d, err := design.Solve(b.Context(), r[0], gap)
+				d, err := design.Solve(b.Context(), r[0], gap, design.MaxIterations)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -58,6 +58,11 @@ func runCurve(
 	if err != nil {
 		return nil, err
 	}
+	return r.curve(ctx, s)
+}
+
+// curve predicts heights along the inputs of a curve.
+func (r *predictor) curve(ctx context.Context, s *curveSettings) (*experiment.Outcome[curveMetrics], error) {
 	test := s.points()
 	predicted, err := r.single(ctx, test)
 	if err != nil {

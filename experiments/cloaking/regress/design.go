@@ -67,10 +67,18 @@ func runDesign(
 	if err != nil {
 		return nil, err
 	}
+	return s.solve(ctx, t, train, cloak.DefaultCaps())
+}
+
+// solve designs the noise of predictions from training inputs (N×1).
+func (s *designSettings) solve(
+	ctx context.Context, t *experiment.Trial, train *mat.Dense, caps cloak.Caps,
+) (*experiment.Outcome[designMetrics], error) {
 	e := engine.Of(t.Engine)
 	m := cloak.NewModel(s.Method, s.Hyperparameters, cloak.Density{}, train)
 	if m.Method == cloak.Sparse {
-		inducing, err := cloak.InducingInputs(ctx, e, s.Inducing, []*mat.Dense{train}, []*rand.Rand{t.Stream("k-means")})
+		inducing, err := cloak.InducingInputs(ctx, e, s.Inducing, []*mat.Dense{train}, []*rand.Rand{t.Stream("k-means")},
+			caps.Clusters)
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +89,8 @@ func runDesign(
 		return nil, err
 	}
 	start := time.Now()
-	ranges, solved, err := cloak.SolveDesigns(ctx, &cloak.Work{Engine: e, Solver: &s.Solver, Stream: t.Stream,
-		Progress: func(done, total int) { t.Progress(done, total, "steps") }}, []*mat.Dense{c})
+	ranges, solved, err := cloak.SolveDesigns(ctx, &cloak.Work{Engine: e, Solver: &s.Solver, MaxSteps: caps.Design,
+		Stream: t.Stream, Progress: func(done, total int) { t.Progress(done, total, "steps") }}, []*mat.Dense{c})
 	if err != nil {
 		return nil, err
 	}

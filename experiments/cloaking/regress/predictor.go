@@ -75,6 +75,7 @@ type predictor struct {
 	t        *experiment.Trial
 	e        *engine.Engine
 	settings *prediction
+	caps     cloak.Caps
 	data     *cloak.Problem
 	scale    float64      // sensitivity times the calibration's factor; 0 for no noise
 	model    *cloak.Model // without inducing inputs
@@ -86,7 +87,7 @@ func newPredictor(t *experiment.Trial, s *prediction, m cloak.Method, data *cloa
 		return nil, err
 	}
 	return &predictor{
-		t: t, e: engine.Of(t.Engine), settings: s, data: data, scale: factor * data.Width,
+		t: t, e: engine.Of(t.Engine), settings: s, caps: cloak.DefaultCaps(), data: data, scale: factor * data.Width,
 		model: cloak.NewModel(m, s.Hyperparameters, s.Density, data.Inputs),
 	}, nil
 }
@@ -157,7 +158,8 @@ func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged b
 		for i, s := range sets {
 			streams[i] = r.t.Stream(s.stream)
 		}
-		if inducing, err = cloak.InducingInputs(ctx, r.e, r.settings.Inducing, inputs, streams); err != nil {
+		inducing, err = cloak.InducingInputs(ctx, r.e, r.settings.Inducing, inputs, streams, r.caps.Clusters)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -299,8 +301,8 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 
 // work holds the resources of the solution of designs.
 func (r *predictor) work() *cloak.Work {
-	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, Stream: r.t.Stream, OnHost: r.t.Secure,
-		Progress: func(done, total int) { r.t.Progress(done, total, "steps") }}
+	return &cloak.Work{Engine: r.e, Solver: &r.settings.Solver, MaxSteps: r.caps.Design, Stream: r.t.Stream,
+		OnHost: r.t.Secure, Progress: func(done, total int) { r.t.Progress(done, total, "steps") }}
 }
 
 // rank is the number of released directions where there is noise.

@@ -112,12 +112,17 @@ func runRegression(
 	if err != nil {
 		return nil, err
 	}
+	return v.crossValidate(ctx)
+}
+
+// crossValidate releases and scores the predictions of all folds.
+func (v *validation) crossValidate(ctx context.Context) (*experiment.Outcome[regressionMetrics], error) {
 	releases, err := v.releasesOfFolds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	scores := make([]score, len(v.folds))
-	counter := experiment.NewCounter(t.Progress, len(v.folds), "folds")
+	counter := experiment.NewCounter(v.t.Progress, len(v.folds), "folds")
 	err = v.e.ParallelFor(ctx, len(v.folds), 1, func(i, _ int) (err error) {
 		if scores[i], err = v.score(ctx, i, &releases[i]); err != nil {
 			return err

@@ -199,7 +199,7 @@ func TestNoiseInBlocks(t *testing.T) {
 	if err = errors.Join(err, e.Close()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := design.Solve(context.Background(), r[0], 0)
+	d, err := design.Solve(context.Background(), r[0], 0, design.MaxIterations)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,11 @@ func runSurface(
 	if err != nil {
 		return nil, err
 	}
+	return r.surface(ctx, s)
+}
+
+// surface predicts heights on a grid of ages and weights.
+func (r *predictor) surface(ctx context.Context, s *surfaceSettings) (*experiment.Outcome[surfaceMetrics], error) {
 	grid := s.points()
 	predicted, err := r.single(ctx, grid)
 	if err != nil {
