@@ -238,7 +238,8 @@ func TestScoreOfBadFiles(t *testing.T) {
 		"a short line":  {"x.csv", strings.Join(head(t, book), ",") + "\n1,2\n", "wrong number of fields"},
 		"no share": {"x.csv", strings.Join(head(t, book), ",") + "\n" + strings.Repeat("1e999,", len(head(t, book))-1) + "\n",
 			`expected_inside is "1e999"`},
-		"half a trial": {"x.csv", strings.Join(head(t, book), ",") + "\n" + strings.Repeat("0.5,", len(head(t, book))-1) + "\n",
+		"half a trial": {"x.csv",
+			strings.Join(head(t, book), ",") + "\n" + strings.Repeat("0.5,", len(head(t, book))-1) + "\n",
 			"expected a whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
