@@ -77,13 +77,6 @@ func stoppingRoot(delta float64) float64 {
 	}
 }
 
-// Total returns Eq. (20) at the whole number of draws: the guarantee of the selection. It is
-// never more than that given to [NewSelectionBudget], up to rounding.
-func (b SelectionBudget) Total() Guarantee {
-	root := math.Sqrt(2 * b.Candidate.Delta)
-	return Guarantee{Epsilon: 3*b.Candidate.Epsilon + 3*root, Delta: root*float64(b.Steps) + b.Delta2}
-}
-
 // Score is the private score of a candidate: Count times the private mean of
 // numbers that lie in Centre ± Radius. Noise can take it beyond.
 type Score struct {

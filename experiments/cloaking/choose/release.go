@@ -186,15 +186,6 @@ func (c configuration) settings() map[string]float64 {
 	return out
 }
 
-// Hyperparameters returns the configuration that a release published.
-func Hyperparameters(published *release.Configuration) *cloak.Hyperparameters {
-	values := experiment.Params{}
-	for name, value := range published.Settings {
-		values[name] = value
-	}
-	return experiment.SettingsIn[cloak.Hyperparameters](values)
-}
-
 // releasePrivacy says what is protected, to those who get the choice.
 func (p *selectionPlan) releasePrivacy() *experiment.Privacy {
 	number := experiment.FormatNumber

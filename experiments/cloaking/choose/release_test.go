@@ -60,7 +60,7 @@ func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 func publishedBy(t *testing.T, r *experiment.Release) configuration {
 	t.Helper()
 	chosen := r.Model.(*release.Configuration)
-	h := Hyperparameters(chosen)
+	h := hyperparametersOf(chosen)
 	return configuration{h.Lengthscale[0], h.NoiseVariance, h.KernelVariance}
 }
 
@@ -289,4 +289,13 @@ func TestChoiceStaysBelowTheThreshold(t *testing.T) {
 		})
 		trialtest.Refuses(t, err, "leaves no configuration")
 	})
+}
+
+// hyperparametersOf returns the configuration that a release published.
+func hyperparametersOf(published *release.Configuration) *cloak.Hyperparameters {
+	values := experiment.Params{}
+	for name, value := range published.Settings {
+		values[name] = value
+	}
+	return experiment.SettingsIn[cloak.Hyperparameters](values)
 }

@@ -514,3 +514,6 @@ func TestReleasesRefused(t *testing.T) {
 		})
 	}
 }
+
+// givenBound returns the setting that names a bound.
+func givenBound(b sparse.Bound) boundOrAuto { return boundOrAuto(b) + 1 }

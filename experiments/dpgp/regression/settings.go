@@ -56,8 +56,6 @@ const autoBound boundOrAuto = 0
 
 func (boundOrAuto) Choices() []string { return append([]string{"auto"}, sparse.Bound(0).Choices()...) }
 
-func givenBound(b sparse.Bound) boundOrAuto { return boundOrAuto(b) + 1 }
-
 // calibrate calibrates noise for the bound, and returns the bound.
 func (b boundOrAuto) calibrate(m *sparse.Model, c sparse.Calibration) (sparse.Noise, sparse.Bound, error) {
 	if b == autoBound {
