@@ -95,6 +95,9 @@ const (
 	UnitRow    = "row"    // a whole row, replaced by any other
 	UnitOutput = "output" // the output of one row, replaced by any other
 	UnitInputs = "inputs" // the inputs of one row, replaced by any others; its output is public
+	// UnitPerson stands for all rows of one person, replaced by those of any other; or for their
+	// outputs or inputs alone, where a method takes the rest to be public.
+	UnitPerson = "person"
 )
 
 // Units are the units of protection.
@@ -121,11 +124,24 @@ type Spending struct {
 	Rows  int // n, public
 	// Epsilon and Delta are the guarantee of this release on its own.
 	Epsilon, Delta float64
+	// Losses are the mechanisms that the release composes, for one unit of the first of Units.
+	Losses []Loss
 	// Mu is the μ of its Gaussian differential privacy, where it has one; 0
 	// elsewhere.
 	Mu float64
 	// Size is that of the release, for which there must be room before anything is spent.
 	Size Size
+}
+
+// Loss is the privacy loss of a mechanism for one protected unit, or of several alike.
+type Loss struct {
+	// Law is that of the [Noise]: "gaussian", "laplace" or "exponential mechanism".
+	Law string `json:"law"`
+	// Size is the μ of Gaussian noise (sensitivity over standard deviation), the ε of one coordinate of
+	// Laplace noise (sensitivity over scale), and the ε of a choice.
+	Size float64 `json:"size"`
+	// Times is how often the mechanism is applied to the unit.
+	Times int `json:"times"`
 }
 
 // Size is how much a release writes at most. It is computed from public numbers alone, because
@@ -155,11 +171,30 @@ const (
 // (such as public hyperparameters), or it is empty: the notes never restrict it further.
 // Where it is empty, a note gives the reason (see [Privacy.Withdraw]).
 type Privacy struct {
-	Guarantee string   `json:"guarantee"` // such as "(1, 0.01)-DP"; empty where none holds
+	Guarantee string `json:"guarantee"` // such as "(1, 0.01)-DP"; empty where none holds
+	// Simulated is the guarantee that a release by this mechanism would have; nil in a release.
+	Simulated *Simulated `json:"simulated,omitempty"`
+	// Groups has the guarantee for several rows of one person, in a release that protects one row.
+	Groups    []Group  `json:"groups,omitempty"`
 	Unit      string   `json:"unit"`      // the part that may differ between neighbouring data
 	Mechanism string   `json:"mechanism"` // with its source
 	RNG       string   `json:"rng"`       // set by the runner: "seeded" or "secure"
 	Notes     []string `json:"notes"`
+}
+
+// Simulated is the guarantee of a mechanism that a trial simulates with noise that protects nobody.
+type Simulated struct {
+	Epsilon    float64 `json:"epsilon"`
+	Delta      float64 `json:"delta"`
+	Unit       string  `json:"unit"`
+	Neighbours string  `json:"neighbours"` // "substitute": the unit is replaced by any other
+}
+
+// Group is the guarantee of a release for several rows that belong to one person.
+type Group struct {
+	Rows    int     `json:"rows"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
 }
 
 // noGuarantee begins the note with the reason of an empty guarantee.
