@@ -22,9 +22,9 @@ func (a *app) budgetCommand() *cobra.Command {
 		Short: "Show and limit the spending of releases",
 		Long: `Every release spends a part of the privacy budget of its data. A ledger, one file
 beside your configuration (or --budget-file), records the spending, with an
-account for each data set and unit of protection: a whole row, the output of a
-row, or the inputs of a row with a public output. A release that would exceed the
-limit of an account is refused. The limit of a new account is epsilon 10 at delta
+account for each data set and unit of protection: a person with all rows, a whole
+row, the output of a row, or the inputs of a row with a public output. A release
+that would exceed the limit of an account is refused. The limit of a new account is epsilon 10 at delta
 0.1/n.
 
 The ledger holds SHA-256 digests of private data, and these commands print their

@@ -101,11 +101,15 @@ const (
 )
 
 // Units are the units of protection.
-func Units() []string { return []string{UnitRow, UnitOutput, UnitInputs} }
+func Units() []string { return append(UnitsOfARow(), UnitPerson) }
 
-// UnitsOfARow returns the units that a release of whole rows spends: all of them, because
+// UnitsOfARow returns the units that a release of whole rows spends, because
 // replacing a row may replace its output or its inputs alone.
-func UnitsOfARow() []string { return Units() }
+func UnitsOfARow() []string { return []string{UnitRow, UnitOutput, UnitInputs} }
+
+// UnitsOfAPerson returns the units that a release of all rows of persons spends: a person may
+// differ in one row alone.
+func UnitsOfAPerson() []string { return append([]string{UnitPerson}, UnitsOfARow()...) }
 
 // Spending is the cost of a release to the budgets of its data.
 type Spending struct {
