@@ -29,6 +29,9 @@ type cell struct {
 	want  string  // of a broken one: the expected form
 }
 
+// finiteNumber is the form that is expected of a number beyond float64.
+const finiteNumber = "a finite number"
+
 // dateLayouts are the forms of dates, in UTC where they name no zone.
 var dateLayouts = []string{time.DateOnly, time.DateTime, "2006-01-02T15:04:05", time.RFC3339}
 
@@ -99,7 +102,7 @@ func numberCell(c cell) cell {
 	v, err := strconv.ParseFloat(c.text, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(v, 0):
-		c.kind, c.want = broken, "a finite number"
+		c.kind, c.want = broken, finiteNumber
 	case err == nil && !strings.ContainsAny(c.text, "xX_"):
 		c.kind, c.value = number, v
 	case err == nil, isInteger(c.text): // of a program's text

@@ -38,6 +38,8 @@ type column struct {
 	most     int  // levels
 	optional bool // a category is not kept
 	hidden   bool // its values are in no message: of a release
+	tolerant bool // an invalid value is a missing one
+	kept     bool // a row without a value stays
 
 	kind    cellKind // number, date or word; missing until a value is there
 	values  []float64
@@ -59,6 +61,9 @@ func newColumn(it item, most int, optional bool) *column {
 			c.index[level] = int32(i)
 		}
 	}
+	if it.person {
+		c.kind, c.index = word, map[string]int32{}
+	}
 	return c
 }
 
@@ -73,6 +78,12 @@ func (c *column) has(text string) string {
 // add takes the value of the next row. Errors have the place that at returns.
 func (c *column) add(path string, v cell, at func() place) error {
 	c.rows++
+	if c.item.person {
+		return c.addPerson(path, v, at)
+	}
+	if c.tolerant && v.kind == broken && v.want == finiteNumber {
+		v = cell{}
+	}
 	kind := v.kind
 	switch {
 	case kind == missing:
@@ -132,6 +143,9 @@ func (c *column) addMissing() {
 // addFixed takes a value of levels that are given.
 func (c *column) addFixed(path, text string, at func() place) error {
 	code, ok := c.index[text]
+	if !ok && c.tolerant {
+		code, ok = -1, true
+	}
 	if !ok {
 		return at().errorf(path, "column %q %s, which is none of its levels %s", c.item.name, c.has(text),
 			shortened(strings.Join(c.levels, ", ")))
@@ -190,11 +204,18 @@ func isTruth(text string) bool {
 // levels then, in lower case.
 func (c *column) finish() {
 	switch c.kind {
+	case missing: // of a column that has no value, or only invalid ones
+		if c.kept {
+			c.final, c.kind, c.values = Number, number, slices.Repeat([]float64{math.NaN()}, c.rows)
+		}
 	case number:
 		c.final = Number
 	case date:
 		c.final = Date
 	case word:
+		if c.item.person {
+			return
+		}
 		c.final = Category
 		if c.item.levels == nil && !c.skipped && slices.ContainsFunc(truths[:], c.becomeBoolean) {
 			c.final = Boolean

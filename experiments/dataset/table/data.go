@@ -9,13 +9,18 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/runner/experiment"
 )
 
 // Data are the rows that have a value in every column that is used.
 type Data struct {
 	X       *mat.Dense // N×d
 	Names   []string   // of the inputs, d; a category has a column a level, named "colour=red"
-	Dropped int        // rows left out because a value is missing
+	Dropped int        // rows left out because a value is missing, or, where they are tolerated, invalid
+	Rows    int        // of the file
+	// People are the persons behind the N rows; nil where no column names them.
+	People *People
 	// Constant are the inputs with one value in all rows: nothing depends on them.
 	Constant []string
 	// Private are the inputs whose levels were read off the data.
@@ -27,15 +32,23 @@ type Data struct {
 	others   map[string]*column // of N rows, by the text of the setting and by name
 }
 
-// newData leaves out rows without a value, and encodes the inputs.
-func newData(path string, in, out []*column) (*Data, error) {
+// newData leaves out rows without a value, and those that their persons have beyond the most, and
+// encodes the inputs.
+func (s Spec) newData(t *experiment.Trial, path string, in, out []*column) (*Data, error) {
+	var person *column
+	if i := slices.IndexFunc(out, func(c *column) bool { return c.item.person }); i >= 0 {
+		person = out[i]
+		out = slices.Concat(out[:i], out[i+1:])
+	}
 	all := append(slices.Clone(in), out...)
 	kept := whole(all)
-	d := &Data{path: path, Dropped: all[0].rows - len(kept), others: map[string]*column{}, kinds: map[string]Kind{}}
+	d := &Data{path: path, Rows: all[0].rows, Dropped: all[0].rows - len(kept), others: map[string]*column{},
+		kinds: map[string]Kind{}}
 	if len(kept) == 0 {
 		return nil, errorf(path, "none of its %d rows has a value in all of the columns %s", d.Dropped,
 			strings.Join(names(all), ", "))
 	}
+	kept, d.People = s.draw(t, kept, person)
 	for _, c := range all {
 		c.keep(kept)
 	}
@@ -60,10 +73,12 @@ func whole(all []*column) []int {
 }
 
 func (c *column) lacks(row int) bool {
-	switch c.kind {
-	case missing:
+	switch {
+	case c.kept:
+		return false
+	case c.kind == missing:
 		return true
-	case word:
+	case c.kind == word:
 		return c.codes[row] < 0
 	}
 	return math.IsNaN(c.values[row])
@@ -93,7 +108,9 @@ func (c *column) keep(rows []int) {
 func (c *column) sortLevels() {
 	seen := make([]bool, len(c.levels))
 	for _, code := range c.codes {
-		seen[code] = true
+		if code >= 0 {
+			seen[code] = true
+		}
 	}
 	var order []int
 	for i := range c.levels {
@@ -108,7 +125,9 @@ func (c *column) sortLevels() {
 		to[old], levels[i] = int32(i), c.levels[old]
 	}
 	for i, code := range c.codes {
-		c.codes[i] = to[code]
+		if code >= 0 {
+			c.codes[i] = to[code]
+		}
 	}
 	c.levels = levels
 }
@@ -197,10 +216,14 @@ func (c *column) constant() bool {
 // write writes a column into those of x from j on.
 func (c *column) write(x *mat.Dense, j int) {
 	for i := range c.rows {
-		switch c.final {
-		case Category:
+		switch {
+		case c.kind == word && c.codes[i] < 0:
+			for k := range c.width() {
+				x.Set(i, j+k, math.NaN())
+			}
+		case c.final == Category:
 			x.Set(i, j+int(c.codes[i]), 1)
-		case Boolean:
+		case c.final == Boolean:
 			x.Set(i, j, float64(c.codes[i]))
 		default:
 			x.Set(i, j, c.values[i])
@@ -244,7 +267,9 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 	case Boolean:
 		out := make([]float64, len(c.codes))
 		for i, code := range c.codes {
-			out[i] = float64(code)
+			if out[i] = float64(code); code < 0 {
+				out[i] = math.NaN()
+			}
 		}
 		return out, nil
 	}
@@ -273,7 +298,8 @@ func (d *Data) Labels(name string) (labels []int, classes []string, err error) {
 }
 
 func (d *Data) numberLabels(c *column) (labels []int, classes []string, err error) {
-	values := slices.Compact(slices.Sorted(slices.Values(c.values)))
+	values := slices.Sorted(slices.Values(c.values))
+	values = slices.Compact(slices.DeleteFunc(values, math.IsNaN))
 	if len(values) > MaxClasses {
 		return nil, nil, errorf(d.path, "column %q has %d different values, which are no classes; at most %d are taken",
 			c.item.name, len(values), MaxClasses)
@@ -283,7 +309,9 @@ func (d *Data) numberLabels(c *column) (labels []int, classes []string, err erro
 	}
 	labels = make([]int, len(c.values))
 	for i, v := range c.values {
-		labels[i], _ = slices.BinarySearch(values, v)
+		if labels[i], _ = slices.BinarySearch(values, v); math.IsNaN(v) {
+			labels[i] = -1
+		}
 	}
 	return labels, classes, nil
 }

@@ -16,7 +16,9 @@ const MaxValues = 1 << 24
 
 // columns reads the wanted columns, with missing values. Every takes all columns that are
 // not named for inputs. Of hidden columns no message has a value.
-func columns(name, path string, inputs, others []item, every, hidden bool) (in, out []*column, err error) {
+func columns(
+	name, path string, inputs, others []item, every, hidden bool, invalid Tolerance,
+) (in, out []*column, err error) {
 	r, err := open(name, path)
 	if err != nil {
 		return nil, nil, err
@@ -44,6 +46,10 @@ func columns(name, path string, inputs, others []item, every, hidden bool) (in, 
 	}
 	for _, c := range all {
 		c.hidden = hidden
+		isInput := !slices.Contains(out, c)
+		c.tolerant = !c.item.person && (invalid == LeftOut || invalid == KeptInputs && isInput ||
+			invalid == KeptOthers && !isInput)
+		c.kept = c.tolerant && invalid != LeftOut
 	}
 	if err := fill(r, shown(name), at, all); err != nil {
 		return nil, nil, err
@@ -132,7 +138,7 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, file, inputs, s.others(), every, t.ForOthers())
+	in, out, err := columns(s.Dataset, file, inputs, s.others(), every, t.ForOthers(), s.Invalid)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +150,7 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 			return nil, errorf(path, "no column beside %s is numeric; name the inputs", strings.Join(names(out), ", "))
 		}
 	}
-	return newData(path, in, out)
+	return s.newData(t, path, in, out)
 }
 
 // Size estimates how many rows the data have and how many inputs they make, of which a

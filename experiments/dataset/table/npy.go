@@ -248,9 +248,10 @@ func integers(order binary.ByteOrder, n int, signed bool) func([]byte) cell {
 			v = order.Uint64(b)
 		}
 		if signed {
-			return numeric(float64(int64(v<<shift) >> shift))
+			i := int64(v<<shift) >> shift
+			return wholeCell(float64(i), func() string { return strconv.FormatInt(i, 10) })
 		}
-		return numeric(float64(v))
+		return wholeCell(float64(v), func() string { return strconv.FormatUint(v, 10) })
 	}
 }
 
@@ -278,7 +279,7 @@ func numeric(v float64) cell {
 	case math.IsNaN(v):
 		return cell{}
 	case math.IsInf(v, 0):
-		return cell{kind: broken, text: strconv.FormatFloat(v, 'g', -1, 64), want: "a finite number"}
+		return cell{kind: broken, text: strconv.FormatFloat(v, 'g', -1, 64), want: finiteNumber}
 	}
 	return cell{kind: number, value: v}
 }

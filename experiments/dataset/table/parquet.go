@@ -320,7 +320,7 @@ func parquetCell(c *parquet.Column) (func(parquet.Value) cell, error) {
 		return byteText, nil
 	}
 	if isWhole {
-		return func(v parquet.Value) cell { return numeric(whole(v)) }, nil
+		return func(v parquet.Value) cell { return wholeCell(whole(v), v.String) }, nil
 	}
 	return nil, fmt.Errorf("values of %v; numbers, truth values, dates, timestamps and texts can be read", t)
 }

@@ -30,7 +30,7 @@ func readPoints(name, path string, columnNames []string, hidden bool) (*mat.Dens
 	if err != nil {
 		return nil, err
 	}
-	in, _, err := columns(name, path, wanted, nil, false, hidden)
+	in, _, err := columns(name, path, wanted, nil, false, hidden, Refused)
 	if err != nil {
 		return nil, err
 	}

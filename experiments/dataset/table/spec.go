@@ -24,13 +24,38 @@ type Spec struct {
 	// Others are the columns that are read besides: output, label, party. Empty names are
 	// ignored. They may have levels, too.
 	Others []string
+	// Person is the column that names the person of a row, of whom at most PerPerson rows are read; ""
+	// for none.
+	Person    string
+	PerPerson int
+	Invalid   Tolerance
 }
+
+// Tolerance is the treatment of rows with an invalid value: a missing one, a number that is not
+// finite, or none of the levels that are written. The person of a row is never invalid.
+type Tolerance int
+
+// The treatments.
+const (
+	// Refused leaves out rows with a missing value; other invalid values are errors with their place.
+	Refused Tolerance = iota
+	// LeftOut leaves out all rows with an invalid value. Their number, which [Data.Dropped] has, is
+	// private where the columns are.
+	LeftOut
+	// KeptInputs keeps rows whose inputs are invalid, as NaN in every column that an input makes; it
+	// is [Refused] for Others.
+	KeptInputs
+	// KeptOthers keeps rows whose Others are invalid, as NaN among [Data.Numbers] and −1 among
+	// [Data.Labels]; it is [Refused] for inputs.
+	KeptOthers
+)
 
 // item is a column that is asked for.
 type item struct {
 	written string   // in the setting
 	name    string   // of the column
 	levels  []string // that are given; nil where none are
+	person  bool     // it names the persons of rows
 }
 
 // Is reports whether a data setting names the user's own.
@@ -119,6 +144,9 @@ func (s Spec) others() []item {
 			items = append(items, it)
 		}
 	}
+	if s.Person != "" {
+		items = append(items, item{written: s.Person, name: s.Person, person: true})
+	}
 	return items
 }
 
@@ -154,7 +182,7 @@ func (s Spec) Check() error {
 			return err
 		}
 	}
-	return nil
+	return s.checkPerson()
 }
 
 func (it item) checkLevels() error {

@@ -1,0 +1,164 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"privkern/experiments/dataset"
+	"privkern/runner/experiment"
+)
+
+// People are the persons behind the rows of [Data], of which a guarantee protects one with all of
+// their rows.
+type People struct {
+	Of []int // the person of each row (N), from 0 in the order in which the file has them first
+	// Count is the number of persons of the whole file, P. It is public. A person of whom no row has
+	// all values is counted, and none of the rows is theirs.
+	Count int
+	// PerPerson is m: no person has more rows.
+	PerPerson int
+	// LeftOut are the rows that their persons have beyond m. It depends on the data.
+	LeftOut int
+}
+
+// identity is the same text for cells that name one person: equal numbers, equal dates, and texts of
+// the same characters. Numbers of digits alone are compared in full, because float64 holds 15 of
+// them.
+func (v cell) identity() string {
+	switch v.kind {
+	case date:
+		return "date " + strconv.FormatFloat(v.value, 'g', -1, 64)
+	case number:
+		sign, digits := "", strings.TrimPrefix(v.text, "+")
+		if rest, negative := strings.CutPrefix(digits, "-"); negative {
+			sign, digits = "-", rest
+		}
+		if digits == "" || strings.Trim(digits, "0123456789") != "" {
+			return "number " + strconv.FormatFloat(v.value+0, 'f', -1, 64)
+		}
+		if digits = strings.TrimLeft(digits, "0"); digits == "" {
+			sign, digits = "", "0"
+		}
+		return "number " + sign + digits
+	}
+	return "text " + v.text
+}
+
+// wholeCell is the cell of a whole number that float64 may not hold exactly; digits writes it in
+// full.
+func wholeCell(v float64, digits func() string) cell {
+	c := numeric(v)
+	if math.Abs(v) >= 1<<53 {
+		c.text = digits()
+	}
+	return c
+}
+
+// addPerson takes the name of the next row's person, which may have any form.
+func (c *column) addPerson(path string, v cell, at func() place) error {
+	if v.kind == missing {
+		return at().errorf(path, "column %q has no value here, expected the person of the row: person=%[1]s needs one in "+
+			"every row", c.item.name)
+	}
+	key := v.identity()
+	code, ok := c.index[key]
+	if !ok {
+		code = int32(len(c.index))
+		c.index[strings.Clone(key)] = code
+	}
+	c.codes = append(c.codes, code)
+	return nil
+}
+
+// drawRows leaves at most m of the rows of each person (codes, of all rows): evenly among all
+// choices of m of them, and independently for each person. The rows that stay are in their order.
+//
+// A draw sees of a person's rows nothing but how many there are, so that it may come before
+// everything else: the rows that others are left with do not depend on it. No amplification is
+// claimed for it.
+func drawRows(rows []int, codes []int32, m int, rng *rand.Rand) []int {
+	of := map[int32][]int{}
+	for _, row := range rows {
+		of[codes[row]] = append(of[codes[row]], row)
+	}
+	left := map[int]bool{}
+	for _, row := range rows { // in the order of the file: that of a map would change with each run
+		own := of[codes[row]]
+		if len(own) <= m {
+			continue
+		}
+		for i := range m { // Fisher and Yates, as far as it is needed
+			j := i + rng.IntN(len(own)-i)
+			own[i], own[j] = own[j], own[i]
+		}
+		for _, other := range own[m:] {
+			left[other] = true
+		}
+		delete(of, codes[row])
+	}
+	if len(left) == 0 {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(row int) bool { return left[row] })
+}
+
+// Groups are the rows of each person who has any, in the order of the file.
+func (p *People) Groups() [][]int {
+	at, groups := map[int]int{}, [][]int(nil)
+	for row, person := range p.Of {
+		i, ok := at[person]
+		if !ok {
+			i = len(groups)
+			at[person], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], row)
+	}
+	return groups
+}
+
+// Slots returns P·m, the public number of places for rows of so many columns, or an error where there
+// are too many to compute with. It depends on public numbers alone.
+func (p *People) Slots(columns int) (int, error) {
+	if p.Count > MaxValues/columns/p.PerPerson {
+		return 0, fmt.Errorf("rows_per_person = %d: the places for that many rows of each of %d persons, with %d columns, "+
+			"hold more than %d values; use fewer rows of a person", p.PerPerson, p.Count, columns, MaxValues)
+	}
+	return p.Count * p.PerPerson, nil
+}
+
+// Warnings tells how many rows a draw left out, of persons who are named by that column. It depends on
+// the data: it is for judging, and no part of a release.
+func (p *People) Warnings(column string) []string {
+	if p.LeftOut == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d rows are more than rows_per_person=%d of their persons (%s), and were left out by "+
+		"a draw", p.LeftOut, p.LeftOut+len(p.Of), p.PerPerson, column)}
+}
+
+// checkPerson refuses a column of persons in data that have none.
+func (s Spec) checkPerson() error {
+	if s.Person != "" && dataset.OwnKind(s.Dataset) == dataset.OwnImages {
+		return fmt.Errorf("person = %s: a folder of pictures has no column that names persons; write the pictures as a "+
+			"table (csv:PATH, parquet:PATH) with one", s.Person)
+	}
+	return nil
+}
+
+// draw returns the rows that are used of those kept, and the persons behind them; nil for none.
+func (s Spec) draw(t *experiment.Trial, kept []int, person *column) ([]int, *People) {
+	if person == nil {
+		return kept, nil
+	}
+	before := len(kept)
+	kept = drawRows(kept, person.codes, s.PerPerson, t.Stream("rows of persons"))
+	p := &People{Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
+	for _, row := range kept {
+		p.Of = append(p.Of, int(person.codes[row]))
+	}
+	return kept, p
+}
