@@ -224,7 +224,7 @@ type ownChoice struct {
 
 // chooseOnce chooses by some of the rows and tests on the others.
 func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, err error) {
-	train, test, err := s.settings.method().Split(s.Trial, repeat, len(s.y))
+	train, test, err := s.settings.method().Split(s.Trial, repeat, len(s.y), s.rows.People)
 	if err != nil {
 		return out, err
 	}

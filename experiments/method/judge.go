@@ -67,7 +67,7 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 
 // predict fits the training rows of a split with noise and without, and predicts the others.
 func (j *judging) predict(ctx context.Context, repeat int) (noisy, exact *Prediction, test []int, err error) {
-	train, test, err := j.Split(j.t, repeat, j.rows.Len())
+	train, test, err := j.Split(j.t, repeat, j.rows.Len(), j.rows.People)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -228,7 +228,7 @@ func (j *judging) warnings(task Task, fit, scores []string) []string {
 	}
 	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores)
 	if !j.budget.Noiseless() {
-		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Len()))
+		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Units()))
 	}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
 }

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
@@ -43,6 +44,8 @@ type Settings struct {
 	Budget *mechanism.Budget // of the settings themselves
 	Range  *OutputRange      // of the output of a regression
 	Splits
+	Person
+	Invalid
 	// Points names a file of public points, such as inducing inputs; empty for none.
 	Points string
 }
@@ -71,6 +74,16 @@ func Of[S, M any, L Learner](m Method[S, M, L]) *Definition[S, M, L] {
 	return out
 }
 
+// Spec returns the columns that are read. Rows with an invalid value are left out where these are
+// clamped: their places stay empty, see [Rows.Slots].
+func (c Settings) Spec() table.Spec {
+	s := c.Person.Of(c.Columns.Spec())
+	if c.Clamped() {
+		s.Invalid = table.LeftOut
+	}
+	return s
+}
+
 // Datasets returns the data sets that a trial reads.
 func (c Settings) Datasets() []string {
 	var names []string
@@ -88,7 +101,7 @@ func (c Settings) Tables() []experiment.InputTable {
 	tables := c.Spec().Tables()
 	if c.Points != "" && c.Points != c.Dataset { // the data have the inputs, too
 		points := c.Spec()
-		points.Dataset, points.Others = c.Points, nil
+		points.Dataset, points.Others, points.Person = c.Points, nil, ""
 		tables = append(tables, points.Tables()...)
 	}
 	return tables
@@ -141,6 +154,7 @@ func (x *Definition[S, M, L]) rows(t *experiment.Trial, c Settings, released boo
 	// The settings inputs and output do not apply.
 	r := &Rows{Inputs: []string{"x"}, Output: "y", simulated: true}
 	r.X, r.Values = x.method.Simulate(t)
+	r.Slots = r.Len()
 	r.setRange(c.Range)
 	return r, nil
 }

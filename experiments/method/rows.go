@@ -3,10 +3,12 @@ package method
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -26,7 +28,13 @@ type Rows struct {
 	X       *mat.Dense // N×d, in the units of the file
 	Inputs  []string   // d names; a category has one for each level, "colour=red"
 	Output  string     // the column
-	Dropped int        // rows left out for want of a value
+	Dropped int        // rows left out for want of a value, or of a valid one
+	// People are the persons behind the rows; nil where a single row is protected.
+	People *table.People
+	// Slots is the public number of places for rows, N or more, because the number of rows is
+	// private where a person may have fewer than others, or a row may be invalid: such a place is
+	// empty, and contributes nothing.
+	Slots int
 	// Suspect are warnings of the inputs, which depend on the data: they are for judging, and
 	// no part of a release.
 	Suspect []string
@@ -55,6 +63,14 @@ type Part struct {
 // Len returns N.
 func (r *Rows) Len() int { return r.X.RawMatrix().Rows }
 
+// Units is n, the public number of protected units: of persons or of rows.
+func (r *Rows) Units() int {
+	if r.People != nil {
+		return r.People.Count
+	}
+	return r.Slots
+}
+
 // Load reads the rows of a user's data. In a release it refuses categories whose levels would
 // be read off the rows: not even how many there are is public.
 func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, error) {
@@ -67,7 +83,16 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 			"such as inputs=colour[red|green]", c.Inputs, data.Private[0])
 	}
 	r := &Rows{X: data.X, Inputs: data.Names, Output: data.Column(c.Output), Dropped: data.Dropped,
-		Suspect: data.ColumnWarnings(), Named: data.Public(c.Output)}
+		Suspect: data.ColumnWarnings(), Named: data.Public(c.Output), People: data.People}
+	switch r.Slots = r.Len(); {
+	case data.People != nil:
+		if r.Slots, err = data.People.Slots(len(r.Inputs) + 1); err != nil {
+			return nil, err
+		}
+		r.Suspect = append(r.Suspect, data.People.Warnings(c.Person.Person)...)
+	case c.Clamped():
+		r.Slots = data.Rows
+	}
 	r.setRange(c.Range)
 	if task == Classification {
 		r.Labels, r.Classes, err = data.Labels(c.Output)
@@ -103,9 +128,12 @@ func (r *Rows) outputs() []float64 {
 func (r *Rows) part(x *mat.Dense, outputs []float64) *Part {
 	p := &Part{X: x}
 	for _, v := range outputs {
-		if r.Labels != nil {
+		switch {
+		case r.Labels != nil && math.IsNaN(v): // of an empty slot
+			p.Labels = append(p.Labels, -1)
+		case r.Labels != nil:
 			p.Labels = append(p.Labels, int(v))
-		} else {
+		default:
 			p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))
 		}
 	}
@@ -150,22 +178,58 @@ func (r *Rows) clipped() float64 {
 
 // Data returns the rows behind a release.
 func (r *Rows) Data() release.Data {
-	d := release.Data{Inputs: r.X, Output: r.outputs()}
+	d := release.Data{Inputs: r.X, Output: r.outputs(), People: r.People, Slots: r.Slots}
 	if r.Labels != nil {
 		d.Account = dataset.LabelValues(r.Labels, r.Classes)
 	}
 	return d
 }
 
-// Split draws the rows for training and for testing.
-func (s Splits) Split(t *experiment.Trial, repeat, rows int) (train, test []int, err error) {
-	tests := s.tests(rows)
-	if tests < 1 || tests >= rows {
-		return nil, nil, fmt.Errorf("holdout = %g leaves %d of %d rows for testing: at least one is needed for testing, and "+
-			"one for training", s.Holdout, tests, rows)
+// Split draws the rows for training and for testing: whole persons, where rows have any.
+func (s Splits) Split(t *experiment.Trial, repeat, rows int, people *table.People) (train, test []int, err error) {
+	folds, err := Folds(people, rows, func(n int) ([]learn.Fold, error) {
+		tests, whom := s.tests(n), "rows"
+		if people != nil {
+			whom = "persons"
+		}
+		if tests < 1 || tests >= n {
+			return nil, fmt.Errorf("holdout = %g leaves %d of %d %s for testing: at least one is needed for testing, and "+
+				"one for training", s.Holdout, tests, n, whom)
+		}
+		order := Stream(t, "split", repeat).Perm(n)
+		return []learn.Fold{{Train: order[tests:], Test: order[:tests]}}, nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	order := Stream(t, "split", repeat).Perm(rows)
-	return order[tests:], order[:tests], nil
+	return folds[0].Train, folds[0].Test, nil
+}
+
+// Folds makes folds of whole persons: split makes folds of so many of them, numbered in the order of
+// their first rows. Where rows have no persons, it makes folds of the rows.
+func Folds(people *table.People, rows int, split func(n int) ([]learn.Fold, error)) ([]learn.Fold, error) {
+	if people == nil {
+		return split(rows)
+	}
+	groups := people.Groups()
+	folds, err := split(len(groups))
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range folds {
+		folds[i] = learn.Fold{Train: rowsOf(groups, f.Train), Test: rowsOf(groups, f.Test)}
+	}
+	return folds, nil
+}
+
+// rowsOf are the rows of some of the groups, in increasing order.
+func rowsOf(groups [][]int, some []int) []int {
+	var rows []int
+	for _, i := range some {
+		rows = append(rows, groups[i]...)
+	}
+	slices.Sort(rows)
+	return rows
 }
 
 // tests returns how many of the rows are tested.

@@ -62,6 +62,76 @@ type Splits struct {
 	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
 }
 
+// NoColumn is the word of a column that is not named.
+const NoColumn = "none"
+
+// Person names the persons behind rows, of whom a guarantee protects one with all of their rows.
+type Person struct {
+	// column that names the person of a row: rows with equal numbers, dates or texts there are those of
+	// one person, whom the guarantee then protects with all of them; none: it protects a single row. Every
+	// row needs a value. How many persons there are is public
+	Person string `name:"person" default:"none" later:"yes"`
+	// most rows of a person that are used; of a person with more, so many are drawn before anything is
+	// computed, anew for each trial and each release. It is public, and the noise grows with it
+	RowsPerPerson int `name:"rows_per_person" default:"1" min:"1" max:"1000000" later:"yes" when:"person is not none"`
+}
+
+// Given reports whether there is such a column.
+func (p Person) Given() bool { return p.Person != NoColumn && p.Person != "" }
+
+// Rows is the number of rows that a protected unit has at most.
+func (p Person) Rows() int {
+	if p.Given() {
+		return p.RowsPerPerson
+	}
+	return 1
+}
+
+// Of adds the column to those that are read, and the draw of rows.
+func (p Person) Of(s table.Spec) table.Spec {
+	if p.Given() {
+		s.Person, s.PerPerson = p.Person, p.RowsPerPerson
+	}
+	return s
+}
+
+// Unit describes the protected unit of a guarantee; a row has these parts, such as "inputs (x) and
+// output (y)".
+func (p Person) Unit(parts string) string {
+	if !p.Given() {
+		return "one row, " + parts + ", substituted by any other"
+	}
+	rows := "1 row"
+	if p.RowsPerPerson != 1 {
+		rows = fmt.Sprintf("%d rows", p.RowsPerPerson)
+	}
+	return fmt.Sprintf("one person (%s) with at most %s, %s, substituted by any other", p.Person, rows, parts)
+}
+
+// Invalid is the setting of the treatment of invalid values.
+type Invalid struct {
+	// rows with a value that is missing, NaN or infinite, or of a class that is not named: refuse leaves
+	// out those without a value, and stops at any other; clamp lets them count as a public constant, so
+	// that no row can stop a release, and how many there are stays private. Numbers beyond their public
+	// range count as its end with either
+	Invalid Invalidity `name:"invalid" default:"refuse" later:"yes"`
+}
+
+// Invalidity is the treatment of invalid values.
+type Invalidity int
+
+// The treatments.
+const (
+	Refuse Invalidity = iota
+	Clamp
+)
+
+// Choices are the words.
+func (Invalidity) Choices() []string { return []string{"refuse", "clamp"} }
+
+// Clamped reports whether invalid values count as constants.
+func (i Invalid) Clamped() bool { return i.Invalid == Clamp }
+
 // IsOwn reports whether the data are the user's.
 func (c Columns) IsOwn() bool { return table.Is(c.Dataset) }
 

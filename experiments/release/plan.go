@@ -2,12 +2,14 @@ package release
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -16,7 +18,8 @@ import (
 // alone, whether it fails included: a model can fail where the noise is larger than
 // its update allows for.
 type Plan struct {
-	// Private are the rows that are protected, as they were read: not clipped.
+	// Private are the rows that are protected, as they were read: not clipped. A row of NaN is an
+	// empty place, which contributes nothing.
 	Private *mat.Dense
 	// Spending is the budget of the rows that the release takes.
 	Spending experiment.Spending
@@ -32,11 +35,40 @@ type Data struct {
 	// Account are the outputs by which the account of the data is found, where they differ from
 	// Output; N, or more where a release uses some of the rows.
 	Account []float64
+	// People are the persons behind the rows, of whom one is protected with all of them; nil where a
+	// single row is protected.
+	People *table.People
+	// Slots is the public number of places for rows, where the number of rows is private; 0 for N.
+	Slots int
 }
 
-// Plan returns the plan of a release that protects one unit of the data, with the spending that
-// does not follow from them. The private matrix of [experiment.UnitRow] has the inputs and then the output
-// (N×(d+1)); that of [experiment.UnitOutput] and of [experiment.UnitInputs] has these alone.
+// slots returns the rows that fill the private matrix of [experiment.UnitRow], −1 for an empty one:
+// those of a person stand together.
+func (d Data) slots() []int {
+	n := d.Inputs.RawMatrix().Rows
+	out := slices.Repeat([]int{-1}, max(n, d.Slots))
+	if d.People == nil {
+		for row := range n {
+			out[row] = row
+		}
+		return out
+	}
+	taken := make([]int, d.People.Count)
+	for row, person := range d.People.Of {
+		out[person*d.People.PerPerson+taken[person]] = row
+		taken[person]++
+	}
+	return out
+}
+
+// Plan returns the plan of a release that protects one unit of the data, a part of a row, with the
+// spending that does not follow from them. Where rows have persons, it protects this part of all rows
+// of one person.
+//
+// The private matrix of [experiment.UnitRow] has the inputs and then the output (N×(d+1)); where the
+// number of rows is private it has a row for each place, which are P·m for P persons with at most m
+// rows, and NaN in the empty ones. That of [experiment.UnitOutput] and of [experiment.UnitInputs] has
+// these alone, of every row: the rest of the rows is public, and with it which person has how many.
 func (d Data) Plan(unit string, spending experiment.Spending,
 	publish func(context.Context, *mat.Dense, *Source) (*experiment.Release, error)) *Plan {
 	account := d.Account
@@ -44,20 +76,36 @@ func (d Data) Plan(unit string, spending experiment.Spending,
 		account = d.Output
 	}
 	p := &Plan{Private: d.Inputs, Spending: spending, Publish: publish}
-	p.Spending.Data, p.Spending.Rows = dataset.Canonical(d.Inputs, account), len(account)
+	p.Spending.Data, p.Spending.Rows = dataset.Canonical(d.Inputs, account), max(len(account), d.Slots)
 	p.Spending.Units = []string{unit}
 	switch unit {
 	case experiment.UnitRow:
 		p.Spending.Row, p.Spending.Units = dataset.CanonicalRows(d.Inputs, account), experiment.UnitsOfARow()
-		n, columns := d.Inputs.Dims()
-		p.Private = mat.NewDense(n, columns+1, nil)
-		for i := range n {
-			p.Private.SetRow(i, append(slices.Clone(d.Inputs.RawRowView(i)), d.Output[i]))
-		}
+		p.Private = d.places()
 	case experiment.UnitOutput:
 		p.Private = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output))
 	}
+	if d.People != nil {
+		p.Spending.Rows = d.People.Count
+		p.Spending.Units = slices.Insert(p.Spending.Units, 0, experiment.UnitPerson)
+	}
 	return p
+}
+
+// places is the private matrix of whole rows.
+func (d Data) places() *mat.Dense {
+	slots := d.slots()
+	_, columns := d.Inputs.Dims()
+	out := mat.NewDense(len(slots), columns+1, nil)
+	empty := slices.Repeat([]float64{math.NaN()}, columns+1)
+	for i, row := range slots {
+		if row < 0 {
+			out.SetRow(i, empty)
+			continue
+		}
+		out.SetRow(i, append(slices.Clone(d.Inputs.RawRowView(row)), d.Output[row]))
+	}
+	return out
 }
 
 // Planned makes the Release of an experiment's declaration of the function that plans
