@@ -19,7 +19,7 @@ const (
 	noisyCoordinate = `out[i] = s.noisy(n, v)`
 	changeOfSums    = `change := sensitivity * (1 + 0x1p-38)`
 	deltaOfSums     = `mechanism.SafeFactor(mechanism.Analytic, epsilon, delta)`
-	budgetOfSteps   = `b.Epsilon/float64(steps), b.Delta/float64(steps)`
+	budgetOfSteps   = `b.Epsilon/steps, b.Delta/steps`
 )
 
 // Errors at these places.
@@ -110,7 +110,7 @@ var auditMutants = []Mutant{
 
 	inRelease("predictions", "noise ×.9", sourceFile, noiseOfSource, ninePerCent),
 	inRelease("predictions", "noise ×.5", sourceFile, noiseOfSource, half),
-	inRelease("predictions", "δ×10", stepsFile, budgetOfSteps, `b.Epsilon/float64(steps), 10*b.Delta/float64(steps)`),
+	inRelease("predictions", "δ×10", stepsFile, budgetOfSteps, `b.Epsilon/steps, 10*b.Delta/steps`),
 	inRelease("predictions", "sensitivity of one coordinate for six", "experiments/release/linear.go",
 		`norm = max(norm, norm2(mat.Col(nil, j, q)))`, `norm = max(norm, mat.Norm(q.ColView(j), math.Inf(1)))`),
 	inRelease("predictions", "data-dependent rank", cloakFile,
@@ -130,7 +130,8 @@ var auditMutants = []Mutant{
 		`p.Y = append(p.Y, max(-1, min(1, r.Scaled(v))))`, `p.Y = append(p.Y, r.Scaled(v))`),
 	inRelease("model", "coordinates share noise", sourceFile, noisyCoordinate, reused),
 	inRelease("model", "floating-point sampler", sourceFile, noisyCoordinate, floatingPoint),
-	inRelease("classes", "composition forgotten", stepsFile, budgetOfSteps, `b.Epsilon, b.Delta`),
+	inRelease("classes", "composition forgotten", stepsFile,
+		`release.Up(f * release.Up(math.Sqrt(float64(s.Number))))`, `f`),
 	inRelease("rows", "noise ×.5", sourceFile, noiseOfSource, half),
 	// Inputs are clipped to twice their range on one side.
 	inRelease("rows", "clipping after the noise", "experiments/kahm/wide/ranges.go",

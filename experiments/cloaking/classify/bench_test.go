@@ -36,7 +36,7 @@ func BenchmarkClassification(b *testing.B) {
 	}{{"draws=25/steps=1", 25, 1}, {"draws=1/steps=1", 1, 1}, {"draws=25/steps=2", 25, 2}} {
 		b.Run(row.name, func(b *testing.B) {
 			one := *c
-			one.draws, one.steps = row.draws, row.steps
+			one.draws, one.steps.Number = row.draws, row.steps
 			for b.Loop() {
 				if _, err := one.predict(b.Context(), train, labels, test); err != nil {
 					b.Fatal(err)

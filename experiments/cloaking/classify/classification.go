@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/learn"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -19,21 +20,32 @@ import (
 // Classification is the cross-validated accuracy of private classes, and the release of
 // classes.
 var Classification = experiment.Of(experiment.Declaration[*classificationSettings, classificationMetrics]{
-	Name:     "cloaking/classification",
-	Version:  4,
-	Summary:  "two classes of your own data predicted with differential privacy",
-	Source:   "Smith, Álvarez and Lawrence 2019, Section 3",
-	Datasets: func(s *classificationSettings) []string { return s.own().Settings(s.Predict).Datasets() },
-	Tables:   func(s *classificationSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
-	Complete: func(s *classificationSettings, given func(any) bool) error {
-		return s.own().Complete(&s.GaussianBudget, given)
-	},
+	Name:         "cloaking/classification",
+	Version:      4,
+	Summary:      "two classes of your own data predicted with differential privacy",
+	Source:       "Smith, Álvarez and Lawrence 2019, Section 3",
+	Datasets:     func(s *classificationSettings) []string { return s.own().Settings(s.Predict).Datasets() },
+	Tables:       func(s *classificationSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
+	Complete:     completeClassification,
 	Check:        checkClassification,
 	Run:          runClassification,
 	CheckRelease: checkRelease,
 	Written:      experiment.FormTable,
 	Release:      release.Planned(plan),
 })
+
+// completeClassification completes the budget of a trial on a file, whose steps compose exactly
+// where nothing else is asked for.
+func completeClassification(s *classificationSettings, given func(any) bool) error {
+	if err := s.own().Complete(&s.GaussianBudget, given); err != nil {
+		return err
+	}
+	if s.own().IsFile() && !s.Noiseless() && s.newtonSteps().Number > 1 && s.Calibration == mechanism.Analytic &&
+		!given(&s.Composition) {
+		s.Composition = cloak.Gaussian
+	}
+	return nil
+}
 
 func checkClassification(s *classificationSettings) error {
 	if err := s.ownData.check(); err != nil {

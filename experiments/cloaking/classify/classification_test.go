@@ -233,15 +233,21 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 		name        string
 		given       map[string]any
 		calibration mechanism.Calibration
+		composition cloak.Composition
 		refusal     string
 	}{
-		{"no delta", own(nil), 0, "delta is not given"},
-		{"no delta, no noise", own(map[string]any{"epsilon": "inf"}), mechanism.Hall, ""},
-		{"delta", own(map[string]any{"delta": 1e-6}), mechanism.Analytic, ""},
-		{"calibration", own(map[string]any{"delta": 1e-6, "calibration": "hall"}), mechanism.Hall, ""},
-		{"large epsilon", own(map[string]any{"delta": 1e-6, "epsilon": 4}), mechanism.Analytic, ""},
-		{"other mistakes come first", own(map[string]any{"low": 2}), 0, "low must be below high"},
-		{"hmeq", nil, mechanism.Hall, ""},
+		{"no delta", own(nil), 0, 0, "delta is not given"},
+		{"no delta, no noise", own(map[string]any{"epsilon": "inf"}), mechanism.Hall, 0, ""},
+		{"delta", own(map[string]any{"delta": 1e-6}), mechanism.Analytic, 0, ""},
+		{"calibration", own(map[string]any{"delta": 1e-6, "calibration": "hall"}), mechanism.Hall, 0, ""},
+		{"large epsilon", own(map[string]any{"delta": 1e-6, "epsilon": 4}), mechanism.Analytic, 0, ""},
+		{"steps", own(map[string]any{"delta": 1e-6, "iterations": 2}), mechanism.Analytic, cloak.Gaussian, ""},
+		{"basic steps", own(map[string]any{"delta": 1e-6, "iterations": 2, "composition": "basic"}), mechanism.Analytic, 0, ""},
+		{"steps of Hall", own(map[string]any{"delta": 1e-6, "iterations": 2, "calibration": "hall"}), mechanism.Hall, 0, ""},
+		{"steps without noise", own(map[string]any{"delta": 1e-6, "iterations": 2, "epsilon": "inf"}), mechanism.Hall, 0, ""},
+		{"steps of hmeq", map[string]any{"iterations": 2, "calibration": "analytic"}, mechanism.Analytic, 0, ""},
+		{"other mistakes come first", own(map[string]any{"low": 2}), 0, 0, "low must be below high"},
+		{"hmeq", nil, mechanism.Hall, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := Classification().Resolve(c.given)
@@ -250,6 +256,8 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 				trialtest.Refuses(t, err, c.refusal)
 			case err != nil:
 				t.Error(err)
+			case Classification().Settings(p).Composition != c.composition:
+				t.Errorf("composition %s", experiment.NameOf(Classification().Settings(p).Composition))
 			case Classification().Settings(p).Calibration != c.calibration:
 				t.Errorf("calibration %s, want %s", Classification().Settings(p).Calibration, c.calibration)
 			}

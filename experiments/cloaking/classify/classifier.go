@@ -17,7 +17,7 @@ const convergedSteps = 100
 // checkClassifier refuses combinations of settings, for training sets of at least that
 // number of rows; 0 where it is not known yet.
 func checkClassifier(s *ClassifierSettings, m cloak.Method, rows int) error {
-	if _, err := s.stepFactor(); err != nil {
+	if _, err := s.StepFactor(s.newtonSteps()); err != nil {
 		return err
 	}
 	if err := cloak.CheckRank(&s.GaussianBudget, &s.Solver); err != nil {
@@ -34,30 +34,16 @@ func checkClassifier(s *ClassifierSettings, m cloak.Method, rows int) error {
 	return nil
 }
 
-// newtonSteps is the number of Newton steps that are taken at most.
-func (s *ClassifierSettings) newtonSteps() int {
+// newtonSteps are the Newton steps that are taken at most.
+func (s *ClassifierSettings) newtonSteps() cloak.Steps {
+	out := cloak.Steps{Number: 1, Composition: s.Composition}
 	switch {
 	case !s.Iterations.Is(AutoSteps):
-		return s.Iterations.Number
+		out.Number = s.Iterations.Number
 	case s.Noiseless():
-		return convergedSteps
+		out.Number = convergedSteps
 	}
-	return 1
-}
-
-// stepFactor is the ratio σ/Δ of the noise of one Newton step, 0 for
-// epsilon = inf. The steps share the budget equally, ε/T and δ/T each, by basic
-// composition.
-func (s *ClassifierSettings) stepFactor() (float64, error) {
-	if s.Noiseless() {
-		return 0, nil
-	}
-	steps := float64(s.newtonSteps())
-	factor, err := s.Calibration.Factor(s.Epsilon/steps, s.Delta/steps)
-	if err != nil && steps > 1 {
-		return 0, fmt.Errorf("each of %g Newton steps: %w", steps, err)
-	}
-	return factor, err
+	return out
 }
 
 // classifier fits GP classifiers whose Laplace approximation sees the labels
@@ -67,9 +53,9 @@ type classifier struct {
 	e        *engine.Engine
 	method   cloak.Method
 	settings *ClassifierSettings
-	scale    float64    // of the noise of one Newton step; 0 for none
-	steps    int        // cap on the Newton steps
-	caps     cloak.Caps // of the other methods
+	scale    float64     // of the noise of one Newton step; 0 for none
+	steps    cloak.Steps // cap on the Newton steps
+	caps     cloak.Caps  // of the other methods
 	// converge reports whether the steps, without noise, must converge.
 	converge bool
 	draws    int
@@ -79,7 +65,7 @@ type classifier struct {
 }
 
 func newClassifier(t *experiment.Trial, s *ClassifierSettings, m cloak.Method) (*classifier, error) {
-	factor, err := s.stepFactor()
+	factor, err := s.StepFactor(s.newtonSteps())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +82,7 @@ func newClassifier(t *experiment.Trial, s *ClassifierSettings, m cloak.Method) (
 // withoutNoise is the classifier at the mode.
 func (c *classifier) withoutNoise() *classifier {
 	out := *c
-	out.scale, out.draws, out.steps, out.converge = 0, 1, convergedSteps, true
+	out.scale, out.draws, out.steps.Number, out.converge = 0, 1, convergedSteps, true
 	return &out
 }
 
@@ -159,9 +145,12 @@ func (c *classifier) guarantee(what string) *experiment.Privacy {
 		"protects the training labels only (" + what + "): inputs and who is in the data are taken as public",
 		"delta is not the probability that epsilon-privacy fails, although the paper says so",
 	}
-	if c.steps > 1 {
-		steps := float64(c.steps)
-		notes = append(notes, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", c.steps,
+	if n := c.steps.Number; n > 1 && c.steps.Composition == cloak.Gaussian {
+		notes = append(notes, fmt.Sprintf("the %d Newton steps compose as Gaussian differential privacy (Dong, Roth and Su "+
+			"2022): each has √%[1]d times the noise of one step with the whole budget", n))
+	} else if n > 1 {
+		steps := float64(n)
+		notes = append(notes, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", n,
 			experiment.FormatNumber(b.Epsilon/steps), experiment.FormatNumber(b.Delta/steps)))
 	}
 	out := &experiment.Privacy{

@@ -76,7 +76,7 @@ func TestClassifierCheckValues(t *testing.T) {
 func TestModeShortOfItsTolerance(t *testing.T) {
 	x, labels := tenPoints()
 	c := classifierFor(t, lengthscale2, onStripes(noiseless))
-	c.steps = 1
+	c.steps.Number = 1
 	_, err := c.predict(t.Context(), x, labels, x)
 	trialtest.Refuses(t, err, "the Laplace approximation stopped after 1 Newton steps, the most that are allowed, of "+
 		"which the last one moved the latent function by ")
@@ -182,7 +182,7 @@ func TestReleaseIsWithinTheSensitivity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cl := classifierFor(t, lengthscale2, c.change, func(s *stripesSettings) { s.Draws = 4000 })
-			factor, err := cl.settings.stepFactor()
+			factor, err := cl.settings.StepFactor(cl.steps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -251,7 +251,7 @@ func largestMove(t *testing.T, c *classifier, from float64) (largest float64) {
 	return largest
 }
 
-// T steps share the budget: each has (ε/T, δ/T).
+// T steps share the budget: by basic composition each has (ε/T, δ/T), and by the exact one all have (ε, δ).
 func TestStepsShareTheBudget(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		t.Run(at("steps", n), func(t *testing.T) {
@@ -263,6 +263,17 @@ func TestStepsShareTheBudget(t *testing.T) {
 			}
 			trialtest.Near(t, "noise of each", c.scale, 2*want, 1e-12)
 			note := fmt.Sprintf("the %d Newton steps each spend (%g, %g)", n, epsilon, delta)
+			if notes := strings.Join(c.privacy("x").Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
+				t.Errorf("the notes are %s", notes)
+			}
+			c = classifierFor(t, func(s *stripesSettings) {
+				s.Iterations, s.Epsilon, s.Delta, s.Composition = steps(n), 0.8, 0.02, cloak.Gaussian
+			})
+			if want, err = mechanism.HallFactor(0.8, 0.02); err != nil {
+				t.Fatal(err)
+			}
+			trialtest.Near(t, "noise of each, exactly composed", c.scale, 2*want*math.Sqrt(float64(n)), 1e-12)
+			note = fmt.Sprintf("the %d Newton steps compose as Gaussian differential privacy", n)
 			if notes := strings.Join(c.privacy("x").Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
 				t.Errorf("the notes are %s", notes)
 			}

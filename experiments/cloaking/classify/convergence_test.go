@@ -53,7 +53,7 @@ func TestTrialsThatStopShortFail(t *testing.T) {
 			`inducing inputs: k-means: run .* stopped after 1 iterations, .* and \d+ of \d+ points still moved to ` +
 				`another cluster in the last one, where none may; use fewer clusters`},
 		{"stripes without noise", stripes(func(s *stripesSettings) { noiseless(&s.ClassifierSettings) },
-			func(c *classifier) { c.steps = 1 }), newton},
+			func(c *classifier) { c.steps.Number = 1 }), newton},
 		{"reference", reference, newton},
 	} {
 		t.Run(c.name, func(t *testing.T) {

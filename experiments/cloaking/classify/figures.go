@@ -134,7 +134,7 @@ func drawFigure4(trials []experiment.ObservationOf[stripesSettings, stripesMetri
 	var panels []experiment.Panel
 	drawn := map[int]bool{}
 	for _, t := range trials {
-		steps := t.Settings.newtonSteps()
+		steps := t.Settings.newtonSteps().Number
 		if t.Series["grid"] == nil || drawn[steps] {
 			continue
 		}

@@ -80,7 +80,7 @@ func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, pu
 	modes := [][]float64{make([]float64, len(sums))} // f at the training inputs: one until the draws part
 	var duals []*mat.Dense
 	var err error
-	for out.steps = 0; out.steps < c.steps; out.steps++ {
+	for out.steps = 0; out.steps < c.steps.Number; out.steps++ {
 		if c.source != nil {
 			modes, duals, err = c.publish(ctx, p, modes[0], sums, out)
 		} else {
@@ -120,7 +120,7 @@ func (c *classifier) publish(ctx context.Context, p *publicFit, mode, sums []flo
 		return nil, nil, err
 	}
 	out.releases = append(out.releases, cloak.QualityOf(s.Directions, s.Design))
-	c.t.Progress(out.steps+1, c.steps, "releases")
+	c.t.Progress(out.steps+1, c.steps.Number, "releases")
 	return columns(step.Latent), []*mat.Dense{step.Dual}, nil
 }
 
@@ -155,7 +155,7 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 		for i, d := range designs {
 			out.releases = append(out.releases, cloak.QualityOf(ranges[i], d))
 		}
-		c.t.Progress(out.steps*len(modes)+first+len(block), c.steps*len(modes), "releases")
+		c.t.Progress(out.steps*len(modes)+first+len(block), c.steps.Number*len(modes), "releases")
 	}
 	return next, duals, nil
 }
@@ -248,7 +248,7 @@ func (c *classifier) fitModes(ctx context.Context, fits []*publicFit, labels [][
 	for i, p := range fits {
 		problems[i] = laplace.Problem{Model: p.cov.model, Sums: p.sums(labels[i])}
 	}
-	modes, err := laplace.Modes(ctx, c.e, problems, c.steps)
+	modes, err := laplace.Modes(ctx, c.e, problems, c.steps.Number)
 	if err != nil {
 		return nil, -1, err
 	}

@@ -19,7 +19,7 @@ func otherClassifiers(m *processMethod, s *ClassifierSettings) []inert.Setting {
 	return []inert.Setting{
 		inert.Values(&m.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Epsilon, 0.5, math.Inf(1)),
 		inert.Values(&s.Delta, 0.001), inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall),
-		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Draws, 2, 1, 6),
+		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Composition, cloak.Gaussian, cloak.Basic), inert.Values(&s.Draws, 2, 1, 6),
 		inert.Values(&s.Lengthscale, experiment.Several{20}, experiment.Several{3}),
 		inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.Inducing, 4), inert.Values(&s.Approximation, SoR),
 		inert.Values(&s.Probability, Averaged, AtMean), inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified),
@@ -35,8 +35,9 @@ func otherClassifiers(m *processMethod, s *ClassifierSettings) []inert.Setting {
 func basesOf[S any](parts func(*S) (*processMethod, *ClassifierSettings)) map[string]func(*S) {
 	out := map[string]func(*S){}
 	for name, change := range map[string]func(*processMethod, *ClassifierSettings){
-		"defaults": func(*processMethod, *ClassifierSettings) {},
-		"no noise": func(_ *processMethod, s *ClassifierSettings) { noiseless(s) },
+		"defaults":  func(*processMethod, *ClassifierSettings) {},
+		"no noise":  func(_ *processMethod, s *ClassifierSettings) { noiseless(s) },
+		"two steps": func(_ *processMethod, s *ClassifierSettings) { s.Iterations = steps(2) },
 		// With full rank every solver ends where it starts: each direction has its input.
 		"gradient": func(_ *processMethod, s *ClassifierSettings) {
 			s.Algorithm, s.Steps, s.Rank = cloak.Gradient, 20, rank(3)

@@ -82,7 +82,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	n, _ := points.Dims()
 	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account()}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
-		Epsilon: s.Epsilon, Delta: s.Delta, Mu: math.Sqrt(float64(c.steps)) / fit.first.Factor, // the steps compose
+		Epsilon: s.Epsilon, Delta: s.Delta, Losses: c.steps.Losses(fit.first.Factor),
+		Mu:   math.Sqrt(float64(c.steps.Number)) / fit.first.Factor, // the steps compose
 		Size: release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil
 }

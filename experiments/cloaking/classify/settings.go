@@ -56,10 +56,12 @@ func (Probability) Choices() []string { return []string{"at-mean", "averaged"} }
 // which stands before those of an experiment.
 type ClassifierSettings struct {
 	cloak.GaussianBudget
-	// Newton steps of the Laplace approximation, which share epsilon and delta equally;
-	// auto is one step with noise, and without noise as many as converge (at most 100, else
+	// Newton steps of the Laplace approximation, which share epsilon and delta; auto is one step with noise, and without noise as many as converge (at most 100, else
 	// the trial fails)
 	Iterations experiment.Or[Auto, int] `name:"iterations" default:"auto" min:"1" max:"1000"`
+	// how several steps share epsilon and delta: equal parts by basic composition (as
+	// published), or by Gaussian differential privacy, which is exact and needs less noise
+	Composition cloak.Composition `name:"composition" default:"basic" later:"yes" when:"epsilon is not inf and iterations is not auto or 1"`
 	// draws of the noise, each a release of its own (with noise only)
 	Draws        int `name:"draws" default:"25" min:"1" max:"1e5" when:"epsilon is not inf"`
 	cloak.Kernel `default:"lengthscale: 3" unit:"lengthscale: "`
@@ -127,7 +129,7 @@ type classificationSettings struct {
 	// from the cross-validation
 	Predict       string `name:"predict" default:"training"`
 	cloak.Folds   `default:"folds: 5 || fold_scheme: random" max:"folds: 1e6"`
-	ownClassifier `also:"delta: csv: it must be given, far below 1/n for n rows || calibration: csv: analytic by default"`
+	ownClassifier `also:"delta: csv: it must be given, far below 1/n for n rows || calibration: csv: analytic by default || composition: csv: gaussian by default with calibration=analytic"`
 }
 
 // hmeqSettings are those of the loans.

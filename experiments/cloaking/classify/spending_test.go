@@ -11,11 +11,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// twoClasses are the settings for [cloaktest.TwoClasses], with the calibration that a
-// user's file has where none is given.
+// twoClasses are the settings for [cloaktest.TwoClasses], with the calibration and the
+// composition that a user's file has where none is given.
 func twoClasses(s *classificationSettings) {
 	ownFile("x", "y", 3, 7)(s)
-	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
+	s.Delta, s.Lengthscale, s.Calibration, s.Composition = 1e-3, experiment.Several{2}, mechanism.Analytic, cloak.Gaussian
 }
 
 // A release spends its guarantee from the account of all rows of the file: two releases of the same

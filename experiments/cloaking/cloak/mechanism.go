@@ -33,10 +33,8 @@ type Mechanism struct {
 	Within     Interval        // of the outputs; not used for labels
 }
 
-// NewMechanism calibrates the release of one of steps that share the budget. It
-// looks at public values alone.
-func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps int,
-	within Interval) (*Mechanism, error) {
+// NewMechanism calibrates the release. It looks at public values alone.
+func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within Interval) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d, Within: within}
 	low, high := within.Low-within.Prior, within.High-within.Prior
 	largest := make([]float64, len(d.Lambda))
@@ -48,12 +46,12 @@ func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps in
 	if err != nil {
 		return nil, err
 	}
-	return s, s.calibrate(b, steps)
+	return s, s.calibrate(b, OneStep)
 }
 
 // NewLabelMechanism calibrates the release of a Newton step, whose query is Qs: s
 // are sums of labels (±1), counts of them at each distinct input.
-func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps int,
+func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps Steps,
 	counts []float64) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d}
 	var err error
@@ -65,7 +63,7 @@ func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, ste
 }
 
 // calibrate sets factor and noise.
-func (s *Mechanism) calibrate(b *GaussianBudget, steps int) (err error) {
+func (s *Mechanism) calibrate(b *GaussianBudget, steps Steps) (err error) {
 	if s.Factor, err = b.ReleaseFactor(steps); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package cloak
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"privkern/experiments/mechanism"
+	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
@@ -16,14 +18,42 @@ func (b *GaussianBudget) Factor() (float64, error) {
 	return b.Calibration.Factor(b.Epsilon, b.Delta)
 }
 
-// ReleaseFactor is σ/Δ of the noise of one of steps that share the budget of a
-// release equally.
-func (b *GaussianBudget) ReleaseFactor(steps int) (float64, error) {
-	factor, err := mechanism.SafeFactor(b.Calibration, b.Epsilon/float64(steps), b.Delta/float64(steps))
-	if err != nil && steps > 1 {
-		return 0, fmt.Errorf("each of %d Newton steps: %w", steps, err)
+// StepFactor is σ/Δ of the noise of one of several steps; 0 where there is none.
+func (b *GaussianBudget) StepFactor(s Steps) (float64, error) {
+	if b.Noiseless() {
+		return 0, nil
 	}
-	return factor, err
+	return b.shared(s, b.Calibration.Factor)
+}
+
+// ReleaseFactor is σ/Δ of the noise of one of several steps of a release.
+func (b *GaussianBudget) ReleaseFactor(s Steps) (float64, error) {
+	return b.shared(s, func(epsilon, delta float64) (float64, error) {
+		return mechanism.SafeFactor(b.Calibration, epsilon, delta)
+	})
+}
+
+// shared is σ/Δ of one of T steps, by the σ/Δ of one query with a budget.
+//
+// By basic composition each step has (ε/T, δ/T). Steps of Gaussian noise compose exactly, also where each is chosen
+// after the outcome of those before it: T of them with μ/√T are μ-GDP (Dong, Roth and Su 2022, Corollary 3.3 of
+// arXiv:1905.02383), as is one with √T times less noise. So with σ/Δ = f√T each they have the (ε, δ) of one with f.
+func (b *GaussianBudget) shared(s Steps, factor func(epsilon, delta float64) (float64, error)) (float64, error) {
+	if s.Composition == Gaussian && s.Number > 1 {
+		f, err := factor(b.Epsilon, b.Delta)
+		return release.Up(f * release.Up(math.Sqrt(float64(s.Number)))), err
+	}
+	steps := float64(s.Number)
+	f, err := factor(b.Epsilon/steps, b.Delta/steps)
+	if err != nil && s.Number > 1 {
+		return 0, fmt.Errorf("each of %d Newton steps: %w", s.Number, err)
+	}
+	return f, err
+}
+
+// Losses are those of steps with noise of σ/Δ = factor.
+func (s Steps) Losses(factor float64) []experiment.Loss {
+	return []experiment.Loss{{Law: "gaussian", Size: release.Up(1 / factor), Times: s.Number}}
 }
 
 // Guarantee is the budget in words, such as "(1, 0.01)-DP".

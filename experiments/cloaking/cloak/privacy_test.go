@@ -26,22 +26,56 @@ func TestBudgetFactors(t *testing.T) {
 		!strings.Contains(err.Error(), "calibration=analytic") {
 		t.Errorf("Hall's calibration at epsilon 2: %v", err)
 	}
-	for _, steps := range []int{1, 2, 5} {
-		t.Run(fmt.Sprintf("%d steps", steps), func(t *testing.T) {
-			want, err := mechanism.AnalyticGaussian(1/float64(steps), 0.01/float64(steps))
+	for _, steps := range []Steps{{1, Basic}, {2, Basic}, {5, Basic}, {1, Gaussian}, {2, Gaussian}, {5, Gaussian}} {
+		t.Run(fmt.Sprint(steps), func(t *testing.T) {
+			n, each := float64(steps.Number), 1.0
+			if steps.Composition == Gaussian {
+				n, each = 1, math.Sqrt(n)
+			}
+			want, err := mechanism.AnalyticGaussian(1/n, 0.01/n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := budget(1, 0.01).ReleaseFactor(steps)
-			if err != nil || got < want {
-				t.Errorf("%.17g, %v; want at least %.17g", got, err, want)
+			want *= each
+			for name, of := range map[string]func(Steps) (float64, error){
+				"release": budget(1, 0.01).ReleaseFactor, "trial": budget(1, 0.01).StepFactor,
+			} {
+				got, err := of(steps)
+				if err != nil || got < want {
+					t.Errorf("%s: %.17g, %v; want at least %.17g", name, got, err, want)
+				}
+				trialtest.Near(t, name, got, want, 1e-9*want)
 			}
-			trialtest.Near(t, "factor", got, want, 1e-9*want)
 		})
 	}
-	_, err := budget(1, 1e-310).ReleaseFactor(3)
+	_, err := budget(1, 1e-310).ReleaseFactor(Steps{3, Basic})
 	if err == nil || !strings.HasPrefix(err.Error(), "each of 3 Newton steps: ") {
 		t.Errorf("a budget that steps make too small: %v", err)
+	}
+}
+
+// Steps that compose exactly have the guarantee of one query: the sum of the squares of their μ is
+// that of the budget, and is not exceeded. Basic composition needs more noise, by the factors of the table at (1, 1e-6).
+func TestStepsCompose(t *testing.T) {
+	b := budget(1, 1e-6)
+	mu, err := mechanism.GDPFor(b.Epsilon, b.Delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for steps, less := range map[int]float64{2: 1.397, 5: 2.193, 10: 3.094} {
+		factor, err := b.ReleaseFactor(Steps{steps, Gaussian})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := math.Sqrt(float64(steps)) / factor
+		if total > float64(mu) || total < (1-1e-9)*float64(mu) {
+			t.Errorf("%d steps have μ = %.17g, and the budget %.17g", steps, total, float64(mu))
+		}
+		basic, err := b.ReleaseFactor(Steps{steps, Basic})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trialtest.Near(t, fmt.Sprintf("less noise in %d steps", steps), basic/factor, less, 0.0005)
 	}
 }
 

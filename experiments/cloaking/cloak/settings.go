@@ -199,6 +199,27 @@ type GaussianBudget struct {
 	Calibration mechanism.Calibration `name:"calibration" default:"hall" when:"epsilon is not inf"`
 }
 
+// Composition is how steps of Gaussian noise share a budget.
+type Composition int
+
+// The compositions.
+const (
+	Basic    Composition = iota // an equal part of ε and of δ for each
+	Gaussian                    // Gaussian differential privacy, which is exact
+)
+
+// Choices are the names of the compositions.
+func (Composition) Choices() []string { return []string{"basic", "gaussian"} }
+
+// Steps are the queries that share a budget.
+type Steps struct {
+	Number      int
+	Composition Composition
+}
+
+// OneStep is a single query.
+var OneStep = Steps{Number: 1}
+
 // Normalisation is where the clipping interval and the prior mean of the census come
 // from.
 type Normalisation int

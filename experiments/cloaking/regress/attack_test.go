@@ -98,7 +98,7 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget, 1,
+	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget,
 		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
 	if err != nil {
 		t.Fatal(err)

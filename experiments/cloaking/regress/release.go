@@ -33,7 +33,7 @@ func checkRelease(s *regressionSettings) error {
 	if err := s.CheckGuarantee(); err != nil {
 		return err
 	}
-	if _, err := s.ReleaseFactor(1); err != nil {
+	if _, err := s.ReleaseFactor(cloak.OneStep); err != nil {
 		return err
 	}
 	if s.own().IsFile() {
@@ -89,7 +89,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget, 1,
+	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget,
 		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
 	return release.Data{Inputs: r.data.Inputs, Output: r.data.Raw}.Plan(experiment.UnitOutput, experiment.Spending{
-		Epsilon: s.Epsilon, Delta: s.Delta, Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
+		Epsilon: s.Epsilon, Delta: s.Delta, Losses: cloak.OneStep.Losses(m.Factor), Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil
 }
 

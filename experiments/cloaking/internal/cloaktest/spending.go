@@ -81,7 +81,7 @@ func (rows Rows) Account(inputs int) string {
 // Spending is the expected spending of a release from the account of its rows.
 type Spending struct {
 	Calibration    mechanism.Calibration
-	Steps          int // of Gaussian noise that share the budget; 0 for a choice
+	Steps          int // of Gaussian noise that compose exactly; 0 for a choice
 	Epsilon, Delta float64
 }
 
@@ -92,13 +92,21 @@ func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 		Data: rows.Account(inputs), Units: []string{experiment.UnitOutput}, Rows: len(rows),
 		Epsilon: s.Epsilon, Delta: s.Delta, Size: p.Spending.Size, // see WantNoOrder
 	}
-	if s.Steps > 0 {
-		steps := float64(s.Steps)
-		factor, err := mechanism.SafeFactor(s.Calibration, s.Epsilon/steps, s.Delta/steps)
+	if s.Steps == 0 {
+		want.Losses = []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}
+	} else {
+		factor, err := mechanism.SafeFactor(s.Calibration, s.Epsilon, s.Delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Mu = math.Sqrt(steps) / factor
+		// Rounding is outward: of √T, of its product with the factor, and of 1/factor.
+		want.Mu = p.Spending.Mu
+		trialtest.Near(t, "mu", want.Mu, 1/factor, 1e-14/factor)
+		want.Losses = p.Spending.Losses
+		if l := want.Losses; len(l) != 1 || l[0].Law != "gaussian" || l[0].Times != s.Steps ||
+			math.Abs(l[0].Size*factor*math.Sqrt(float64(s.Steps))-1) > 1e-14 {
+			t.Errorf("losses %+v", l)
+		}
 	}
 	if !reflect.DeepEqual(p.Spending, want) {
 		t.Errorf("%+v\nwant %+v", p.Spending, want)
