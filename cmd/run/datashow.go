@@ -33,7 +33,9 @@ value of dataset=: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER.
 
 Types are number, boolean (true and false, or yes and no), date, category; text is
 a category of too many values, and mixed has values of several types, of which the
-first of each is named. Docs: docs/own-data.md.
+first of each is named. A column that looks like an identifier of persons with
+several rows is warned of: person= makes a guarantee hold for them. Docs:
+docs/own-data.md.
 
 The output depends on the data, and no guarantee of a release covers it.`,
 		Example: "  run data show my.csv\n  run data show images:pictures --output json",
@@ -85,8 +87,17 @@ func printSummary(out io.Writer, name string, s *table.Summary, most int) error 
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s))
-	return err
+	if _, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s)); err != nil {
+		return err
+	}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Identifier != nil {
+			if _, err := fmt.Fprintf(out, "warning: %v\n", c.Identifier); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func distinctText(c *table.ColumnSummary) string {

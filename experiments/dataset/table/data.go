@@ -26,6 +26,9 @@ type Data struct {
 	// Private are the inputs whose levels were read off the data.
 	Private []string
 
+	// identifiers are the columns that seem to name persons, where none is named in the settings.
+	identifiers []Identifier
+
 	levelled []string        // columns of X that are levels
 	kinds    map[string]Kind // of inputs that are no category, by name
 	path     string

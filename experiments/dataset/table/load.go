@@ -150,7 +150,11 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 			return nil, errorf(path, "no column beside %s is numeric; name the inputs", strings.Join(names(out), ", "))
 		}
 	}
-	return s.newData(t, path, in, out)
+	d, err := s.newData(t, path, in, out)
+	if err == nil && s.Person == "" && Is(s.Dataset) && !t.ForOthers() {
+		d.identifiers = Identifiers(s.Dataset, file)
+	}
+	return d, err
 }
 
 // Size estimates how many rows the data have and how many inputs they make, of which a

@@ -37,6 +37,8 @@ type ColumnSummary struct {
 	Problem string `json:"problem,omitempty"`
 	// Input reports whether inputs=* takes the column.
 	Input bool `json:"input"`
+	// Identifier describes the persons that the column seems to name.
+	Identifier *Identifier `json:"identifier,omitempty"`
 }
 
 // Summarise reads all columns of the data of a name that lie at a path. An error in a single column
@@ -78,6 +80,10 @@ func Summarise(name, path string) (*Summary, error) {
 			out.Problem = "another column has the same name"
 		}
 		out.Input = out.Problem == "" && out.Name != "" && (out.Type == "number" || out.Type == "boolean")
+	}
+	for _, found := range Identifiers(name, path) {
+		i := slices.IndexFunc(s.Columns, func(c ColumnSummary) bool { return c.Name == found.Column })
+		s.Columns[i].Identifier = &found
 	}
 	return s, nil
 }

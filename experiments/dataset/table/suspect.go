@@ -15,7 +15,8 @@ import (
 // nearlyConstant is the share of one value beyond which hardly anything depends on a column.
 const nearlyConstant = 0.99
 
-// ColumnWarnings names the inputs with one value in all rows, or in nearly all.
+// ColumnWarnings names the inputs with one value in all rows, or in nearly all, and the columns of the
+// file that look like identifiers of persons.
 func (d *Data) ColumnWarnings() []string {
 	var out []string
 	for _, name := range d.Constant {
@@ -31,6 +32,9 @@ func (d *Data) ColumnWarnings() []string {
 			out = append(out, fmt.Sprintf("computed but suspect: the input %q has one value in %d of %d rows: hardly any "+
 				"prediction depends on it", name, most, n))
 		}
+	}
+	for _, i := range d.identifiers {
+		out = append(out, "computed but suspect: "+i.String())
 	}
 	return out
 }
