@@ -1,0 +1,2 @@
+// Package sketch recognises data of the same people.
+package sketch
