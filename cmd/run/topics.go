@@ -44,7 +44,9 @@ follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
 
   plan.json        the frozen list of trials
   trials/KEY.json  the record of a trial: status ok, failed with "error", or
-                   skipped. An error is one sentence
+                   skipped. An error is one sentence. "privacy" has no
+                   guarantee, which a release alone has, but "simulated": the
+                   one that the mechanism would have in a release
   logs/KEY.log     the latest log of a trial that crashed, or whose worker was
                    killed: the stack, or the beginning and end of what the
                    process printed, at most 1 MiB
@@ -95,7 +97,9 @@ with one more member:
               from the seed
   "metrics"   of public values and of the noise alone
   "privacy"   guarantee, unit of protection, mechanism, and notes on what is
-              taken as public
+              taken as public. Where one row is protected, "groups" has the
+              guarantee for 2, 5 and 10 rows ("rows", "epsilon", "delta") that
+              belong to one person
   "provenance"  of the program; "datasets" is empty, since a digest of private
               data would be a function of them
   "release"

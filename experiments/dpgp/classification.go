@@ -143,11 +143,8 @@ func (c *classifier) privacy() *experiment.Privacy {
 	if c.Noise.SigmaA == 0 {
 		return nil
 	}
-	var total sparse.Budget
-	total.Epsilon, total.Delta = withoutLastDigits(c.total.Epsilon), withoutLastDigits(c.total.Delta)
 	privacy := &experiment.Privacy{
-		Guarantee: total.Guarantee(),
-		Unit:      "one row, input and class, substituted by any other",
+		Unit: "one row, input and class, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for " +
 			"each class (Honkela 2021, Section 5, Appendix D), bound " + c.settings.Bound.String(),
 		Notes: []string{
@@ -159,6 +156,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 			"every data set that is fitted (repeats) spends a budget of its own",
 		},
 	}
+	privacy.State(withoutLastDigits(c.total.Epsilon), withoutLastDigits(c.total.Delta))
 	if c.settings.Centre == leastCentre {
 		privacy.Notes = append(privacy.Notes, fmt.Sprintf("%.6g is taken off the transformed labels, "+
 			"which depends on public settings alone", c.labels.centre))

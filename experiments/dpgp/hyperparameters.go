@@ -210,9 +210,8 @@ func (s *search) privacy() *experiment.Privacy {
 		record = "its shares and series follow from selections alone; it has no timing, since how long the trial took " +
 			"shows how many draws were made, which the guarantee needs to be secret: do not let others watch it run"
 	}
-	return &experiment.Privacy{
-		Guarantee: s.settings.Guarantee(),
-		Unit:      "one row of the training or of the validation set, input and output, substituted by any other",
+	out := &experiment.Privacy{
+		Unit: "one row of the training or of the validation set, input and output, substituted by any other",
 		Mechanism: "private selection with random stopping (Liu and Talwar 2019; Honkela 2021, Algorithm 2) from sparse " +
 			"GPs by the analytic Gaussian mechanism (Algorithm 1), each scored by CoinPress under zCDP (Eq. 19)",
 		Notes: []string{
@@ -226,6 +225,7 @@ func (s *search) privacy() *experiment.Privacy {
 			"every data set that is searched (repeats) spends a budget of its own",
 		},
 	}
+	return out.State(s.settings.Epsilon, s.settings.Delta)
 }
 
 // searchTime measures the searches of dpgp/hyperparameters, whose trials need not run

@@ -326,8 +326,7 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 		return nil
 	}
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(s.settings.Epsilon)),
+	out := &experiment.Privacy{
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other",
 			strings.Join(s.rows.Inputs, ", "), s.rows.Output),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of rows, each of " +
@@ -343,6 +342,7 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 			"a model that is made with the choice spends a budget of its own",
 		},
 	}
+	return out.State(s.settings.Epsilon, 0)
 }
 
 // leastEpsilon is well above the part of ε that the rounding of exponents costs, some 2⁻²⁸

@@ -41,6 +41,14 @@ func TestReleasedDescriptions(t *testing.T) {
 	}
 }
 
+// The guarantee of several rows of one person has the documented form.
+func TestDescribedGroups(t *testing.T) {
+	raw := replaced(t, string(kept(t, "yield.json.json")), `"rng": "secure"`,
+		`"rng": "secure", "groups": [{"rows": 2, "epsilon": 2, "delta": 1e-5}]`)
+	schematest.CheckStrict(t, filepath.Join(formats, "release.schema.json"), []byte(raw), "/params", "/metrics",
+		"/release/noise/0/scale?", "/release/noise/0/grid?", "/privacy/groups?")
+}
+
 // Descriptions of exports have the documented form, and none that is
 // spoilt has; noise would have the form that it has in releases.
 func TestExportedDescriptions(t *testing.T) {

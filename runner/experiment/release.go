@@ -1,6 +1,9 @@
 package experiment
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -171,9 +174,12 @@ const (
 
 // Privacy states the protected unit, the mechanism, and the limits of the argument.
 //
-// A guarantee holds for the computed values, on the conditions of the notes
-// (such as public hyperparameters), or it is empty: the notes never restrict it further.
-// Where it is empty, a note gives the reason (see [Privacy.Withdraw]).
+// Experiments state a mechanism's guarantee by [Privacy.State] in either case, on the
+// conditions of the notes (such as public hyperparameters); the notes never restrict it
+// further. The runner decides which part a record shows: the guarantee of a release, where
+// noise is secure and exact and nothing else left ([Privacy.Publish]), and of every other
+// trial that of the mechanism which it simulated ([Privacy.Judged]). Where nothing holds,
+// both are empty, and a note gives the reason (see [Privacy.Withdraw]).
 type Privacy struct {
 	Guarantee string `json:"guarantee"` // such as "(1, 0.01)-DP"; empty where none holds
 	// Simulated is the guarantee that a release by this mechanism would have; nil in a release.
@@ -201,12 +207,46 @@ type Group struct {
 	Delta   float64 `json:"delta"`
 }
 
+// substitute is the relation of neighbouring data sets in which one unit is replaced by any other.
+const substitute = "substitute"
+
+// The sources of randomness in [Privacy].
+const (
+	seeded = "seeded"
+	secure = "secure"
+)
+
 // noGuarantee begins the note with the reason of an empty guarantee.
 const noGuarantee = "no guarantee"
 
-// Withdraw empties the guarantee and notes the reason: first of all notes, or, where
-// other reasons are there, after them. It changes no slice that others hold.
+// The reasons why a record that is no release has no guarantee.
+const (
+	seededNoise = "seeded noise protects nobody"
+	judgedNoise = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
+		"allows, and metrics are computed from the data; what may be published is what --release writes"
+)
+
+// State states that the mechanism gives (epsilon, delta)-differential privacy to the unit, and
+// returns p. An infinite epsilon bounds nothing, and is withdrawn.
+func (p *Privacy) State(epsilon, delta float64) *Privacy {
+	if math.IsInf(epsilon, 1) {
+		p.Withdraw("epsilon = inf bounds nothing")
+		return p
+	}
+	p.Simulated = &Simulated{Epsilon: epsilon, Delta: delta, Unit: p.Unit, Neighbours: substitute}
+	p.Guarantee = p.Simulated.Bound()
+	return p
+}
+
+// Withdraw drops the guarantee, of the mechanism as well, and notes the reason: first of all
+// notes, or, where other reasons are there, after them. It changes no slice that others hold.
 func (p *Privacy) Withdraw(reason string) {
+	p.Simulated = nil
+	p.withhold(reason)
+}
+
+// withhold empties the guarantee, but leaves that of the mechanism, and notes the reason.
+func (p *Privacy) withhold(reason string) {
 	p.Guarantee = ""
 	at := 0
 	for at < len(p.Notes) && strings.HasPrefix(p.Notes[at], noGuarantee) {
@@ -224,16 +264,84 @@ func (p *Privacy) Refute(reason string) {
 	p.Withdraw(reason)
 }
 
-// Statement returns the guarantee or, where it is empty, the first reason for that:
+// Publish makes p, which a model may hold as well, the statement of a release or an export:
+// its noise is secure, and nothing is simulated.
+func (p *Privacy) Publish() {
+	p.Simulated, p.RNG = nil, secure
+	if p.Notes == nil {
+		p.Notes = []string{}
+	}
+}
+
+// Judged returns a changed copy, the statement of a trial that is no release: no guarantee,
+// with the reason, and that of the mechanism which is simulated. Of a record of an early version, which has
+// the latter in words as its guarantee, it reads these.
+func (p *Privacy) Judged(isSecure bool) *Privacy {
+	out := *p
+	if out.RNG = seeded; isSecure {
+		out.RNG = secure
+	}
+	if out.Notes == nil {
+		out.Notes = []string{}
+	}
+	simulated := Simulated{Unit: p.Unit, Neighbours: substitute}
+	if s := p.Simulated; s != nil {
+		simulated.Epsilon, simulated.Delta = s.Epsilon, s.Delta
+		out.Simulated = &simulated
+	} else if _, err := fmt.Sscanf(p.Guarantee, "(%g, %g)-DP", &simulated.Epsilon, &simulated.Delta); err == nil &&
+		!math.IsInf(simulated.Epsilon, 0) && simulated.Bound() == p.Guarantee {
+		out.Simulated = &simulated
+	}
+	switch {
+	case isSecure:
+		out.withhold(judgedNoise)
+	case p.reason() == "":
+		out.withhold(seededNoise)
+	}
+	return &out
+}
+
+// Statement returns in a line the guarantee, or the bound of the mechanism that is simulated,
+// such as "(1, 0.01)-DP per row, seeded", or the first reason why there is neither:
 // "no guarantee: ...".
 func (p *Privacy) Statement() string {
-	if p.Guarantee != "" {
+	switch {
+	case p.Guarantee != "":
 		return p.Guarantee
+	case p.Simulated != nil && p.RNG == seeded:
+		return p.Simulated.String() + ", " + seeded
+	case p.Simulated != nil:
+		return p.Simulated.String() + ", judged"
 	}
+	return cmp.Or(p.reason(), noGuarantee)
+}
+
+// reason returns the first note with a reason why there is no guarantee; "" for none.
+func (p *Privacy) reason() string {
 	for _, note := range p.Notes {
 		if strings.HasPrefix(note, noGuarantee) {
 			return note
 		}
 	}
-	return noGuarantee
+	return ""
+}
+
+// String returns the bound with the beginning of its unit: "(1, 0.01)-DP per row".
+func (s *Simulated) String() string {
+	unit := s.Unit
+	for _, end := range []string{", ", "; ", ": ", " ("} {
+		unit, _, _ = strings.Cut(unit, end)
+	}
+	switch rest, one := strings.CutPrefix(unit, "one "); {
+	case unit == "":
+		return s.Bound()
+	case one:
+		return s.Bound() + " per " + rest
+	}
+	return s.Bound() + " for " + unit
+}
+
+// Bound returns the bound alone: "(1, 0.01)-DP".
+func (s *Simulated) Bound() string {
+	return fmt.Sprintf("(%s, %s)-DP", FormatNumber(s.Epsilon), FormatNumber(s.Delta))
 }

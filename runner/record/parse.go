@@ -18,6 +18,9 @@ const digestMember = "digest"
 // without the content that its status requires, or with a wrong digest. It does not check
 // that the record is that of a certain trial; see [Record.Identity].
 //
+// Records of early versions have the guarantee of the mechanism that a trial simulated as
+// their own; it is read as what it is, see [experiment.Privacy.Judged].
+//
 // An unsealed record has no digest. Unknown names are refused there, because a damaged
 // name may be among them.
 func Parse(file []byte) (*Record, error) {
@@ -44,6 +47,9 @@ func Parse(file []byte) (*Record, error) {
 	}
 	if err := r.Check(); err != nil {
 		return nil, err
+	}
+	if p := r.Privacy; p != nil && p.Guarantee != "" && r.Release == nil {
+		r.Privacy = p.Judged(r.Salted())
 	}
 	return &r, nil
 }

@@ -136,6 +136,37 @@ func TestKeyOfWhatWasRead(t *testing.T) {
 	}
 }
 
+// A trial of an early version has the guarantee of its mechanism as its own: it is read as
+// simulated. That of a release is one.
+func TestEarlyGuarantee(t *testing.T) {
+	for _, c := range []struct {
+		name, rng string
+		release   *record.ReleaseStatement
+		want      string
+		simulated bool
+	}{
+		{"seeded", "seeded", nil, "(1, 0.01)-DP per row, seeded", true},
+		{"secure", "secure", nil, "(1, 0.01)-DP per row, judged", true},
+		{"released", "secure", &record.ReleaseStatement{Format: record.ReleaseFormat}, "(1, 0.01)-DP", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			raw, err := record.Encode(&record.Record{Schema: record.Schema, ResultVersion: 1, Status: record.OK,
+				Metrics: map[string]float64{"y": 1}, Release: c.release,
+				Privacy: &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one row", RNG: c.rng, Notes: []string{"a"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := record.Parse(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.Privacy.Statement(); got != c.want || (r.Privacy.Guarantee == "") != c.simulated {
+				t.Errorf("it is read as %q, want %q; %+v", got, c.want, r.Privacy)
+			}
+		})
+	}
+}
+
 // The documentation shows canonical JSON, with its escapes, and its key.
 func TestKeyOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/records.md")

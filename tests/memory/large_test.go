@@ -84,7 +84,7 @@ func fill(t *testing.T, out string) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		t.Fatal(err)
 	}
-	guarantee := r.Privacy.Guarantee
+	reason := r.Privacy.Notes[0]
 	for i, tr := range p.Trials[1:] {
 		r.Key, r.Params, r.Seed = tr.Key, tr.Params, tr.Seed
 		for name := range r.Metrics {
@@ -92,7 +92,7 @@ func fill(t *testing.T, out string) {
 		}
 		r.Timing.WallS = float64(i) * 1e-6
 		r.Warnings = []string{"warning number " + strconv.Itoa(i%1000)}
-		r.Privacy.Guarantee = guarantee + " in trial " + strconv.Itoa(i)
+		r.Privacy.Simulated, r.Privacy.Notes = nil, []string{reason + " in trial " + strconv.Itoa(i)}
 		if raw, err = record.Encode(&r); err != nil {
 			t.Fatal(err)
 		}

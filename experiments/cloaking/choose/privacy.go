@@ -18,20 +18,17 @@ func (s *selector) privacy() *experiment.Privacy {
 		"protects the heights only: ages, weights, who is in the data, and the grid are taken as public",
 	}
 	out := &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(p.SelectionEpsilon)),
-		Unit:      fmt.Sprintf("one height changed by at most %s cm", number(p.Sensitivity)),
+		Unit: fmt.Sprintf("one height changed by at most %s cm", number(p.Sensitivity)),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared " +
 			"error; then cloaking (Smith et al. 2018, 2019)",
 		Notes: notes,
 	}
 	if p.Noiseless() {
+		out.State(p.SelectionEpsilon, 0)
 		out.Notes = append(out.Notes, "the selected configuration alone is protected: with epsilon = inf the "+
 			"regression after it has no noise, and its predictions are not to be released")
 	} else {
-		out.Guarantee = fmt.Sprintf("(%s, %s)-DP",
-			number(p.SelectionEpsilon+p.Epsilon), number(p.Delta))
-	}
-	if !p.Noiseless() {
+		out.State(p.SelectionEpsilon+p.Epsilon, p.Delta)
 		p.Solver.Refute(out)
 	}
 	if p.Bound != Exact {
@@ -54,7 +51,7 @@ func (s *selector) privacy() *experiment.Privacy {
 				"through the prior mean, but not through the interval")
 		}
 	}
-	if out.Guarantee != "" && !p.Noiseless() {
+	if out.Simulated != nil && !p.Noiseless() {
 		out.Notes = append(out.Notes, fmt.Sprintf("basic composition of the selection, (%s, 0)-DP, with one "+
 			"release of predictions of the same heights by the selected configuration, (%s, %s)-DP; every further "+
 			"release spends its own budget", number(p.SelectionEpsilon), number(p.Epsilon), number(p.Delta)))

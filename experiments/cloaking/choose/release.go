@@ -190,9 +190,8 @@ func (c configuration) settings() map[string]float64 {
 // releasePrivacy says what is protected, to those who get the choice.
 func (p *selectionPlan) releasePrivacy() *experiment.Privacy {
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(p.choice.Epsilon)),
-		Unit:      fmt.Sprintf("one height changed by at most %s cm", number(p.d)),
+	out := &experiment.Privacy{
+		Unit: fmt.Sprintf("one height changed by at most %s cm", number(p.d)),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error with " +
 			"its exact sensitivity",
 		RNG: "secure",
@@ -204,4 +203,5 @@ func (p *selectionPlan) releasePrivacy() *experiment.Privacy {
 			"predictions made with the choice spend a budget of their own",
 		},
 	}
+	return out.State(p.choice.Epsilon, 0)
 }

@@ -154,12 +154,12 @@ func (c *classifier) guarantee(what string) *experiment.Privacy {
 			experiment.FormatNumber(b.Epsilon/steps), experiment.FormatNumber(b.Delta/steps)))
 	}
 	out := &experiment.Privacy{
-		Guarantee: b.Guarantee(),
-		Unit:      "one training label flipped",
+		Unit: "one training label flipped",
 		Mechanism: "cloaking of each Newton step of the Laplace approximation (Smith et al. 2019, Section 3), " +
 			b.Source(),
 		Notes: append(notes, c.settings.Notes()...),
 	}
+	out.State(b.Epsilon, b.Delta)
 	c.settings.Solver.Refute(out)
 	return out
 }

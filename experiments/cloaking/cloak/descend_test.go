@@ -206,7 +206,7 @@ func TestScalingWithoutTheRoot(t *testing.T) {
 			t.Errorf("%v: noise that is not scaled by %g", scaling, want)
 		}
 		d.NoiseScale = want
-		p := &experiment.Privacy{Guarantee: "(1, 0.01)-DP"}
+		p := new(experiment.Privacy).State(1, 0.01)
 		w.Refute(p)
 		refuted, refused := p.Guarantee == "", w.CheckGuarantee() != nil
 		said := strings.Contains(fmt.Sprint(DesignWarnings([]Quality{QualityOf(ranges[1], d)})), "the square of the largest")

@@ -56,11 +56,6 @@ func (s Steps) Losses(factor float64) []experiment.Loss {
 	return []experiment.Loss{{Law: "gaussian", Size: release.Up(1 / factor), Times: s.Number}}
 }
 
-// Guarantee is the budget in words, such as "(1, 0.01)-DP".
-func (b *GaussianBudget) Guarantee() string {
-	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(b.Epsilon), experiment.FormatNumber(b.Delta))
-}
-
 // Source names the calibration of the noise.
 func (b *GaussianBudget) Source() string {
 	if b.Calibration == mechanism.Analytic {

@@ -79,12 +79,12 @@ func TestStepsCompose(t *testing.T) {
 	}
 }
 
-func TestBudgetInWords(t *testing.T) {
+func TestSourceAndSuspicions(t *testing.T) {
 	b := budget(0.5, 1e-6)
 	hall := &GaussianBudget{b.Budget, mechanism.Hall}
-	if b.Guarantee() != "(0.5, 1e-06)-DP" || !strings.Contains(b.Source(), "Balle and Wang") ||
+	if !strings.Contains(b.Source(), "Balle and Wang") ||
 		!strings.Contains(hall.Source(), "Hall, Rinaldo and Wasserman") {
-		t.Errorf("%q, %q, %q", b.Guarantee(), b.Source(), hall.Source())
+		t.Errorf("%q, %q", b.Source(), hall.Source())
 	}
 	if got := b.Suspicions(1000); got != nil {
 		t.Errorf("delta far below 1/n: %q", got)

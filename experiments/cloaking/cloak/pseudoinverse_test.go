@@ -121,7 +121,7 @@ func TestPseudoInverseLeavesDirectionsOut(t *testing.T) {
 // No guarantee holds with the pseudo-inverse, for any scaling.
 func TestPseudoInverseIsRefuted(t *testing.T) {
 	s := Solver{Algorithm: Gradient, Inverse: Pseudo}
-	p := &experiment.Privacy{Guarantee: "(1, 0.01)-DP"}
+	p := new(experiment.Privacy).State(1, 0.01)
 	s.Refute(p)
 	if p.Guarantee != "" || s.CheckGuarantee() == nil || s.Notes() != nil {
 		t.Errorf("guarantee %q, notes %v", p.Guarantee, s.Notes())

@@ -48,12 +48,12 @@ func (r *predictor) guarantee() *experiment.Privacy {
 			"normalisation and public_low_cm do not apply")
 	}
 	out := &experiment.Privacy{
-		Guarantee: s.Guarantee(),
 		Unit: fmt.Sprintf("one training output changed by at most %s%s", experiment.FormatNumber(r.data.Width),
 			names.Unit),
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + s.Source(),
 		Notes:     append(notes, s.Solver.Notes()...),
 	}
+	out.State(s.Epsilon, s.Delta)
 	s.Solver.Refute(out)
 	if r.data.Kung != nil && s.Normalisation == cloak.AsPublished {
 		out.Refute(cloak.PrivateNormalisation)

@@ -20,7 +20,6 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 	}
 	number := experiment.FormatNumber
 	out := &experiment.Privacy{
-		Guarantee: l.settings.Guarantee(),
 		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other", strings.Join(l.rows.Inputs, ", "),
 			l.rows.Output),
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
@@ -36,6 +35,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 				"release spends another budget",
 		},
 	}
+	out.State(l.settings.Epsilon, l.settings.Delta)
 	if l.Noise.Limited {
 		out.Notes = append(out.Notes, sparse.LimitedNote)
 	}

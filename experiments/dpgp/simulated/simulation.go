@@ -121,8 +121,7 @@ func (s *simulation) privacy() *experiment.Privacy {
 		clipping += ", and clipped_fraction shows it"
 	}
 	out := &experiment.Privacy{
-		Guarantee: s.Guarantee(),
-		Unit:      "one row, input and output, substituted by any other",
+		Unit: "one row, input and output, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
 			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + s.Bound.String(),
 		Notes: []string{
@@ -137,6 +136,7 @@ func (s *simulation) privacy() *experiment.Privacy {
 				"is not covered",
 		},
 	}
+	out.State(s.Epsilon, s.Delta)
 	if s.Strict {
 		out.Withdraw("with strict=true a private output beyond r_y means that there is no result; strict=false clips it")
 	}

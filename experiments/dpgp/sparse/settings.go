@@ -28,11 +28,6 @@ type Budget struct {
 	mechanism.Budget `default:"delta: 1e-4"`
 }
 
-// Guarantee is the budget as a text.
-func (b *Budget) Guarantee() string {
-	return fmt.Sprintf("(%s, %s)-DP", experiment.FormatNumber(b.Epsilon), experiment.FormatNumber(b.Delta))
-}
-
 // NoiseRatio is σ_a/σ_b.
 type NoiseRatio struct {
 	// standard deviation of the noise in A over that in B

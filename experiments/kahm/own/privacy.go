@@ -15,8 +15,7 @@ func rowEpsilon(b *wide.Budget, inputs int) float64 { return float64(inputs) * b
 // guarantee states the protection by noise on rows of that many inputs.
 func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 	number := experiment.FormatNumber
-	return &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, 0)-DP", number(rowEpsilon(b, inputs))),
+	out := &experiment.Privacy{
 		Unit: fmt.Sprintf("one row: all of its inputs (%d), replaced by any others; its class stays",
 			inputs),
 		Mechanism: "Laplace noise on every entry (Kumar, Rossbory, Moser, Freudenthaler 2019; Algorithm 1 without its atom " +
@@ -32,6 +31,7 @@ func guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 				"were is private",
 		},
 	}
+	return out.State(rowEpsilon(b, inputs), 0)
 }
 
 // Privacy states the protection by the noise of a trial that judges; nil without noise.

@@ -14,9 +14,7 @@ func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 	if b.noise == nil {
 		return nil
 	}
-	epsilon, delta := experiment.FormatNumber(b.noise.Epsilon), experiment.FormatNumber(b.noise.Delta)
 	out := &experiment.Privacy{
-		Guarantee: fmt.Sprintf("(%s, %s)-DP", epsilon, delta),
 		Unit:      fmt.Sprintf("%s changed by at most %s", unit, experiment.FormatNumber(b.noise.D)),
 		Mechanism: "optimal entry noise (Kumar, Rossbory, Moser, Freudenthaler 2019; Algorithm 1)",
 		Notes: []string{
@@ -28,6 +26,7 @@ func (b *Builder) Privacy(unit string, clustered bool) *experiment.Privacy {
 			"Laplace noise in floating-point numbers needs snapping or a discrete form before a release (Mironov 2012)",
 		},
 	}
+	out.State(b.noise.Epsilon, b.noise.Delta)
 	leaks, instead := b.Leaks(clustered)
 	if leaks != nil {
 		out.Refute(strings.Join(leaks, ", and "))

@@ -110,10 +110,11 @@ func Fail(r *record.Record, status record.Status, reason string) *record.Record 
 // Records returns the records of a partly finished sweep over the demonstration ledger.
 func Records(t testing.TB) []*record.Record {
 	t.Helper()
-	privacy := &experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one training output changed by at most 100 cm",
-		Mechanism: "cloaking (Hall et al. 2013)", RNG: "seeded", Notes: []string{"inputs are taken as public"}}
-	withdrawn := *privacy
-	withdrawn.Withdraw("the interval is computed from the private heights")
+	stated := (&experiment.Privacy{Unit: "one training output changed by at most 100 cm",
+		Mechanism: "cloaking (Hall et al. 2013)", Notes: []string{"inputs are taken as public"}}).State(1, 0.01)
+	privacy := stated.Judged(false)
+	stated.Withdraw("the interval is computed from the private heights")
+	withdrawn := stated.Judged(false)
 	var out []*record.Record
 	add := func(key, method string, epsilon any, lengthscale float64, values ...float64) {
 		for seed, v := range values {
@@ -124,7 +125,7 @@ func Records(t testing.TB) []*record.Record {
 				r.Privacy = privacy
 			}
 			if method == "sparse" && lengthscale == 25 {
-				r.Privacy = &withdrawn
+				r.Privacy = withdrawn
 			}
 			out = append(out, r)
 		}

@@ -70,7 +70,8 @@ type Comparison struct {
 	TrialKeys []string // of the trials used, in the order of their seeds
 	Classes   record.Classes
 	Warnings  []string
-	Guarantee string // such as "(1, 0.01)-DP", or "no guarantee: ..."; empty without a mechanism
+	// Mechanism is such as "(1, 0.01)-DP per row, seeded", or "no guarantee: ..."; empty for none.
+	Mechanism string
 
 	// Cell is the position of the cell in the ledger: its variants share it.
 	Cell int
@@ -187,7 +188,7 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 }
 
 func samePrivacy(a, b *experiment.Privacy) bool {
-	return a.Guarantee == b.Guarantee && a.Unit == b.Unit && a.Mechanism == b.Mechanism && a.RNG == b.RNG &&
+	return a.Statement() == b.Statement() && a.Unit == b.Unit && a.Mechanism == b.Mechanism && a.RNG == b.RNG &&
 		slices.Equal(a.Notes, b.Notes)
 }
 
@@ -246,16 +247,16 @@ func (e *evidence) collect(records *Records) {
 			e.pairs = records.sample(cl.Left, []*ledger.Side{cl.Right})
 		}
 	}
-	var guarantees []string
+	var mechanisms []string
 	for _, s := range samples {
 		e.TrialKeys = appendNew(e.TrialKeys, s.keys...)
 		e.Warnings = appendNew(e.Warnings, s.warnings...)
 		e.privacy = append(e.privacy, s.privacy...)
 	}
 	for _, p := range e.privacy {
-		guarantees = appendNew(guarantees, p.Statement())
+		mechanisms = appendNew(mechanisms, p.Statement())
 	}
-	e.Guarantee = strings.Join(guarantees, "; ")
+	e.Mechanism = strings.Join(mechanisms, "; ")
 	if len(e.left.values) == 0 {
 		e.Reason = e.left.missing
 		return

@@ -435,9 +435,8 @@ tables:
       - {row: s, published: "10", headline: A, metric: trace_strong}
 `
 	records := traces(t, 2, 2)
-	secure := experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one row", Mechanism: "noise", RNG: "secure"}
-	seeded := secure
-	seeded.RNG = "seeded"
+	stated := (&experiment.Privacy{Unit: "one row", Mechanism: "noise"}).State(1, 0)
+	secure, seeded := *stated.Judged(true), *stated.Judged(false)
 	for _, c := range []struct {
 		name    string
 		privacy []experiment.Privacy
@@ -446,11 +445,11 @@ tables:
 		want    []string
 	}{
 		{"one kind of noise", []experiment.Privacy{secure, secure}, 1, false, []string{
-			"Settings: those of Section 5.", "A: as printed.", "Privacy: (1, 0)-DP; protects one row; noise."}},
+			"Settings: those of Section 5.", "A: as printed.", "Mechanism: (1, 0)-DP for one row; noise."}},
 		{"two kinds, of a part of the variants", []experiment.Privacy{secure, seeded}, 2, true, []string{
 			"Settings: those of Section 5.", "Not part of this sweep: B.", "A: as printed.",
-			"Privacy: (1, 0)-DP; protects one row; noise.",
-			"Privacy: (1, 0)-DP; protects one row; noise. Seeded noise reproduces the paper and protects nobody."}},
+			"Mechanism: (1, 0)-DP for one row; noise.",
+			"Mechanism: (1, 0)-DP for one row; noise. Seeded noise reproduces the paper and protects nobody."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tables, reg := tablesOf(t, text)

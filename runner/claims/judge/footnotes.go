@@ -116,29 +116,27 @@ func tolerances(t *ledger.Table) []string {
 	return out
 }
 
-// privacyNotes returns a line for each unit and mechanism, with all guarantees of the
-// records, and one for each mechanism and reason without a guarantee.
+// privacyNotes returns a line for each unit and mechanism, with all bounds of the
+// records, and one for each mechanism and reason without one.
 func (e *Evaluation) privacyNotes() []string {
 	var out, unguarded []string
-	guarantees := map[string][]string{}
+	bounds := map[string][]string{}
 	for _, p := range e.Privacy {
-		if p.Guarantee == "" {
+		if p.Simulated == nil {
 			unguarded = appendNew(unguarded, fmt.Sprintf("Privacy: %s; %s.", p.Statement(), p.Mechanism))
 			continue
 		}
-		s := fmt.Sprintf("protects %s; %s.", p.Unit, p.Mechanism)
+		s := fmt.Sprintf(" for %s; %s.", p.Unit, p.Mechanism)
 		if p.RNG == "seeded" {
 			s += " Seeded noise reproduces the paper and protects nobody."
 		}
-		if guarantees[s] == nil {
+		if bounds[s] == nil {
 			out = append(out, s)
 		}
-		if !slices.Contains(guarantees[s], p.Guarantee) {
-			guarantees[s] = append(guarantees[s], p.Guarantee)
-		}
+		bounds[s] = appendNew(bounds[s], p.Simulated.Bound())
 	}
 	for i, s := range out {
-		out[i] = "Privacy: " + strings.Join(guarantees[s], ", ") + "; " + s
+		out[i] = "Mechanism: " + strings.Join(bounds[s], ", ") + s
 	}
 	return append(out, unguarded...)
 }

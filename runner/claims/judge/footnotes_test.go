@@ -7,23 +7,27 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Trials that differ in their guarantee alone share a line, and so do those that
-// have none for the same reason.
+// Trials that differ in their bound alone share a line, and so do those that have none for
+// the same reason.
 func TestPrivacyNotes(t *testing.T) {
-	block := func(guarantee, unit, note string) experiment.Privacy {
-		return experiment.Privacy{Guarantee: guarantee, Unit: unit, Mechanism: "noise", RNG: "seeded", Notes: []string{note}}
+	block := func(epsilon float64, unit, note string) experiment.Privacy {
+		out := experiment.Privacy{Unit: unit, Mechanism: "noise", Notes: []string{note}}
+		if epsilon > 0 {
+			out.State(epsilon, 0)
+		}
+		return *out.Judged(false)
 	}
 	e := &Evaluation{Privacy: []experiment.Privacy{
-		block("(1, 0)-DP", "one pixel", "a"), block("(2, 0)-DP", "one pixel", "a"), block("(1, 0)-DP", "one pixel", "b"),
-		block("(1, 0)-DP", "one label", "a"),
-		block("", "one pixel", "no guarantee: the radius is private"), block("", "one label",
+		block(1, "one pixel", "a"), block(2, "one pixel", "a"), block(1, "one pixel", "b"),
+		block(1, "one label", "a"),
+		block(0, "one pixel", "no guarantee: the radius is private"), block(0, "one label",
 			"no guarantee: the radius is private"),
-		block("", "one pixel", "a"),
+		block(0, "one pixel", "a"),
 	}}
 	got := e.privacyNotes()
 	want := []string{
-		"Privacy: (1, 0)-DP, (2, 0)-DP; protects one pixel; noise. Seeded noise reproduces the paper and protects nobody.",
-		"Privacy: (1, 0)-DP; protects one label; noise. Seeded noise reproduces the paper and protects nobody.",
+		"Mechanism: (1, 0)-DP, (2, 0)-DP for one pixel; noise. Seeded noise reproduces the paper and protects nobody.",
+		"Mechanism: (1, 0)-DP for one label; noise. Seeded noise reproduces the paper and protects nobody.",
 		"Privacy: no guarantee: the radius is private; noise.",
 		"Privacy: no guarantee; noise.",
 	}

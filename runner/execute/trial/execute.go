@@ -154,8 +154,11 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	}
 	r.Warnings = append(append(r.Warnings, result.Warnings...), beside...) // never nil: a record has a list
 	noteShared(r, e, shelf)
-	if r.Privacy = privacyOf(job, result.Privacy); r.Privacy != nil && job.Secure {
-		r.Privacy.Withdraw(judgedOnly)
+	if p := result.Privacy; p != nil {
+		if p.Guarantee != "" && p.Simulated == nil {
+			return r.Fail(fmt.Sprintf("a defect in %s: a guarantee in words, without its epsilon and delta", e.Name)), nil
+		}
+		r.Privacy = p.Judged(job.Secure)
 	}
 	if problem := invalid(e, result.Metrics, result.Series); problem != "" {
 		return r.Fail(problem), nil
@@ -201,28 +204,6 @@ func newTrial(e *experiment.Experiment, job Job, progress ProgressFunc) *experim
 		Stream:   streams(e, job),
 		Secure:   job.Secure,
 	}
-}
-
-// judgedOnly is why a trial with secure noise that is no release has no guarantee.
-// With seeded noise the guarantee is that of the mechanism, and nobody takes it for
-// protection.
-const judgedOnly = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
-	"allows, and metrics are computed from the data; what may be published is what --release writes"
-
-// privacyOf adds the source of the noise to an experiment's statement.
-func privacyOf(job Job, privacy *experiment.Privacy) *experiment.Privacy {
-	if privacy == nil {
-		return nil
-	}
-	p := *privacy
-	p.RNG = "seeded"
-	if job.Secure {
-		p.RNG = "secure"
-	}
-	if p.Notes == nil {
-		p.Notes = []string{}
-	}
-	return &p
 }
 
 // panicError is a panic of an experiment. Its text is without the stack, which

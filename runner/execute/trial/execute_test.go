@@ -101,8 +101,7 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		},
 		Folders: map[string]string{"kung": "/data/kung"}, Secure: true,
 	}
-	shared := &experiment.Privacy{Guarantee: "(1, 0)-DP", Unit: "one person",
-		Notes: []string{"ages are public"}} // of all trials of an experiment
+	shared := (&experiment.Privacy{Unit: "one person", Notes: []string{"ages are public"}}).State(1, 0) // of all trials
 	r := execute(t, job, func(_ context.Context, tr *experiment.Trial) (*experiment.Result, error) {
 		tr.Progress(1, 2, "folds") // nobody listens
 		if !maps.Equal(tr.Params, params) || tr.Seed != 7 || tr.Backend != "cuda" || tr.DType != "float32" || !tr.Secure {
@@ -122,7 +121,7 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 		Backend: "cuda", DType: "float32", Status: record.OK, ResultVersion: 1,
 		Metrics: map[string]float64{"y": 1}, Series: map[string]map[string]record.SeriesColumn{"s": {"x": {1, 2}}},
 		Privacy: &experiment.Privacy{Unit: "one person", RNG: "secure", Notes: []string{r.Privacy.Notes[0],
-			"ages are public"}},
+			"ages are public"}, Simulated: &experiment.Simulated{Epsilon: 1, Unit: "one person", Neighbours: "substitute"}},
 		Warnings: []string{"ill-conditioned"}, Timing: r.Timing,
 		Provenance: record.Provenance{Datasets: map[string]string{"kung": "0123"}},
 	}
@@ -146,44 +145,13 @@ func TestNoWarnings(t *testing.T) {
 	}
 }
 
-// Judged with secure noise, a trial has no guarantee: only a release has. From a
-// seed it has that of its mechanism.
-func TestJudgingGuaranteesNothing(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		secure    bool
-		guarantee string
-		want      string // how the statement begins
-	}{
-		{"seeded", false, "(1, 0)-DP", "(1, 0)-DP"},
-		{"secure", true, "(1, 0)-DP", "no guarantee: the noise of a judged trial is drawn in floating point"},
-		{"secure and withdrawn", true, "", "no guarantee: the clusters are private"},
-		{"seeded and withdrawn", false, "", "no guarantee: the clusters are private"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := &experiment.Privacy{Guarantee: "(1, 0)-DP"}
-			if c.guarantee == "" {
-				p.Withdraw("the clusters are private")
-			}
-			r := execute(t, trial.Job{Secure: c.secure}, func(context.Context, *experiment.Trial) (*experiment.Result,
-				error) {
-				return &experiment.Result{Privacy: p}, nil
-			})
-			if got := r.Privacy.Statement(); !strings.HasPrefix(got, c.want) ||
-				(r.Privacy.Guarantee == "") != (c.secure || c.guarantee == "") {
-				t.Errorf("the record states %q, want %q", got, c.want)
-			}
-			if says := strings.Contains(strings.Join(r.Privacy.Notes, "\n"),
-				"what may be published is what --release writes"); says != c.secure {
-				t.Errorf("notes %q", r.Privacy.Notes)
-			}
-		})
-	}
-	none := execute(t, trial.Job{Secure: true}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
-		return &experiment.Result{}, nil
+// A guarantee in words, without its numbers, is a defect of the experiment.
+func TestGuaranteeInWords(t *testing.T) {
+	r := execute(t, trial.Job{}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
+		return &experiment.Result{Privacy: &experiment.Privacy{Guarantee: "(1, 0)-DP"}}, nil
 	})
-	if none.Privacy != nil {
-		t.Errorf("a trial without a mechanism has %+v", none.Privacy)
+	if r.Status != record.Failed || !strings.Contains(*r.Error, "without its epsilon and delta") || r.Privacy != nil {
+		t.Errorf("%s: %v, %+v", r.Status, r.Error, r.Privacy)
 	}
 }
 

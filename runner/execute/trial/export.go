@@ -34,7 +34,6 @@ func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 		noise = []experiment.Noise{}
 	}
 	r.Export = &record.ExportStatement{Format: record.ExportFormat, Noise: noise}
-	r.Privacy = privacyOf(job, export.Privacy)
 	return r, export, nil
 }
 

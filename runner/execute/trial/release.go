@@ -77,13 +77,11 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	if o.Unbooked {
 		r.Release.Budget = record.BudgetUnbooked
 	}
-	// A model holds the same words.
 	release.Privacy.Notes = append(release.Privacy.Notes, o.notes(job)...)
-	r.Privacy = privacyOf(job, release.Privacy)
 	return r, release, nil
 }
 
-// publish computes the output and its record, except for the statement on privacy.
+// publish computes the output and its record.
 func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOptions, progress ProgressFunc,
 	run func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Release, error),
 	check func(*experiment.Experiment, *experiment.Release) error,
@@ -112,7 +110,8 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	if release.Model == nil {
 		r.Series["released"] = releasedColumns(release)
 	}
-	r.Status = record.OK
+	release.Privacy.Publish()
+	r.Status, r.Privacy = record.OK, release.Privacy // of which a model has the words as well
 	if release.Metrics != nil {
 		r.Metrics = release.Metrics
 	}
@@ -161,6 +160,8 @@ func checkRelease(e *experiment.Experiment, r *experiment.Release) error {
 	switch {
 	case r.Privacy == nil:
 		return fmt.Errorf("a defect in %s: a release that does not say what it protects", e.Name)
+	case r.Privacy.Guarantee == "":
+		return fmt.Errorf("a defect in %s: a release without a guarantee", e.Name)
 	case len(r.Noise) == 0:
 		return fmt.Errorf("a defect in %s: a release without noise of the release layer", e.Name)
 	}

@@ -26,7 +26,7 @@ func releasing(f func(*experiment.Trial) (*experiment.Release, error)) *experime
 func good() *experiment.Release {
 	return &experiment.Release{
 		Columns: []string{"x", "prediction"}, Rows: [][]float64{{1, 10}, {2, 20}},
-		Metrics: map[string]float64{"y": 1}, Privacy: &experiment.Privacy{Guarantee: "(1, 0)-DP"}, Warnings: []string{"w"},
+		Metrics: map[string]float64{"y": 1}, Privacy: (&experiment.Privacy{}).State(1, 0), Warnings: []string{"w"},
 		Noise: []experiment.Noise{{Law: "gaussian", Coordinates: 2, Scale: 1, Grid: 0x1p-10}},
 	}
 }
@@ -47,7 +47,7 @@ func TestReleaseRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Status != record.OK || !maps.Equal(r.Metrics, good().Metrics) || r.Series["released"]["prediction"][1] != 20 ||
-		r.Privacy.RNG != "secure" || r.Warnings[0] != "w" || len(rel.Rows) != 2 {
+		r.Privacy.RNG != "secure" || r.Privacy.Guarantee != "(1, 0)-DP" || r.Privacy.Simulated != nil || r.Warnings[0] != "w" || len(rel.Rows) != 2 {
 		t.Errorf("%+v", r)
 	}
 	raw, err := json.Marshal(r)

@@ -136,8 +136,15 @@ func circumstanceColumns() []column {
 		return ofRecord("provenance."+name, text, "", "", func(r *record.Record) any { return orNil(value(&r.Provenance)) })
 	}
 	return []column{
-		private("guarantee", "nothing where none holds; privacy.notes begin with the "+
+		private("guarantee", "nothing: no trial of a sweep is a release; privacy.notes begin with the "+
 			"reason", func(p *experiment.Privacy) string { return p.Guarantee }),
+		private("simulated", "the guarantee that the mechanism would have in a release, such as (1, 0.01)-DP per "+
+			"row, seeded", func(p *experiment.Privacy) string {
+			if p.Simulated == nil {
+				return ""
+			}
+			return p.Statement()
+		}),
 		private("unit", "what may change between neighbours", func(p *experiment.Privacy) string { return p.Unit }),
 		private("mechanism", "", func(p *experiment.Privacy) string { return p.Mechanism }),
 		private("rng", "seeded noise protects nobody", func(p *experiment.Privacy) string { return p.RNG }),

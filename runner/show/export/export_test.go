@@ -217,6 +217,7 @@ func TestParquetReadsBack(t *testing.T) {
 		RMSE      *float64 `parquet:"metric.rmse_cm,optional"`
 		ValueA    *float64 `parquet:"metric.value_at_a,optional"`
 		Guarantee *string  `parquet:"privacy.guarantee,optional"`
+		Simulated *string  `parquet:"privacy.simulated,optional"`
 		Notes     []string `parquet:"privacy.notes,list"`
 		Warnings  []string `parquet:"warnings,list"`
 		WallS     *float64 `parquet:"timing.wall_s,optional"`
@@ -257,14 +258,15 @@ func TestParquetReadsBack(t *testing.T) {
 	equal(t, "metric", *rows[0].RMSE, 0.30000000000000004)
 	equal(t, "a subnormal metric", *rows[0].ValueA, -5e-324)
 	equal(t, "warnings", rows[1].Warnings, []string{"suspect, \"computed\"", "σ is small"})
-	equal(t, "notes", rows[1].Notes, []string{"public inputs"})
-	equal(t, "guarantee", *rows[1].Guarantee, "(1, 0.01)-DP")
+	equal(t, "notes", rows[1].Notes, []string{"no guarantee: seeded noise protects nobody", "public inputs"})
+	equal(t, "mechanism", *rows[1].Simulated, "(1, 0.01)-DP per output, seeded")
 	equal(t, "error", *rows[2].Error, "not positive definite")
 	equal(t, "peak", *rows[0].PeakRSS, 1<<40)
 	equal(t, "datasets", *rows[1].Datasets, `{"kung":"abc"}`)
 	for what, null := range map[string]bool{
 		"epsilon of the other experiment": rows[3].Epsilon == nil, "metric of a failed trial": rows[2].RMSE == nil,
-		"error of a good trial": rows[0].Error == nil, "privacy of none": rows[0].Guarantee == nil,
+		"error of a good trial": rows[0].Error == nil, "privacy of none": rows[0].Simulated == nil,
+		"guarantee of a record of an early version": rows[1].Guarantee == nil,
 		"no GPU":                           rows[0].GPU == nil,
 		"time of a trial that has not run": rows[4].WallS == nil, "metric that another has": rows[1].ValueA == nil,
 	} {

@@ -264,7 +264,7 @@ func note(rec *record.Record) string {
 		parts = append(parts, "Warning: "+w)
 	}
 	if p := rec.Privacy; p != nil {
-		parts = append(parts, fmt.Sprintf("Privacy: %s for %s, by %s; "+
+		parts = append(parts, fmt.Sprintf("Mechanism: %s; unit: %s; %s; "+
 			"rng: %s", p.Statement(), p.Unit, p.Mechanism, p.RNG))
 		parts = append(parts, p.Notes...)
 	}

@@ -57,7 +57,7 @@ type (
 		Every *int `json:"every,omitempty"`
 	}
 	blockPrivacy struct {
-		Guarantee string   `json:"guarantee"`
+		Statement string   `json:"statement"`
 		Unit      string   `json:"unit"`
 		Mechanism string   `json:"mechanism"`
 		RNG       string   `json:"rng"`

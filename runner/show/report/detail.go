@@ -117,7 +117,7 @@ type TrialLine struct {
 	Status              record.Status
 	Seconds             float64
 	Machine             int // number of the machine, from 1
-	Guarantee           string
+	Mechanism           string
 	Remarks             []string // the reason of a failure, and warnings
 }
 
@@ -131,7 +131,7 @@ func (t *TrialTally) Lines() []TrialLine {
 			Machine: t.sources[d.source].machine + 1,
 		}
 		if d.privacy >= 0 {
-			l.Guarantee = t.privacy[d.privacy].Statement()
+			l.Mechanism = t.privacy[d.privacy].Statement()
 		}
 		if d.reason >= 0 {
 			l.Remarks = append(l.Remarks, t.texts.texts[d.reason])

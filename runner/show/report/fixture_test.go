@@ -113,15 +113,20 @@ func (method) Choices() []string { return []string{"standard", "sparse", "nonsta
 
 func registry() *experiment.Registry { return experiment.NewRegistry(regression.Experiment) }
 
-var privacy = experiment.Privacy{Guarantee: "(1, 0.01)-DP", Unit: "one training output changed by at most 100 cm",
-	Mechanism: "cloaking (Hall et al. 2013)", RNG: "seeded",
-	Notes: []string{"hyperparameters are taken as public", "inputs are not protected"}}
+// stated returns the statement of an experiment.
+func stated() *experiment.Privacy {
+	return (&experiment.Privacy{Unit: "one training output changed by at most 100 cm",
+		Mechanism: "cloaking (Hall et al. 2013)",
+		Notes:     []string{"hyperparameters are taken as public", "inputs are not protected"}}).State(1, 0.01)
+}
 
-// unprotected is the block of trials whose guarantee does not hold.
+var privacy = *stated().Judged(false)
+
+// unprotected is the block of trials whose mechanism protects nothing.
 var unprotected = func() experiment.Privacy {
-	p := privacy
+	p := stated()
 	p.Withdraw("the clipping interval and the prior mean are computed from the private heights without noise")
-	return p
+	return *p.Judged(false)
 }()
 
 // demo is a report of the shape that a real sweep gives, with failures.

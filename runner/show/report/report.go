@@ -203,7 +203,7 @@ type value struct {
 	Place                       string // row, column and variant
 	Published, Ours, Difference string
 	Verdict                     judge.Verdict
-	Metric, Guarantee           string
+	Metric, Mechanism           string
 	Trials, Wanted              int
 	Links                       []link
 	More                        int // trials without a link
@@ -360,7 +360,7 @@ func (v *view) value(id string, g *tables.Grid, at, column int) value {
 	fields := g.Lines[at].Fields
 	r := fields[column].Result
 	out := value{ID: id, Ours: fields[column].Text, Verdict: r.Verdict, Metric: r.Metric,
-		Guarantee: r.Guarantee, Published: r.Statement}
+		Mechanism: r.Mechanism, Published: r.Statement}
 	out.Place = strings.Join(slices.DeleteFunc([]string{r.Row, r.Column, r.Variant},
 		func(s string) bool { return s == "" }), " · ")
 	if r.Published != nil {

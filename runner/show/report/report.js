@@ -155,7 +155,7 @@
     const cell = (content, look = "") => element("td", look ? { class: look } : {}, content);
     return element("tr", {}, element("th", { scope: "row" }, record(t)), cell(e.name), cell(element("code", {}, text), "sentence"),
       cell(String(t.seed), "right"), cell(badge(t.status)), cell(t.wall.toFixed(3), "right"),
-      cell(`machine ${d.sources[t.source].machine + 1}`, "whole"), cell(t.privacy < 0 ? "" : d.privacy[t.privacy].guarantee), cell(remarks));
+      cell(`machine ${d.sources[t.source].machine + 1}`, "whole"), cell(t.privacy < 0 ? "" : d.privacy[t.privacy].statement), cell(remarks));
   }
 
   // The table of trials grows from the data: by 300 at a time, or by what a
@@ -251,7 +251,7 @@
       for (const i of new Set(here.map((t) => t.privacy))) {
         if (i < 0) continue;
         const p = d.privacy[i];
-        body.append(element("h3", {}, "Privacy"), definition([["Guarantee", p.guarantee], [p.guarantee.startsWith("no guarantee") ? "Unit" : "Protects", p.unit], ["Mechanism", p.mechanism], ["Randomness", p.rng],
+        body.append(element("h3", {}, "Privacy"), definition([["Mechanism", `${p.statement}; ${p.mechanism}`], ["Unit", p.unit], ["Randomness", p.rng],
           ...p.notes.map((n) => ["Not covered", n])]));
       }
       body.append(element("h3", {}, "All metrics"));
@@ -286,12 +286,12 @@
     if (link.dataset.cell) {
       content = element("p", { class: "big" }, link.closest("details")?.querySelector("summary")?.firstChild.textContent ?? "");
     } else {
-      const [place, ours, measure, , guarantee, remarks] = [...behind.cells].map((c) => c.textContent.trim());
+      const [place, ours, measure, , mechanism, remarks] = [...behind.cells].map((c) => c.textContent.trim());
       title = place || row.closest("section").getAttribute("aria-label");
       metric = measure;
       content = element("div", { class: "big" }, definition([["Published", behind.dataset.published || "no value"], ["Ours", ours],
         ...(behind.dataset.difference ? [["Difference", behind.dataset.difference]] : []), ["Verdict", badge(behind.dataset.verdict)],
-        ["Measure", element("code", {}, measure)], ...(guarantee ? [["Guarantee", guarantee]] : []), ...(remarks ? [["Remarks", remarks]] : [])]));
+        ["Measure", element("code", {}, measure)], ...(mechanism ? [["Mechanism", mechanism]] : []), ...(remarks ? [["Remarks", remarks]] : [])]));
     }
     show(content, title, list.map(trial), metric, data().more[id] ?? 0);
     opened = link;

@@ -158,7 +158,7 @@ func TestEverythingIsEscaped(t *testing.T) {
 	reason := evil
 	d.Trials.Add(evil, experiment.Params{evil: evil}, 0,
 		&record.Record{Status: record.Failed, Error: &reason, Warnings: []string{evil},
-			Privacy:    &experiment.Privacy{Guarantee: evil, Unit: evil, Mechanism: evil, RNG: evil, Notes: []string{evil}},
+			Privacy:    (&experiment.Privacy{Unit: evil, Mechanism: evil, Notes: []string{evil}}).State(1, 0).Judged(false),
 			Provenance: record.Provenance{Version: evil, CPU: evil, Datasets: map[string]string{evil: evil}}})
 	d.Metrics[0].Experiment, d.Metrics[0].Metrics[0] = evil, evil
 	page := render(t, d)
@@ -440,7 +440,7 @@ func TestDataOfTrialsIsBounded(t *testing.T) {
 			}
 		}
 		Texts   []string
-		Privacy []struct{ Guarantee string }
+		Privacy []struct{ Statement string }
 		Trials  [][]any
 		Cells   map[string][]int
 	}

@@ -205,7 +205,7 @@ type PrivacyGroup struct {
 
 // addPrivacy returns the position of the block, -1 for one that is not kept.
 func (t *TrialTally) addPrivacy(name string, p *experiment.Privacy) int {
-	id := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{p.Guarantee, p.Unit, p.Mechanism, p.RNG}, p.Notes...)))
+	id := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{p.Statement(), p.Unit, p.Mechanism, p.RNG}, p.Notes...)))
 	at, known := t.privacyOf[id]
 	if !known {
 		at = -1

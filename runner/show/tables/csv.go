@@ -17,7 +17,7 @@ var csvHeader = []string{
 	"published_text", "published_value", "published_uncertainty",
 	"ours_mean", "ours_standard_error", "ours_trials", "trials_wanted",
 	"holds_op", "holds_value", "difference", "verdict", "reason", "settings_stated",
-	"reference_value", "reference_tolerance", "reference_ok", "guarantee", "note", "warnings", "trial_keys",
+	"reference_value", "reference_tolerance", "reference_ok", "mechanism", "note", "warnings", "trial_keys",
 	"minus_experiment", "minus_metric", "minus_mean", "blas_class",
 	"settings", "assumptions", "data", "stand_in", "headline", "counts_as", "entry", "primary",
 	"draws", "standard_deviation", "degrees_of_freedom", "band", "tolerance", "expected_inside",
@@ -66,7 +66,7 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 	} else {
 		line = append(line, "", "", "")
 	}
-	line = append(line, Inert(r.Guarantee), r.Note, Inert(strings.Join(r.Warnings, "; ")), strings.Join(r.TrialKeys, " "))
+	line = append(line, Inert(r.Mechanism), r.Note, Inert(strings.Join(r.Warnings, "; ")), strings.Join(r.TrialKeys, " "))
 	if m := r.Minus; m != nil {
 		line = append(line, m.Experiment, m.Metric, csvNumber(m.Mean))
 	} else {

@@ -47,7 +47,7 @@ type jsonCell struct {
 	SettingsStated bool                  `json:"settings_stated"`
 	Note           string                `json:"note"`
 	Reference      *judge.ReferenceCheck `json:"reference"`
-	Guarantee      string                `json:"guarantee"`
+	Mechanism      string                `json:"mechanism"`
 	Warnings       []string              `json:"warnings"`
 	TrialKeys      []string              `json:"trial_keys"`
 
@@ -105,7 +105,7 @@ func toJSON(e *judge.Evaluation) jsonTable {
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement, Metric: r.Metric,
 			Unit: r.Unit, Published: r.Published, Ours: r.Ours, Minus: r.Minus, Holds: r.Holds, Difference: r.Difference,
 			Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated(), Note: r.Note, Reference: r.Reference,
-			Guarantee: r.Guarantee, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys), Classes: r.Classes,
+			Mechanism: r.Mechanism, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys), Classes: r.Classes,
 			Assumed: notNil(r.Assumed), StandIn: r.StandIn, Headline: r.Headline, CountsAs: countsAs(r), Entry: r.Entry,
 			Primary: r.Primary, Draws: r.Draws, Tolerance: r.Tolerance, Test: r.Test}
 		c.Settings, c.Data = settingsAndData(r)
