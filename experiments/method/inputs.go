@@ -47,14 +47,18 @@ func (r InputRange) Of(inputs int, simulated float64) (low, high []float64, err 
 	return low, high, nil
 }
 
-// Warnings returns how many of the rows x lie outside of the range. They depend on the data:
+// Warnings returns how many of the rows x lie outside of the range, and whether it is that of the rows. They depend on the data:
 // they are for judging, and no part of a release.
 func (r InputRange) Warnings(rows *Rows) []string {
 	low, high, err := r.Of(len(rows.Inputs), 1)
 	if err != nil { // the range is refused elsewhere
 		return nil
 	}
-	return table.BeyondWarnings(rows.X, rows.Inputs, low, high, "the public range")
+	out := table.BeyondWarnings(rows.X, rows.Inputs, low, high, "the public range")
+	if warning := table.ReadOffWarning(rows.X, rows.Inputs, low, high); warning != "" {
+		out = append(out, warning)
+	}
+	return out
 }
 
 // Check refuses an empty range, and one that is needed and not given.

@@ -79,10 +79,10 @@ func TestWarnings(t *testing.T) {
 		low, high []float64
 		want      []string
 	}{
-		{"inside", []float64{0}, []float64{199}, nil},
+		{"inside", []float64{0}, []float64{200}, nil},
 		{"one end for all", []float64{1}, []float64{150},
 			[]string{outside(50, "a", "1 to 150"), outside(1, "b", "1 to 150")}},
-		{"one for each", []float64{0, 0, 8}, []float64{199, 1, 9}, []string{outside(200, "c", "8 to 9")}},
+		{"one for each", []float64{0, 0, 8}, []float64{200, 1, 9}, []string{outside(200, "c", "8 to 9")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := InputRange{Low: experiment.SeveralOf[None](c.low...), High: experiment.SeveralOf[None](c.high...)}

@@ -99,7 +99,18 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 	} else {
 		r.Values, err = data.Numbers(c.Output)
 	}
+	if err == nil && c.Range != nil && c.Range.given() && !t.ForOthers() && len(r.Values) > 0 {
+		if warning := ReadOffWarning(r.Output, r.Values, c.Range.Low, c.Range.High); warning != "" {
+			r.Suspect = append(r.Suspect, warning)
+		}
+	}
 	return r, err
+}
+
+// ReadOffWarning is [table.ReadOffWarning] of one column.
+func ReadOffWarning(name string, values []float64, low, high End) string {
+	return table.ReadOffWarning(mat.NewDense(len(values), 1, values), []string{name}, []float64{low.Number},
+		[]float64{high.Number})
 }
 
 // setRange sets the public range of the output; nil stands for classes.

@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -124,6 +125,9 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 		} else {
 			p.Columns["input_"+column] = values
 		}
+	}
+	if warning := method.ReadOffWarning(d.Output, output, d.Low, d.High); warning != "" && !t.ForOthers() {
+		p.Warnings = append(p.Warnings, warning)
 	}
 	p.Clip(output, d.Low.Number, d.High.Number-d.Low.Number)
 	p.High = d.High.Number // free of rounding

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -19,6 +21,9 @@ const nearlyConstant = 0.99
 // file that look like identifiers of persons.
 func (d *Data) ColumnWarnings() []string {
 	var out []string
+	for _, i := range d.identifiers {
+		out = append(out, "computed but suspect: "+i.String())
+	}
 	for _, name := range d.Constant {
 		out = append(out, fmt.Sprintf("computed but suspect: the input %q has the same value in all rows, so that no "+
 			"prediction depends on it", name))
@@ -32,9 +37,6 @@ func (d *Data) ColumnWarnings() []string {
 			out = append(out, fmt.Sprintf("computed but suspect: the input %q has one value in %d of %d rows: hardly any "+
 				"prediction depends on it", name, most, n))
 		}
-	}
-	for _, i := range d.identifiers {
-		out = append(out, "computed but suspect: "+i.String())
 	}
 	return out
 }
@@ -125,6 +127,40 @@ func BeyondWarnings(x *mat.Dense, names []string, low, high []float64, rangeName
 		}
 	}
 	return out
+}
+
+// ReadOffWarning names the columns of x (N×d) of which an end of the range that is given as public is the
+// smallest or the largest value of the data: it was probably read off them. Ends of one digit, such as 0
+// or 100, are passed over, because data often reach these. Empty for none.
+func ReadOffWarning(x *mat.Dense, names []string, low, high []float64) string {
+	lows, highs := Ranges(x)
+	var found []string
+	for j, name := range names {
+		switch atLow, atHigh := low[j] == lows[j] && !round(low[j]), high[j] == highs[j] && !round(high[j]); {
+		case atLow && atHigh:
+			found = append(found, fmt.Sprintf("of %q is %g to %g, the smallest and the largest value", name, low[j], high[j]))
+		case atLow:
+			found = append(found, fmt.Sprintf("of %q begins at %g, the smallest value", name, low[j]))
+		case atHigh:
+			found = append(found, fmt.Sprintf("of %q ends at %g, the largest value", name, high[j]))
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	const most = 5
+	if more := len(found) - most; more > 0 {
+		found = append(found[:most], fmt.Sprintf("and so do those of %d more columns", more))
+	}
+	return "computed but suspect: the public range " + strings.Join(found, "; that ") + " of the data: a range that was read " +
+		"off them tells about single rows, and is not public; take one that was known before, or release one " +
+		"(run release stats)"
+}
+
+// round reports whether a number has one digit that is not 0.
+func round(v float64) bool {
+	digits, _, _ := strings.Cut(strconv.FormatFloat(math.Abs(v), 'e', -1, 64), "e")
+	return len(digits) == 1
 }
 
 // Ranges returns the minimum and the maximum of each column of x.

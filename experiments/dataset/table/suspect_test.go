@@ -62,3 +62,18 @@ func TestBeyondWarnings(t *testing.T) {
 		t.Errorf("%v %v", low, high)
 	}
 }
+
+// A range is taken for one of the data where an end is an extreme that is not round.
+func TestReadOffWarning(t *testing.T) {
+	x := mat.NewDense(3, 5, []float64{0, 18, -1.5, 100, 0, 9, 30, 2, 9, 25, 4, 88, 3, 9, 11})
+	names := []string{"a", "b", "c", "d", "e"}
+	got := ReadOffWarning(x, names, []float64{0, 18, -1.5, 9, -1}, []float64{9, 88, 4, 100, 25})
+	const want = `computed but suspect: the public range of "b" is 18 to 88, the smallest and the largest value; that of "c" ` +
+		`begins at -1.5, the smallest value; that of "e" ends at 25, the largest value of the data: a range`
+	if !strings.HasPrefix(got, want) {
+		t.Error(got)
+	}
+	if got := ReadOffWarning(x, names[:2], []float64{-0.1, 17}, []float64{9.5, 89}); got != "" {
+		t.Error(got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
@@ -81,6 +82,8 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 	}
 	if j.Ranges.Observed {
 		suspect("low and high are not given: the range of each input is that of the training rows, which is no public number")
+	} else if warning := table.ReadOffWarning(j.X, j.Names, j.Ranges.Low, j.Ranges.High); warning != "" {
+		out = append(out, warning)
 	}
 	if j.Clipped > muchClipped {
 		suspect("%.3g %% of the values are beyond the range of their input, and count as its end", 100*j.Clipped)
