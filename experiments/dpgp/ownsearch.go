@@ -408,7 +408,7 @@ func (s *ownSearch) publish(
 		return nil, err
 	}
 	privacy := s.guarantee()
-	privacy.RNG = "secure"
+	privacy.Publish()
 	privacy.Notes = append(privacy.Notes,
 		"the choice is drawn by exact Bernoulli trials; utilities are sums of whole numbers")
 	c := s.candidates[i]

@@ -269,7 +269,7 @@ func publish(
 	ctx context.Context, t *experiment.Trial, l Learner, p *Publication, rows *Part, source *release.Source,
 ) (*experiment.Release, error) {
 	privacy := l.Guarantee()
-	privacy.RNG = "secure" // there is no release with another
+	privacy.Publish()
 	privacy.Notes = slices.Concat(privacy.Notes, p.Notes,
 		[]string{"splits and repeats have no part in a release", release.ExactNoise})
 	out, err := p.Publish(ctx, rows, privacy, source)

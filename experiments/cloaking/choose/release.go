@@ -194,7 +194,6 @@ func (p *selectionPlan) releasePrivacy() *experiment.Privacy {
 		Unit: fmt.Sprintf("one height changed by at most %s cm", number(p.d)),
 		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by cross-validated squared error with " +
 			"its exact sensitivity",
-		RNG: "secure",
 		Notes: []string{
 			"protects the heights only: ages, weights, who is in the data, and the grid are taken as public",
 			fmt.Sprintf("heights were clipped to [%s, %s] cm", number(p.data.Low), number(p.data.High)),
@@ -203,5 +202,6 @@ func (p *selectionPlan) releasePrivacy() *experiment.Privacy {
 			"predictions made with the choice spend a budget of their own",
 		},
 	}
-	return out.State(p.choice.Epsilon, 0)
+	out.State(p.choice.Epsilon, 0).Publish()
+	return out
 }

@@ -179,7 +179,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 		return nil, err
 	}
 	privacy := guarantee(&p.Budget, columns)
-	privacy.RNG = "secure" // there is no release with another
+	privacy.Publish()
 	privacy.Notes = append(privacy.Notes, release.ExactNoise,
 		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+
 			"the order of the rows, which is that of their noisy values; another release spends another budget")
