@@ -101,11 +101,16 @@ func (p Person) Unit(parts string) string {
 	if !p.Given() {
 		return "one row, " + parts + ", substituted by any other"
 	}
+	return fmt.Sprintf("%s, %s, substituted by any other", p.Whom(), parts)
+}
+
+// Whom describes the person whom a guarantee protects.
+func (p Person) Whom() string {
 	rows := "1 row"
 	if p.RowsPerPerson != 1 {
 		rows = fmt.Sprintf("%d rows", p.RowsPerPerson)
 	}
-	return fmt.Sprintf("one person (%s) with at most %s, %s, substituted by any other", p.Person, rows, parts)
+	return fmt.Sprintf("one person (%s) with at most %s", p.Person, rows)
 }
 
 // Invalid is the setting of the treatment of invalid values.

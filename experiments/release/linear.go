@@ -20,15 +20,16 @@ type Linear struct {
 const smallestChange = 0x1p-1010
 
 // NewLinear describes the query Qx where the protected unit moves one element of
-// x by at most change, and |x_j| ≤ largest_j.
+// x by at most change, or where units is not nil all of its elements, each as often as it is there, and
+// |x_j| ≤ largest_j.
 //
-// The sensitivity is change·max_j ‖q_j‖ of the matrix that is applied, because nothing
+// The sensitivity is change·max_j ‖q_j‖ of the matrix that is applied, or change·[LargestMove], because nothing
 // certifies how a matrix was designed. Rounding errors are bounded: a computed sum
 // of N products is off by at most γ_N Σ_j |Q_ij x_j|, γ_N = Nu/(1 − Nu), u = 2^-53,
 // in any order and with or without fused operations (Higham, "Accuracy and
 // stability of numerical algorithms", 2002, Eq. 3.5), and by the smallest float64
 // a product that underflows.
-func NewLinear(what string, q *mat.Dense, change float64, largest []float64) (*Linear, error) {
+func NewLinear(what string, q *mat.Dense, change float64, units [][]int, largest []float64) (*Linear, error) {
 	r, n := q.Dims()
 	if len(largest) != n {
 		return nil, fmt.Errorf("a defect: %d bounds for %d private numbers", len(largest), n)
@@ -37,13 +38,7 @@ func NewLinear(what string, q *mat.Dense, change float64, largest []float64) (*L
 	if !finite(q.RawMatrix().Data) || !finite(largest) {
 		return nil, fmt.Errorf("%s: the public matrix is not finite", what)
 	}
-	norm := 0.0
-	for j := range n {
-		norm = max(norm, norm2(mat.Col(nil, j, q)))
-	}
-	// Nrm2 is off by a few units in the last place for each of its r terms.
-	slack := 1 + float64(r+8)*0x1p-51
-	l.query.Change = Up(change * norm * slack)
+	l.query.Change = Up(change * LargestMove(q, units))
 	if l.query.Change > 0 && l.query.Change < smallestChange {
 		const advice = "bring the data to a scale nearer one"
 		return nil, fmt.Errorf("%s: a sensitivity of %g is too small for double precision: %s", what, l.query.Change, advice)
@@ -61,7 +56,7 @@ func NewLinear(what string, q *mat.Dense, change float64, largest []float64) (*L
 		errs[i] = gamma*size + float64(n)*math.SmallestNonzeroFloat64
 	}
 	// Nrm2 scales: squares of such small numbers would underflow.
-	l.query.Error = Up(norm2(errs) * slack)
+	l.query.Error = Up(norm2(errs) * normSlack(r))
 	return l, nil
 }
 

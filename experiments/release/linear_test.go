@@ -89,7 +89,7 @@ func TestLinear(t *testing.T) {
 	for name, p := range problems(rand.New(rand.NewPCG(13, 14))) {
 		t.Run(name, func(t *testing.T) {
 			r, n := p.q.Dims()
-			l, err := NewLinear("products", p.q, change, p.largest)
+			l, err := NewLinear("products", p.q, change, nil, p.largest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestLinearSize(t *testing.T) {
 			p.largest[j] = rng.ExpFloat64()
 			p.x[j] = math.Copysign(p.largest[j], p.q.At(0, j))
 		}
-		l, err := NewLinear("sum", p.q, 1, p.largest)
+		l, err := NewLinear("sum", p.q, 1, nil, p.largest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,17 +183,17 @@ func TestLinearRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m := mat.DenseCopyOf(q)
 			m.Set(1, 1, c.at)
-			if _, err := NewLinear("products", m, 1, c.largest); err == nil {
+			if _, err := NewLinear("products", m, 1, nil, c.largest); err == nil {
 				t.Error("accepted")
 			}
 		})
 	}
 	// Denormal numbers have too few digits for bounds.
-	if _, err := NewLinear("products", mat.NewDense(1, 1, []float64{1e-308}), 0.01, []float64{1}); err == nil {
+	if _, err := NewLinear("products", mat.NewDense(1, 1, []float64{1e-308}), 0.01, nil, []float64{1}); err == nil {
 		t.Error("a denormal sensitivity is accepted")
 	}
 	bounds := []float64{1, 0, 2}
-	l, err := NewLinear("products", q, 1, bounds)
+	l, err := NewLinear("products", q, 1, nil, bounds)
 	if err != nil {
 		t.Fatal(err)
 	}

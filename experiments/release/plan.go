@@ -21,6 +21,9 @@ type Plan struct {
 	// Private are the rows that are protected, as they were read: not clipped. A row of NaN is an
 	// empty place, which contributes nothing.
 	Private *mat.Dense
+	// People are the persons behind those of a release that protects a part of their rows; nil where one row is protected.
+	// Of whole rows, those of a person stand together.
+	People *table.People
 	// Spending is the budget of the rows that the release takes.
 	Spending experiment.Spending
 	// Publish clips the rows and makes the release of them. It may be called with
@@ -83,7 +86,7 @@ func (d Data) Plan(unit string, spending experiment.Spending,
 		p.Spending.Row, p.Spending.Units = dataset.CanonicalRows(d.Inputs, account), experiment.UnitsOfARow()
 		p.Private = d.places()
 	case experiment.UnitOutput:
-		p.Private = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output))
+		p.Private, p.People = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output)), d.People
 	}
 	if d.People != nil {
 		p.Spending.Rows = d.People.Count

@@ -57,6 +57,9 @@ func checkClassification(s *classificationSettings) error {
 	if err := s.CheckOwn(s.own(), s.Method); err != nil {
 		return err
 	}
+	if err := s.own().CheckPerson(&s.Solver); err != nil {
+		return err
+	}
 	rows := 0 // not known before the file is read
 	if !s.Rows.Is(AllRows) {
 		if rows = s.Rows.Number; s.Folds.Folds > rows {
@@ -82,17 +85,14 @@ func newValidation(t *experiment.Trial, s *classificationSettings) (*validation,
 	if err != nil {
 		return nil, err
 	}
-	if s.Folds.Folds > len(d.labels) {
-		return nil, cloak.FoldsError(s.Folds.Folds, len(d.labels))
+	folds, err := s.Folds.Of(d.people, len(d.labels), t.Stream)
+	if err != nil {
+		return nil, err
 	}
 	// A release must not say so: whether it fails would depend on a single label.
 	if share := positiveShare(d.labels); share == 0 || share == 1 {
 		return nil, fmt.Errorf("all %d rows are of one class of %q: there is nothing to tell apart", len(d.labels),
 			d.output)
-	}
-	folds, err := s.Folds.Of(len(d.labels), t.Stream)
-	if err != nil {
-		return nil, err
 	}
 	c, err := newClassifier(t, &s.ClassifierSettings, s.Method)
 	return &validation{classifier: c, data: d, folds: folds}, err
@@ -180,6 +180,7 @@ func (v *validation) prepareFold(ctx context.Context, i int) (*publicFit, []floa
 	if err != nil {
 		return nil, nil, err
 	}
+	p.units = cloak.UnitsOf(v.data.people, f.Train, p.inputs.Of)
 	return p, labels, nil
 }
 
@@ -212,9 +213,9 @@ func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classifi
 	}
 	return &experiment.Outcome[classificationMetrics]{
 		Metrics: m, Series: v.series(probability, accuracy),
-		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output),
+		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output), d.own,
 			"the folds of a cross-validation compose: each trains on most of the labels"),
-		Warnings: slices.Concat(v.warnings(fits...), d.notes(), v.suspicions(&m)),
+		Warnings: slices.Concat(v.warnings(fits...), d.notes(), d.judged, v.suspicions(&m)),
 	}, nil
 }
 
@@ -303,7 +304,7 @@ func (v *validation) suspicions(m *classificationMetrics) []string {
 			"class, %.3g; %s", m.Accuracy, m.Majority, advice))
 	}
 	if v.scale > 0 {
-		out = append(out, v.settings.Suspicions(len(v.data.labels))...)
+		out = append(out, v.settings.Suspicions(v.data.units())...)
 	}
 	return out
 }

@@ -119,8 +119,8 @@ func laplaceMemory(m cloak.Method, n int) int64 {
 }
 
 // privacy describes the protection by a release of one fit; nil without noise. what are the
-// experiment's words for the labels, such as "whether a loan defaulted".
-func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
+// experiment's words for the labels, such as "whether a loan defaulted"; own is nil where the data have no persons.
+func (c *classifier) privacy(what string, own *cloak.OwnData, notes ...string) *experiment.Privacy {
 	if c.scale == 0 {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 		record = "this record itself is not private: its metrics are computed from the labels without noise; noise " +
 			"covers the noisy predictions of one fit alone"
 	}
-	out := c.guarantee(what)
+	out := c.guarantee(what, own)
 	out.Notes = slices.Concat([]string{
 		record, "every draw is a release of its own and spends the whole budget again",
 		"hyperparameters are taken as public; the guarantee does not cover choosing them by looking at the labels",
@@ -139,7 +139,7 @@ func (c *classifier) privacy(what string, notes ...string) *experiment.Privacy {
 }
 
 // guarantee is privacy in words that do not depend on the labels.
-func (c *classifier) guarantee(what string) *experiment.Privacy {
+func (c *classifier) guarantee(what string, own *cloak.OwnData) *experiment.Privacy {
 	b := &c.settings.GaussianBudget
 	notes := []string{
 		"protects the training labels only (" + what + "): inputs and who is in the data are taken as public",
@@ -153,8 +153,12 @@ func (c *classifier) guarantee(what string) *experiment.Privacy {
 		notes = append(notes, fmt.Sprintf("the %d Newton steps each spend (%s, %s), by basic composition", n,
 			experiment.FormatNumber(b.Epsilon/steps), experiment.FormatNumber(b.Delta/steps)))
 	}
+	unit := "one training label flipped"
+	if own != nil {
+		unit = own.Protected(unit, "all their training labels flipped")
+	}
 	out := &experiment.Privacy{
-		Unit: "one training label flipped",
+		Unit: unit,
 		Mechanism: "cloaking of each Newton step of the Laplace approximation (Smith et al. 2019, Section 3), " +
 			b.Source(),
 		Notes: append(notes, c.settings.Notes()...),

@@ -212,7 +212,7 @@ func largestMove(t *testing.T, c *classifier, from float64) (largest float64) {
 		for i, u := range g.Of {
 			sums[u] += labels[i]
 		}
-		next, _, err := c.step(t.Context(), cov.model, [][]float64{f}, sums, "", new(prediction))
+		next, _, err := c.step(t.Context(), &publicFit{inputs: g, cov: cov}, [][]float64{f}, sums, "", new(prediction))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +263,7 @@ func TestStepsShareTheBudget(t *testing.T) {
 			}
 			trialtest.Near(t, "noise of each", c.scale, 2*want, 1e-12)
 			note := fmt.Sprintf("the %d Newton steps each spend (%g, %g)", n, epsilon, delta)
-			if notes := strings.Join(c.privacy("x").Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
+			if notes := strings.Join(c.privacy("x", nil).Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
 				t.Errorf("the notes are %s", notes)
 			}
 			c = classifierFor(t, func(s *stripesSettings) {
@@ -274,7 +274,7 @@ func TestStepsShareTheBudget(t *testing.T) {
 			}
 			trialtest.Near(t, "noise of each, exactly composed", c.scale, 2*want*math.Sqrt(float64(n)), 1e-12)
 			note = fmt.Sprintf("the %d Newton steps compose as Gaussian differential privacy", n)
-			if notes := strings.Join(c.privacy("x").Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
+			if notes := strings.Join(c.privacy("x", nil).Notes, "\n"); (n > 1) != strings.Contains(notes, note) {
 				t.Errorf("the notes are %s", notes)
 			}
 		})

@@ -17,6 +17,8 @@ import (
 type publicFit struct {
 	inputs cloak.Groups
 	cov    *covariances
+	// units are the distinct inputs of the labels of each protected person; nil where one label is protected.
+	units [][]int
 	// first is the release of the first Newton step, where it is calibrated
 	// already.
 	first *cloak.Mechanism
@@ -84,7 +86,7 @@ func (c *classifier) fit(ctx context.Context, p *publicFit, labels []float64, pu
 		if c.source != nil {
 			modes, duals, err = c.publish(ctx, p, modes[0], sums, out)
 		} else {
-			modes, duals, err = c.step(ctx, p.cov.model, modes, sums, purpose, out)
+			modes, duals, err = c.step(ctx, p, modes, sums, purpose, out)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("step %d of the Laplace approximation: %w", out.steps+1, err)
@@ -99,7 +101,7 @@ func (c *classifier) calibrated(ctx context.Context, p *publicFit, mode []float6
 	if err != nil {
 		return nil, err
 	}
-	return cloak.NewLabelMechanism(ranges[0], designs[0], &c.settings.GaussianBudget, c.steps, p.inputs.Count)
+	return cloak.NewLabelMechanism(ranges[0], designs[0], &c.settings.GaussianBudget, c.steps, p.inputs.Count, p.units)
 }
 
 // publish takes a Newton step of a release from a mode.
@@ -131,8 +133,9 @@ const drawsTogether = 16
 // step takes a Newton step from each of the modes. While there is one, its
 // release is drawn as often as there are draws; from then on each draw has a
 // cloaking matrix, a design and a release of its own.
-func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float64, labels []float64, purpose string,
+func (c *classifier) step(ctx context.Context, p *publicFit, modes [][]float64, labels []float64, purpose string,
 	out *prediction) (next [][]float64, duals []*mat.Dense, err error) {
+	m := p.cov.model
 	for first := 0; first < len(modes); first += drawsTogether {
 		block := modes[first:min(first+drawsTogether, len(modes))]
 		ranges, designs, err := c.designs(ctx, m, block,
@@ -143,6 +146,9 @@ func (c *classifier) step(ctx context.Context, m *laplace.Model, modes [][]float
 		steps := make([]*laplace.Step, len(block))
 		err = c.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
 			noise := c.noise(designs[i], out.steps+1, first+i, purpose)
+			if p.units != nil {
+				noise.Scale(cloak.Moves(ranges[i], designs[i], p.units), noise)
+			}
 			steps[i], err = m.Step(ctx, block[i], ranges[i].Labels(ranges[i].Coordinates(labels, noise)))
 			return err
 		})

@@ -101,7 +101,7 @@ func runHMEQ(ctx context.Context, t *experiment.Trial, s *hmeqSettings) (*experi
 
 // loanPrivacy refutes the guarantee of the noise; nil without noise.
 func (c *classifier) loanPrivacy() *experiment.Privacy {
-	out := c.privacy("whether a loan defaulted")
+	out := c.privacy("whether a loan defaulted", nil)
 	if out != nil {
 		out.Refute("which loans are trained on is drawn with weights that follow from the private outcomes")
 	}

@@ -124,6 +124,10 @@ func classificationConditions(t *testing.T, s trialtest.Options) {
 	bases := map[string]func(*classificationSettings){
 		"hmeq": func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](60) },
 	}
+	bases["persons"] = func(s *classificationSettings) {
+		ownClasses(s)
+		s.Person = method.Person{Person: "who", RowsPerPerson: 3}
+	}
 	for name, change := range basesOf(func(s *classificationSettings) (*processMethod, *ClassifierSettings) {
 		return &s.processMethod, &s.ClassifierSettings
 	}) {
@@ -140,7 +144,8 @@ func classificationConditions(t *testing.T, s trialtest.Options) {
 				inert.Held(&s.Dataset, "a base has it"), inert.Held(&s.Predict, "it is for a release"),
 				inert.Values(&s.Inputs, "a", "CLAGE"), inert.Values(&s.Output, "z"), inert.Values(&s.Low, none(0)),
 				inert.Values(&s.High, none(0), none(170)), inert.Values(&s.Rows, experiment.NumberOr[All](50)),
-				inert.Values(&s.Folds.Folds, 3, 5),
+				inert.Values(&s.Person.Person, "who", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
+				inert.Values(&s.Invalid.Invalid, method.Clamp), inert.Values(&s.Folds.Folds, 3, 5),
 				inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous))
 		},
 	}.Check(t)

@@ -50,7 +50,7 @@ func runDigits(
 		Metrics: digitsMetrics{
 			accuracyMetrics: c.accuracyMetrics(fit, truth), Chance: max(high, 1-high), fitMetrics: c.fitMetrics(fit),
 		},
-		Privacy:  c.privacy("whether a digit is above 4"),
+		Privacy:  c.privacy("whether a digit is above 4", nil),
 		Warnings: c.warnings(fit),
 	}, nil
 }

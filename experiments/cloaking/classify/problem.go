@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -99,10 +100,14 @@ type problem struct {
 	classes   []string   // for texts the values of low and high
 	names     []string   // of the inputs
 	output    string
+	own       *cloak.OwnData
+	people    *table.People // the persons behind the N rows; nil where one label is protected
 	dropped   int
+	invalid   int      // rows of the N whose output is none of the two classes
 	of        int      // rows with values, of which inputs are drawn
 	warnings  []string // warnings about the public inputs
 	hidden    bool     // errors show no value: of a release
+	judged    []string // warnings that are no part of a release
 }
 
 // account are the outputs by which the account of the data is found.
@@ -113,7 +118,9 @@ func (d *problem) account() []float64 {
 	values := dataset.ClassValues(d.classes)
 	out := make([]float64, len(d.outputs))
 	for i, v := range d.outputs {
-		out[i] = values[int(v)]
+		if out[i] = math.NaN(); v >= 0 {
+			out[i] = values[int(v)]
+		}
 	}
 	return out
 }
@@ -121,7 +128,8 @@ func (d *problem) account() []float64 {
 // load reads the data of a trial, ordered for a release: the order of a file may follow
 // the labels.
 func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*problem, error) {
-	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput, hidden: t.ForOthers()}
+	d := &problem{file: s.own().IsFile(), low: 0, high: 1, output: hmeqOutput, own: s.own(),
+		hidden: t.ForOthers()}
 	if d.file {
 		d.output, d.low, d.high = table.NameOf(s.Output), s.Low.Number, s.High.Number
 		if d.classes = table.LevelsOf(s.Output); d.classes != nil {
@@ -143,11 +151,18 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	d.names, d.dropped, d.of = data.Names, data.Dropped, len(outputs)
 	d.warnings = cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel)
 	rows := s.drawn(t, d, ordered)
+	if d.people = cloak.People(data.People, rows); d.people != nil {
+		d.judged = data.People.Warnings(s.Person.Person)
+	}
 	d.inputs, d.labels = learn.SelectRows(d.table, rows), make([]float64, len(rows))
 	for i, row := range rows {
 		if d.labels[i], err = d.label(outputs[row]); err != nil {
 			return nil, err
 		}
+	}
+	if d.invalid > 0 {
+		d.judged = append(d.judged, fmt.Sprintf("%d of %d rows have no value of %q, or none of the two classes: each counts as "+
+			"one of the negative class, also where predictions are judged", d.invalid, len(rows), d.output))
 	}
 	return d, d.checkSize(s.Method)
 }
@@ -179,6 +194,10 @@ func (d *problem) label(output float64) (float64, error) {
 	case d.high:
 		return 1, nil
 	}
+	if d.own.Clamped() {
+		d.invalid++
+		return -1, nil
+	}
 	number := experiment.FormatNumber
 	value := "the value " + number(output)
 	if d.hidden {
@@ -190,11 +209,22 @@ func (d *problem) label(output float64) (float64, error) {
 
 // classNote notes which part of the classes is public.
 func (d *problem) classNote() string {
-	if d.classes == nil {
-		return "that every row has one of the two values low and high is taken as public: other values are refused"
+	two, named := "of the two values low and high", ""
+	if d.classes != nil {
+		two, named = "of the two", fmt.Sprintf("class 0 is %s and class 1 is %s; ", d.classes[0], d.classes[1])
 	}
-	return fmt.Sprintf("class 0 is %s and class 1 is %s; that every row has one of the two is taken as public: other "+
-		"values are refused", d.classes[0], d.classes[1])
+	if d.own.Clamped() {
+		return named + "a row with none " + two + " counts as one of the negative class"
+	}
+	return named + "that every row has one " + two + " is taken as public: other values are refused"
+}
+
+// units is the public number of protected units: of persons, or of labels.
+func (d *problem) units() int {
+	if d.people != nil {
+		return d.people.Count
+	}
+	return len(d.labels)
 }
 
 // checkSize refuses more different inputs than a method can have.

@@ -73,6 +73,11 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if err != nil {
 		return nil, err
 	}
+	all := make([]int, len(d.labels))
+	for i := range all {
+		all[i] = i
+	}
+	fit.units = cloak.UnitsOf(d.people, all, fit.inputs.Of)
 	// Steps after the first depend on what is released before them.
 	if fit.first, err = c.calibrated(ctx, fit, make([]float64, len(fit.inputs.Count))); err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	d.warnings = append(slices.Clip(d.warnings), cloak.Extrapolations(s.Predict, points, d.inputs, d.names)...)
 	p := &publication{c, d, fit, points}
 	n, _ := points.Dims()
-	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account()}
+	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account(), People: d.people}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
 		Epsilon: s.Epsilon, Delta: s.Delta, Losses: c.steps.Losses(fit.first.Factor),
 		Mu:   math.Sqrt(float64(c.steps.Number)) / fit.first.Factor, // the steps compose
@@ -131,15 +136,15 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense,
 
 // releasePrivacy says what is protected, to those who get the release.
 func (c *classifier) releasePrivacy(d *problem) *experiment.Privacy {
-	out := c.guarantee(fmt.Sprintf("values of %q", d.output))
+	out := c.guarantee(fmt.Sprintf("values of %q", d.output), d.own)
 	out.Notes = append(out.Notes,
 		fmt.Sprintf("the probability is that of the positive class; inputs (%s) are taken as public",
 			strings.Join(d.names, ", ")),
-		"which rows have a value of the output is taken as public; rows without one had no part in it",
 		d.classNote(),
 		"the folds and draws of a cross-validation have no part in a release",
 		release.ExactNoise,
 		"all predictions follow from one release of the latent function; another release spends another budget",
 	)
+	out.Notes = append(out.Notes, d.own.Notes("a row with no value of the output counts as one of the negative class")...)
 	return out
 }

@@ -91,6 +91,9 @@ type ownData struct {
 	Low method.End `name:"low" default:"none" when:"dataset is not hmeq"`
 	// the output that is the positive class (of your own data, of numbers; both are public)
 	High method.End `name:"high" default:"none" when:"dataset is not hmeq"`
+
+	method.Person  `when:"person: dataset is not hmeq" also:"person: only classes are protected; inputs and who has which row are public"`
+	method.Invalid `when:"invalid: dataset is not hmeq" also:"invalid: a row then counts as one of the negative class; inputs are public, and never clamped"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }

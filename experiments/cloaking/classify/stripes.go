@@ -60,7 +60,7 @@ func (c *classifier) stripes(ctx context.Context, s *stripesSettings) (*experime
 	return &experiment.Outcome[stripesMetrics]{
 		Metrics:  stripesMetrics{c.accuracyMetrics(fit, truth), c.fitMetrics(fit), c.areaMetrics(probabilities, s.Width)},
 		Series:   map[string]experiment.Series{"grid": grid, "training": training},
-		Privacy:  c.privacy("the class of a simulated point"),
+		Privacy:  c.privacy("the class of a simulated point", nil),
 		Warnings: c.warnings(fit),
 	}, nil
 }

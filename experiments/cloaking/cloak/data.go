@@ -10,6 +10,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/readers"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 )
 
@@ -27,6 +28,8 @@ type Problem struct {
 	// output, the sensitivity.
 	Low, High, Width float64
 	Clipped          int // how many outputs were outside
+	// Invalid is how many outputs have no value or none that is finite: each counts as the middle of the interval.
+	Invalid int
 	// Unit is the length in which the kernel's variance is v: as published the standard
 	// deviation of the clipped outputs, which are private, otherwise a quarter of the interval.
 	Unit float64
@@ -37,6 +40,7 @@ type Problem struct {
 	Columns  map[string][]float64
 	Dropped  int           // rows left out for want of a value
 	Warnings []string      // warnings about the public inputs
+	People   *table.People // the persons behind the rows; nil where one output is protected
 	Kung     *readers.Kung // where the data are the census
 }
 
@@ -95,7 +99,7 @@ func censusOf(kung *readers.Kung, x Inputs, h *Heights) *Problem {
 }
 
 // Clip clips the outputs to the interval of that width from low, whose middle
-// becomes the prior mean.
+// becomes the prior mean. One that is NaN counts as the middle, one that is infinite as well.
 func (c *Problem) Clip(output []float64, low, width float64) {
 	c.Low, c.High, c.Width = low, low+width, width
 	c.Prior = low + width/2
@@ -103,11 +107,22 @@ func (c *Problem) Clip(output []float64, low, width float64) {
 	c.Raw = output
 	c.Output = make([]float64, len(output))
 	for i, y := range output {
-		c.Output[i] = min(max(y, c.Low), c.High)
-		if c.Output[i] != y {
+		c.Output[i] = Clipped(y, c.Low, c.High)
+		switch {
+		case math.IsNaN(y) || math.IsInf(y, 0):
+			c.Invalid++
+		case c.Output[i] != y:
 			c.Clipped++
 		}
 	}
+}
+
+// Clipped is an output as it is used: the nearest of the interval, whose middle stands for one that is not finite.
+func Clipped(y, low, high float64) float64 {
+	if math.IsNaN(y) || math.IsInf(y, 0) {
+		return low + (high-low)/2
+	}
+	return min(max(y, low), high)
 }
 
 // SortRows puts the rows into an order of their own, for a release: the order of a
@@ -115,7 +130,7 @@ func (c *Problem) Clip(output []float64, low, width float64) {
 func (c *Problem) SortRows() {
 	order := dataset.Order(c.Inputs, c.Raw)
 	c.Inputs.Copy(learn.SelectRows(c.Inputs, order))
-	c.Output, c.Raw = selected(c.Output, order), selected(c.Raw, order)
+	c.Output, c.Raw, c.People = selected(c.Output, order), selected(c.Raw, order), People(c.People, order)
 }
 
 // selected returns the values at these places.
@@ -177,13 +192,26 @@ func (c *Problem) Predict(matrix *mat.Dense, train []int) []float64 {
 	return out
 }
 
-// ClippingWarnings warns where most outputs are clipped, because the rest is hardly a regression
-// problem.
+// ClippingWarnings warns of outputs that are invalid, and where most are clipped, because the rest is hardly a
+// regression problem.
 func (c *Problem) ClippingWarnings() []string {
-	if 2*c.Clipped <= len(c.Output) {
-		return nil
+	var out []string
+	if c.Invalid > 0 {
+		out = append(out, fmt.Sprintf("%d of %d %s are missing or not finite: each counts as the middle of its range, also "+
+			"where errors are measured", c.Invalid, len(c.Output), c.Names.Outputs))
 	}
-	return []string{"computed but suspect: " + c.ClippingNote()}
+	if 2*c.Clipped > len(c.Output) {
+		out = append(out, "computed but suspect: "+c.ClippingNote())
+	}
+	return out
+}
+
+// Units is the public number of protected units: of persons, or of outputs.
+func (c *Problem) Units() int {
+	if c.People != nil {
+		return c.People.Count
+	}
+	return len(c.Output)
 }
 
 // ClippingNote is how many outputs lie outside the interval.

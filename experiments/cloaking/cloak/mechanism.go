@@ -23,7 +23,8 @@ type Interval struct{ Low, High, Prior float64 }
 // coordinates of B is LLᵀ, so that noise of unit variance in the coordinates of Q has
 // the design's shape there. One output that moves by Δ moves the query by at most
 // Δ·max_j ‖q_j‖, from the matrix Q (r×N) that is applied, and not from the solver's
-// certificate.
+// certificate. The outputs of a person, which all change, move it by at most Δ times the largest norm of a sum of
+// columns with any signs, see [release.LargestMove].
 type Mechanism struct {
 	Directions *design.Range
 	Design     *design.Design
@@ -33,8 +34,10 @@ type Mechanism struct {
 	Within     Interval        // of the outputs; not used for labels
 }
 
-// NewMechanism calibrates the release. It looks at public values alone.
-func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within Interval) (*Mechanism, error) {
+// NewMechanism calibrates the release, of which one output is protected or, where units is not nil, the outputs of each
+// of them. It looks at public values alone.
+func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within Interval, units [][]int) (*Mechanism,
+	error) {
 	s := &Mechanism{Directions: r, Design: d, Within: within}
 	low, high := within.Low-within.Prior, within.High-within.Prior
 	largest := make([]float64, len(d.Lambda))
@@ -42,7 +45,7 @@ func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within I
 		largest[j] = math.Max(math.Abs(low), math.Abs(high))
 	}
 	var err error
-	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(high-low), largest)
+	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(high-low), units, largest)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +53,14 @@ func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within I
 }
 
 // NewLabelMechanism calibrates the release of a Newton step, whose query is Qs: s
-// are sums of labels (±1), counts of them at each distinct input.
-func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps Steps,
-	counts []float64) (*Mechanism, error) {
+// are sums of labels (±1), counts of them at each distinct input. One label is protected or, where units is not nil, all
+// of each of them, which lists the input of each label.
+func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps Steps, counts []float64,
+	units [][]int) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d}
 	var err error
 	if s.Query, err = release.NewLinear("whitened labels of a Newton step", d.Whitened(r), LabelSensitivity,
-		counts); err != nil {
+		units, counts); err != nil {
 		return nil, err
 	}
 	return s, s.calibrate(b, steps)
@@ -76,8 +80,7 @@ func (s *Mechanism) calibrate(b *GaussianBudget, steps Steps) (err error) {
 func (s *Mechanism) Noisy(outputs []float64, source *release.Source) (*mat.Dense, error) {
 	y := make([]float64, len(outputs))
 	for i, v := range outputs {
-		v = min(max(v, s.Within.Low), s.Within.High)
-		y[i] = v - s.Within.Prior
+		y[i] = Clipped(v, s.Within.Low, s.Within.High) - s.Within.Prior
 	}
 	return s.NoisySums(y, source)
 }
@@ -94,6 +97,16 @@ func (s *Mechanism) NoisySums(y []float64, source *release.Source) (*mat.Dense, 
 		return nil, err
 	}
 	return s.Design.Unwhiten(z), nil
+}
+
+// Moves is how far the outputs of a unit move the predictions at most, in the distance by which a design scales its
+// noise, that of the output which moves them the most: 1 where a unit is one output. Where releases are judged, noise is
+// multiplied by it.
+func Moves(r *design.Range, d *design.Design, units [][]int) float64 {
+	if units == nil {
+		return 1
+	}
+	return release.LargestMove(d.Whitened(r), units) / d.MaxMahalanobis
 }
 
 // NoiseSD is the standard deviation of the noise at each of P test points: scale times

@@ -1,6 +1,7 @@
 package cloak
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type OwnData struct {
 	Output  string // name of the column that is predicted and protected
 	// Low and High are public: the range of the output, or its two values.
 	Low, High method.End
+	method.Person
+	method.Invalid
 }
 
 // IsFile reports whether the data are a file of the user's.
@@ -30,15 +33,85 @@ func (o *OwnData) IsFile() bool { return table.Is(o.Dataset) }
 // Settings returns the settings that every method has; predict, if it is a file, has the points at
 // which a release predicts.
 func (o *OwnData) Settings(predict string) method.Settings {
-	out := method.Settings{Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output}}
+	out := method.Settings{Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output},
+		Person: o.Person, Invalid: o.Invalid}
 	if table.Is(predict) {
 		out.Points = predict
 	}
 	return out
 }
 
-// Table returns the columns that are read of a file.
-func (o *OwnData) Table() table.Spec { return o.Settings("").Spec() }
+// Table returns the columns that are read of a file. Inputs are public, and an invalid one is refused, or its row left
+// out where it is missing; a row with an invalid output stays where these are clamped.
+func (o *OwnData) Table() table.Spec {
+	s := o.Settings("").Spec()
+	if o.Clamped() {
+		s.Invalid = table.KeptOthers
+	}
+	return s
+}
+
+// Protected describes the protected unit of a guarantee: one output, as the given text has it, or the outputs of a
+// person, such as "labels flipped".
+func (o *OwnData) Protected(output, outputs string) string {
+	if !o.Given() {
+		return output
+	}
+	return fmt.Sprintf("%s: %s; inputs and which person has which row are public", o.Whom(), outputs)
+}
+
+// Notes explain to the readers of a release which part of the rows is public, and what became of invalid outputs.
+func (o *OwnData) Notes(invalid string) []string {
+	out := []string{"which rows have a value of the output is taken as public; rows without one had no part in it"}
+	if o.Clamped() {
+		out = []string{invalid + "; which ones do is private"}
+	}
+	if o.Given() {
+		out = append(out, fmt.Sprintf("of a person with more than %d rows so many were drawn before anything was computed, "+
+			"independently of others; the guarantee claims nothing for that draw", o.RowsPerPerson))
+	}
+	return out
+}
+
+// CheckPerson refuses a person's sensitivity by norms that leave directions out.
+func (o *OwnData) CheckPerson(s *Solver) error {
+	if o.Given() && s.Algorithm == Gradient && s.Inverse == Pseudo {
+		return errors.New("inverse = pseudo-inverse with person = " + o.Person.Person + ": it leaves directions out of the " +
+			"norms in which a person's rows are added up; use inverse=range")
+	}
+	return nil
+}
+
+// UnitsOf are the columns of a cloaking matrix that each person moves with their outputs, for the rows that it is made
+// for; nil where rows have no persons. The column of a row is its place, or the one that columns has there.
+func UnitsOf(people *table.People, rows, columns []int) [][]int {
+	if people == nil {
+		return nil
+	}
+	units := make([][]int, people.Count)
+	for i, row := range rows {
+		column := i
+		if columns != nil {
+			column = columns[i]
+		}
+		person := people.Of[row]
+		units[person] = append(units[person], column)
+	}
+	return slices.DeleteFunc(units, func(u []int) bool { return u == nil })
+}
+
+// People are the persons behind some of the rows; nil where there are none.
+func People(of *table.People, rows []int) *table.People {
+	if of == nil {
+		return nil
+	}
+	out := *of
+	out.Of = make([]int, len(rows))
+	for i, row := range rows {
+		out.Of[i] = of.Of[row]
+	}
+	return &out
+}
 
 // Columns are the names of the input columns of a file; nil for "*", every numeric one.
 func (o *OwnData) Columns() []string { return o.Table().Names() }
@@ -80,6 +153,10 @@ func (o *OwnData) CheckNoFile(instead string) error {
 		return given("low", o.Low.String())
 	case !o.High.Is(method.Absent):
 		return given("high", o.High.String())
+	case o.Given():
+		return given("person", o.Person.Person)
+	case o.Clamped():
+		return given("invalid", experiment.NameOf(method.Clamp))
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -295,21 +297,29 @@ type Folds struct {
 }
 
 // FoldsError is that of more folds than rows.
-func FoldsError(folds, rows int) error {
-	if rows == 1 {
-		return fmt.Errorf("folds = %d: there is one row, and a cross-validation needs two or more", folds)
+func FoldsError(folds, rows int) error { return tooManyFolds(folds, rows, "row") }
+
+func tooManyFolds(folds, n int, of string) error {
+	if n == 1 {
+		return fmt.Errorf("folds = %d: there is one %s, and a cross-validation needs two or more", folds, of)
 	}
-	return fmt.Errorf("folds = %d: there are %d rows, and there cannot be more folds than rows", folds, rows)
+	return fmt.Errorf("folds = %d: there are %d %ss, and there cannot be more folds than %[3]ss", folds, n, of)
 }
 
-// Of returns the folds of that number of rows; random ones are drawn from the stream
-// "folds".
-func (f *Folds) Of(rows int, stream func(purpose string) *rand.Rand) ([]learn.Fold, error) {
-	switch f.FoldScheme {
-	case Interleaved:
-		return learn.InterleavedFolds(rows, f.Folds)
-	case Random:
-		return learn.RandomFolds(rows, f.Folds, stream("folds"))
-	}
-	return learn.ContiguousFolds(rows, f.Folds)
+// Of returns the folds of that number of rows, or of their persons, whose rows stay together; random ones are drawn
+// from the stream "folds".
+func (f *Folds) Of(people *table.People, rows int, stream func(purpose string) *rand.Rand) ([]learn.Fold, error) {
+	return method.Folds(people, rows, func(n int) ([]learn.Fold, error) {
+		switch {
+		case n < f.Folds && people != nil:
+			return nil, tooManyFolds(f.Folds, n, "person")
+		case n < f.Folds:
+			return nil, FoldsError(f.Folds, n)
+		case f.FoldScheme == Interleaved:
+			return learn.InterleavedFolds(n, f.Folds)
+		case f.FoldScheme == Random:
+			return learn.RandomFolds(n, f.Folds, stream("folds"))
+		}
+		return learn.ContiguousFolds(n, f.Folds)
+	})
 }

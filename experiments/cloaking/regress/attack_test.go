@@ -99,7 +99,7 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 		t.Fatal(err)
 	}
 	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget,
-		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
+		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

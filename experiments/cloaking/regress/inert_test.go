@@ -68,14 +68,15 @@ func basesOf[S any](parts func(*S) (*cloak.Method, *prediction)) map[string]func
 	return out
 }
 
-// waves writes a file with two inputs, x and z, and the output y.
+// waves writes a file with two inputs, x and z, the output y, and ten persons, who, with four rows each; of one row the
+// output is missing.
 func waves(t *testing.T) (path string) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("x,y,z\n")
+	b.WriteString("x,y,z,who\n2,,9,10\n")
 	for i := range 40 {
 		x := float64(i%9) / 2
-		fmt.Fprintf(&b, "%g,%g,%g\n", x, 25+20*math.Sin(x)+float64(i%7), 30-x*float64(i%5))
+		fmt.Fprintf(&b, "%g,%g,%g,%d\n", x, 25+20*math.Sin(x)+float64(i%7), 30-x*float64(i%5), i%10)
 	}
 	return cloaktest.File(t, b.String())
 }
@@ -87,6 +88,10 @@ func TestWhereSettingsApply(t *testing.T) {
 	t.Run("regression", func(t *testing.T) {
 		bases := basesOf(func(s *regressionSettings) (*cloak.Method, *prediction) { return &s.Method, &s.prediction })
 		bases["own file"] = smallOwn
+		bases["persons"] = func(s *regressionSettings) {
+			smallOwn(s)
+			s.Person = method.Person{Person: "who", RowsPerPerson: 3}
+		}
 		inert.Conditions[regressionSettings, regressionMetrics]{
 			Of: Regression(), Run: trialtest.Runs(t, census, Regression()), Bases: bases,
 			Common: func(s *regressionSettings) { s.Folds.Folds, s.Draws = 4, 3 },
@@ -96,7 +101,8 @@ func TestWhereSettingsApply(t *testing.T) {
 					inert.Values(&s.Inputs, "age+weight", "z"), inert.Values(&s.Output, "z"),
 					inert.Values(&s.Low, none(10), none(0)), inert.Values(&s.High, none(170), none(0)),
 					inert.Values(&s.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Folds.Folds, 3, 5),
-					inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous), inert.Values(&s.Draws, 2, 1, 6))
+					inert.Values(&s.Person.Person, "who", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
+					inert.Values(&s.Invalid.Invalid, method.Clamp), inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous), inert.Values(&s.Draws, 2, 1, 6))
 			},
 		}.Check(t)
 	})

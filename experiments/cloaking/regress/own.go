@@ -129,6 +129,7 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	if warning := method.ReadOffWarning(d.Output, output, d.Low, d.High); warning != "" && !t.ForOthers() {
 		p.Warnings = append(p.Warnings, warning)
 	}
+	p.People = data.People
 	p.Clip(output, d.Low.Number, d.High.Number-d.Low.Number)
 	p.High = d.High.Number // free of rounding
 	return p, nil

@@ -75,6 +75,7 @@ type predictor struct {
 	t        *experiment.Trial
 	e        *engine.Engine
 	settings *prediction
+	own      *cloak.OwnData // nil where heights are predicted alone
 	caps     cloak.Caps
 	data     *cloak.Problem
 	scale    float64      // sensitivity times the calibration's factor; 0 for no noise
@@ -288,12 +289,13 @@ func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [
 		return nil, err
 	}
 	for i, d := range designs {
+		scale := r.scale * cloak.Moves(ranges[i], d, cloak.UnitsOf(r.data.People, train[i], nil))
 		out[i] = predictionSet{
 			mean:       projected(ranges[i], out[i].mean, r.data.Prior),
-			noiseSD:    cloak.NoiseSD(d, r.scale),
+			noiseSD:    cloak.NoiseSD(d, scale),
 			directions: ranges[i],
 			design:     d,
-			scale:      r.scale * d.NoiseScale,
+			scale:      scale * d.NoiseScale,
 		}
 	}
 	return out, nil
@@ -345,7 +347,11 @@ func projected(r *design.Range, mean []float64, prior float64) []float64 {
 
 // warnings returns the warnings about a trial with these releases that is computed but suspect.
 func (r *predictor) warnings(releases []predictionSet) []string {
-	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(),
+	var people []string
+	if r.data.People != nil {
+		people = r.data.People.Warnings(r.own.Person.Person)
+	}
+	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), people,
 		method.DroppedWarnings(r.data.Dropped, len(r.data.Output), "an input or the output"))
 }
 

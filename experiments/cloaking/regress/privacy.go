@@ -47,9 +47,13 @@ func (r *predictor) guarantee() *experiment.Privacy {
 		notes = append(notes, "low and high are taken as public, and their middle is the prior mean; sensitivity_cm, "+
 			"normalisation and public_low_cm do not apply")
 	}
+	changed := fmt.Sprintf("changed by at most %s%s", experiment.FormatNumber(r.data.Width), names.Unit)
+	unit := "one training output " + changed
+	if r.own != nil {
+		unit = r.own.Protected(unit, "all their training outputs, each "+changed)
+	}
 	out := &experiment.Privacy{
-		Unit: fmt.Sprintf("one training output changed by at most %s%s", experiment.FormatNumber(r.data.Width),
-			names.Unit),
+		Unit:      unit,
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + s.Source(),
 		Notes:     append(notes, s.Solver.Notes()...),
 	}

@@ -46,6 +46,9 @@ func checkRegression(s *regressionSettings) error {
 	if err := s.CheckOwn(s.own(), s.Method); err != nil {
 		return err
 	}
+	if err := s.own().CheckPerson(&s.Solver); err != nil {
+		return err
+	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
 		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
@@ -59,15 +62,19 @@ func (s *regressionSettings) checkFolds(rows int, names []string) error {
 	if folds > rows {
 		return cloak.FoldsError(folds, rows)
 	}
-	largest := (rows + folds - 1) / folds
+	return s.checkSizes(rows, (rows+folds-1)/folds, rows/folds, names)
+}
+
+// checkSizes refuses what folds of rows, of which the largest and the smallest have so many for testing, cannot have.
+func (s *regressionSettings) checkSizes(rows, largest, smallest int, names []string) error {
 	if largest > cloak.MaxPoints {
 		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use "+
-			"more folds", folds, largest, cloak.MaxPoints)
+			"more folds", s.Folds.Folds, largest, cloak.MaxPoints)
 	}
 	if err := checkPrediction(&s.prediction, s.Method, rows-largest, s.noList(names)); err != nil {
 		return err
 	}
-	if smallest := rows / folds; s.Directions() > smallest {
+	if s.Directions() > smallest {
 		return fmt.Errorf("rank = %s: a fold has only %d test rows; use 1 to %[2]d or full", s.Rank, smallest)
 	}
 	return nil
@@ -89,11 +96,15 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 		return nil, err
 	}
 	rows := len(r.data.Output)
-	if err := s.checkFolds(rows, r.data.Names.Inputs); err != nil {
+	folds, err := s.Folds.Of(r.data.People, rows, t.Stream)
+	if err != nil {
 		return nil, err
 	}
-	folds, err := s.Folds.Of(rows, t.Stream)
-	return &validation{predictor: r, settings: s, folds: folds}, err
+	largest, smallest := 0, rows
+	for _, f := range folds {
+		largest, smallest = max(largest, len(f.Test)), min(smallest, len(f.Test))
+	}
+	return &validation{predictor: r, settings: s, folds: folds}, s.checkSizes(rows, largest, smallest, r.data.Names.Inputs)
 }
 
 // newOwnPredictor reads the census or a user's file.
@@ -102,7 +113,12 @@ func newOwnPredictor(t *experiment.Trial, s *regressionSettings) (*predictor, er
 	if err != nil {
 		return nil, err
 	}
-	return newPredictor(t, &s.prediction, s.Method, problem)
+	r, err := newPredictor(t, &s.prediction, s.Method, problem)
+	if err != nil {
+		return nil, err
+	}
+	r.own = s.own()
+	return r, nil
 }
 
 func runRegression(

@@ -90,7 +90,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		return nil, err
 	}
 	m, err := cloak.NewMechanism(ranges[0], designs[0], &s.GaussianBudget,
-		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior})
+		cloak.Interval{Low: r.data.Low, High: r.data.High, Prior: r.data.Prior},
+		cloak.UnitsOf(r.data.People, r.allRows(), nil))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		warnings: append(r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
 			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
-	return release.Data{Inputs: r.data.Inputs, Output: r.data.Raw}.Plan(experiment.UnitOutput, experiment.Spending{
+	data := release.Data{Inputs: r.data.Inputs, Output: r.data.Raw, People: r.data.People}
+	return data.Plan(experiment.UnitOutput, experiment.Spending{
 		Epsilon: s.Epsilon, Delta: s.Delta, Losses: cloak.OneStep.Losses(m.Factor), Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil
 }
@@ -178,9 +180,9 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 			r.data.Names.Outputs, experiment.FormatNumber(r.data.Low), experiment.FormatNumber(r.data.High),
 			r.data.Names.Unit),
 		"the folds and draws of a cross-validation have no part in a release",
-		"which rows have a value of the output is taken as public; rows without one had no part in it",
 		release.ExactNoise,
 		"the points of this release are predicted together and spend one budget; another release spends another",
 	)
+	out.Notes = append(out.Notes, r.own.Notes("an output that is missing or not finite counts as the middle of the range")...)
 	return out
 }

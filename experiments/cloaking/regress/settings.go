@@ -131,6 +131,9 @@ type ownData struct {
 	// upper end of the public range of the output, to which it is clipped (of your own data,
 	// where it must be given); its length is the sensitivity. It must not be read off the data
 	High method.End `name:"high" default:"none" when:"dataset is not kung"`
+
+	method.Person  `when:"person: dataset is not kung" also:"person: only outputs are protected; inputs and who has which row are public"`
+	method.Invalid `when:"invalid: dataset is not kung" also:"invalid: an output counts as the middle of its range; inputs are public, and never clamped"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }

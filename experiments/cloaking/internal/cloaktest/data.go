@@ -64,17 +64,17 @@ func Digits(t *testing.T, folder string) {
 }
 
 // Classes writes a file of a user's: 60 rows, the class yes (2) where a > 5
-// with a few exceptions, and two rows with a missing value.
+// with a few exceptions, and two rows with a missing value. Twelve persons, who, have five rows each.
 func Classes(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("a,b,class\n,1,1\n3,1,\n")
+	b.WriteString("a,b,class,who\n,1,1,0\n3,1,,0\n")
 	for i := range 60 {
 		class := 1
 		if (i%10 > 5) != (i%17 == 0) {
 			class = 2
 		}
-		fmt.Fprintf(&b, "%d,%g,%d\n", i%10, math.Sin(float64(i)), class)
+		fmt.Fprintf(&b, "%d,%g,%d,%d\n", i%10, math.Sin(float64(i)), class, i%12)
 	}
 	return File(t, b.String())
 }
