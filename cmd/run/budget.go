@@ -24,8 +24,8 @@ func (a *app) budgetCommand() *cobra.Command {
 beside your configuration (or --budget-file), records the spending, with an
 account for each data set and unit of protection: a person with all rows, a whole
 row, the output of a row, or the inputs of a row with a public output. A release
-that would exceed the limit of an account is refused. The limit of a new account is epsilon 10 at delta
-0.1/n.
+that would exceed the limit of an account is refused. The limit of a new account is
+epsilon 10 at delta min(1e-6, 0.01/n) for n rows or persons.
 
 The ledger holds SHA-256 digests of private data, and these commands print their
 first digits. Do not pass their output on to readers of releases.`,
@@ -61,10 +61,9 @@ func (a *app) budgetListCommand(file *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the accounts with their spending and remainder",
-		Long: `List the accounts. "spent" is the joint guarantee of the releases, "sums" are
-the sums of their epsilon and delta; of an account that adds up mu of Gaussian
-differential privacy (rule gdp) only the first counts. "left" is the largest
-Gaussian release that is still allowed.
+		Long: `List the accounts. "spent" is the (epsilon, delta) of all releases together, at the
+delta of the account's limit; "left" is the largest Gaussian release that is still
+allowed, at this delta, and "pure" the largest epsilon of a release without a delta.
 
 The exit status is 0 if there is no ledger yet; see run help exit-codes.`,
 		Example: "  run budget list\n  run budget list --output json",
@@ -90,10 +89,10 @@ type budgetEntries struct {
 // limitEntry is the limit that new accounts get.
 type limitEntry struct {
 	Epsilon float64  `json:"epsilon"`
-	Delta   *float64 `json:"delta"` // null: 0.1/n
+	Delta   *float64 `json:"delta"` // null: budget.AutoDelta
 }
 
-// defaultLimit returns the entry of a limit; a delta of 0 stands for 0.1/n.
+// defaultLimit returns the entry of a limit; a delta of 0 stands for [budget.AutoDelta].
 func defaultLimit(l budget.Limit) limitEntry {
 	if l.Delta == 0 {
 		return limitEntry{Epsilon: l.Epsilon}
@@ -103,7 +102,7 @@ func defaultLimit(l budget.Limit) limitEntry {
 
 func (d limitEntry) String() string {
 	if d.Delta == nil {
-		return fmt.Sprintf("epsilon %s at delta 0.1/n", budget.Shown(d.Epsilon))
+		return fmt.Sprintf("epsilon %s at delta min(1e-6, 0.01/n)", budget.Shown(d.Epsilon))
 	}
 	return fmt.Sprintf("epsilon %s at delta %s", budget.Shown(d.Epsilon), budget.Shown(*d.Delta))
 }
@@ -153,22 +152,21 @@ func budgetTable(a *app, reports []*budget.Report) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "no.\taccount\tlabel\tunit\tn\trule\treleases\tspent\tsums\tlimit\tleft")
+	_, _ = fmt.Fprintln(w, "no.\taccount\tlabel\tunit\tn\treleases\tspent\tlimit\tleft\tpure")
 	for _, r := range reports {
 		_, _ = fmt.Fprintf(
 			w,
-			"%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
+			"%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
 			r.Number,
 			budget.Short(r.Account),
 			orDash(r.Label),
 			r.Unit,
 			rowsOf(r),
-			orDash(string(r.Rule)),
 			r.Releases,
 			amount(r.Spent),
-			amount(r.Basic),
 			amount(r.Limit),
 			leftOf(r),
+			budget.ShownDown(r.LeftPure),
 		)
 	}
 	return w.Flush()
@@ -199,10 +197,8 @@ func leftOf(r *budget.Report) string {
 		return "nothing: the limit is exceeded"
 	case r.Left.Epsilon == 0:
 		return "nothing"
-	case r.Left.Mu == 0:
-		return fmt.Sprintf("(%s, %s)", budget.ShownDown(r.Left.Epsilon), budget.ShownDown(r.Left.Delta))
 	}
-	return fmt.Sprintf("(%s, %s), mu %s", budget.ShownDown(r.Left.Epsilon), budget.ShownDown(r.Left.Delta),
+	return fmt.Sprintf("(%s, %s), mu %s", budget.ShownDown(r.Left.Epsilon), budget.Shown(r.Left.Delta),
 		budget.ShownDown(r.Left.Mu))
 }
 
@@ -282,60 +278,63 @@ func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 }
 
 func (a *app) showAccount(r *budget.Report) error {
-	rules := map[budget.Rule]string{budget.GDP: "gdp: the squares of mu add up to those of the limit",
-		budget.Basic: "basic: epsilons and deltas add up to those of the limit",
-		"":           "fixed by the first release"}
-	withMu := func(v budget.Amount) string {
-		if v.Mu == 0 {
-			return amount(v)
-		}
-		return fmt.Sprintf("%s, mu %s", amount(v), budget.Shown(v.Mu))
-	}
+	by := map[string]string{"pure": ", by the sum of pure epsilons", "gaussian": ", by the sum of squares of mu",
+		"zcdp": ", by the sum of rho"}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"account " + strconv.Itoa(r.Number), r.Account}, {"label", orDash(r.Label)}, {"unit", r.Unit}, {"n", rowsOf(r)},
-		{"rule", rules[r.Rule]}, {"limit", withMu(r.Limit)}, {"spent", withMu(r.Spent)}, {"sums", amount(r.Basic)},
-		{"left", leftOf(r)}, {"releases", strconv.Itoa(r.Releases)},
+		{"limit", amount(r.Limit)}, {"spent", amount(r.Spent) + " at the account's delta" + by[r.Filter]},
+		{"left", leftOf(r)}, {"pure left", budget.ShownDown(r.LeftPure)}, {"releases", strconv.Itoa(r.Releases)},
 	} {
 		_, _ = fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
 	}
 	if err := w.Flush(); err != nil || len(r.Entries) == 0 {
 		return err
 	}
-	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tmu\tnote")
+	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tpure\tmu\trho\tnote")
 	for _, e := range r.Entries {
-		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
-			exactly(e.Delta), exactly(e.Mu), orDash(e.Note))
+		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
+			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, e.RhoDelta), orDash(e.Note))
 	}
 	return w.Flush()
+}
+
+// booked writes an amount with the delta outside of it; a dash for none.
+func booked(amount, delta float64) string {
+	switch {
+	case amount == 0:
+		return "-"
+	case delta == 0:
+		return budget.Shown(amount)
+	}
+	return fmt.Sprintf("%s outside %s", budget.Shown(amount), budget.Shown(delta))
 }
 
 // exactly writes all digits of a number, as the ledger has it.
 func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func (a *app) budgetSetCommand(file *string) *cobra.Command {
-	var epsilon, delta, rule, label string
+	var epsilon, delta, label string
 	var c budget.Change
 	cmd := &cobra.Command{
 		Use:   "set ACCOUNT|default",
-		Short: "Change a limit, a rule or a label, or open an account",
-		Long: `Change the limit of an account, its label, or, before its first release, its
-rule; or, with default, the limit of accounts that are opened from now on.
-ACCOUNT is as for run budget show. Values that are not given stay.
+		Short: "Change a limit or a label, or open an account",
+		Long: `Change the limit of an account or its label; or, with default, the limit of accounts
+that are opened from now on. ACCOUNT is as for run budget show. Values that are not
+given stay. The delta of new accounts is min(1e-6, 0.01/n), for n rows or persons,
+unless a number is given; --delta auto goes back to that.
 
 Where ACCOUNT names the accounts of several units of protection, --unit selects whose
-limit or rule changes; a label is that of all. With --create accounts are opened
+limit changes; a label is that of all. With --create accounts are opened
 before their first release, under the name that releases give with --budget-id: of
 every unit, each with the limit, or of --unit only. A release opens those that are
 missing with the limit of new accounts.
 
-A limit below the spending takes nothing back, but stops further releases. The
-rule gdp adds up mu of Gaussian differential privacy, and takes Gaussian and pure
-(delta 0) releases; basic adds up epsilons and deltas, and takes every release.
+A limit below the spending takes nothing back, but stops further releases.
 
 The exit status is 2 if a value or the account is wrong; see run help exit-codes.`,
 		Example: `  run budget set default --epsilon 3
-  run budget set default --epsilon 3 --delta 0.1/n
+  run budget set default --epsilon 3 --delta auto
   run budget set 1 --epsilon 5 --label 'dose study'
   run budget set patients --epsilon 1 --delta 1e-5 --create
   run budget set patients --unit inputs --epsilon 0.5`,
@@ -350,9 +349,14 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 				if !cmd.Flags().Changed(given.name) {
 					continue
 				}
-				if given.name == "delta" && given.text == "0.1/n" && args[0] == "default" {
-					*given.to = new(float64)
-					continue
+				if given.name == "delta" && args[0] == "default" {
+					switch given.text {
+					case "auto":
+						*given.to = new(float64)
+						continue
+					case "0.1/n":
+						return usagef("--delta is %q, which is the default no more; use auto, for min(1e-6, 0.01/n)", given.text)
+					}
 				}
 				if *given.to, err = limitFlag(given.name, given.text, given.check); err != nil {
 					return err
@@ -361,17 +365,12 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 			if err := checkUnit(cmd, c.Unit); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("rule") {
-				if err := oneOf("rule", rule, budget.Rules()...); err != nil {
-					return err
-				}
-			}
-			c.Account, c.Rule = args[0], budget.Rule(rule)
+			c.Account = args[0]
 			if cmd.Flags().Changed("label") {
 				c.Label = &label
 			}
 			if args[0] == "default" {
-				for _, name := range []string{"unit", "rule", "label", "create"} {
+				for _, name := range []string{"unit", "label", "create"} {
 					if cmd.Flags().Changed(name) {
 						return usagef("--%s: the limit of new accounts has none; give an account instead of default",
 							name)
@@ -384,9 +383,8 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&epsilon, "epsilon", "", "limit of epsilon, above 0")
-	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also 0.1/n")
+	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also auto")
 	flags.StringVar(&c.Unit, "unit", "", "which of the accounts that ACCOUNT names: "+unitNames())
-	flags.StringVar(&rule, "rule", "", "gdp or basic, before the first release")
 	flags.StringVar(&label, "label", "", "a name for the account, for all units; '' removes it")
 	flags.BoolVar(&c.Create, "create", false, "open the accounts, for releases with --budget-id ACCOUNT")
 	return cmd

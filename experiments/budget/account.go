@@ -7,27 +7,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"privkern/experiments/mechanism/loss"
 	"privkern/runner/experiment"
 )
-
-// Rule names the way in which an account adds up releases; see the package comment.
-type Rule string
-
-// The rules.
-const (
-	GDP   Rule = "gdp"   // Σμ² ≤ M²
-	Basic Rule = "basic" // Σε and Σδ
-)
-
-// Rules returns all of them.
-func Rules() []string { return []string{string(GDP), string(Basic)} }
 
 // Limit is the (ε, δ) that all releases of an account stay within together. It is
 // a person's choice and may be changed at any time: totals are kept, and the rest
 // follows from both.
 type Limit struct {
 	Epsilon float64 `json:"epsilon"`
-	// Delta of the default limit may be 0: then that of an account is 0.1/n.
+	// Delta of the default limit may be 0: then that of an account is [AutoDelta].
 	Delta float64 `json:"delta,omitempty"`
 }
 
@@ -36,6 +25,11 @@ type Limit struct {
 // DP-fy ML: a practical guide to machine learning with differential privacy", JAIR
 // 77, 2023, Section 5.2, tier 2).
 const DefaultEpsilon = 10
+
+// AutoDelta returns the δ of the limit of a new account of n rows or persons: min(1e-6, 0.01/n).
+// With a δ of 1/n, publishing one of them that is drawn at random would satisfy the guarantee;
+// this allows it with a chance of a hundredth, and with one in a million for few.
+func AutoDelta(n int) float64 { return min(1e-6, 0.01/float64(n)) }
 
 // Bounds of limits: within them M is computed to 2e-10 (compared with 400 digits),
 // which [muSlack] covers.
@@ -72,14 +66,13 @@ func (l Limit) check() error {
 
 // Entry is one booking.
 type Entry struct {
-	Time       string  `json:"time"` // by the clock of the machine, for people
-	Experiment string  `json:"experiment"`
-	Epsilon    float64 `json:"epsilon"`
-	Delta      float64 `json:"delta"`
-	// Mu counts in an account with the rule [GDP]; elsewhere it is
-	// information, and 0 where the release has none.
-	Mu   float64 `json:"mu"`
-	Note string  `json:"note,omitempty"`
+	Time       string `json:"time"` // by the clock of the machine, for people
+	Experiment string `json:"experiment"`
+	// Epsilon and Delta are the guarantee that the release states.
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	loss.Booked
+	Note string `json:"note,omitempty"`
 }
 
 // Account holds the releases of some data at one unit of protection. Its
@@ -90,8 +83,7 @@ type Account struct {
 	Name    string  `json:"name,omitempty"` // the budget id
 	Label   string  `json:"label,omitempty"`
 	Unit    string  `json:"unit"`
-	Rows    int     `json:"n,omitempty"`    // 0 before the first booking
-	Rule    Rule    `json:"rule,omitempty"` // "" before it is fixed
+	Rows    int     `json:"n,omitempty"` // 0 before the first booking
 	Limit   Limit   `json:"limit"`
 	Entries []Entry `json:"entries"`
 
@@ -128,8 +120,6 @@ func (a *Account) check() error {
 		return fmt.Errorf("its unit is %q", a.Unit)
 	case a.Rows < 0 || a.Rows == 0 && len(a.Entries) > 0:
 		return fmt.Errorf("its n is %d", a.Rows)
-	case a.Rule != GDP && a.Rule != Basic && (a.Rule != "" || len(a.Entries) > 0):
-		return fmt.Errorf("its rule is %q", a.Rule)
 	}
 	if a.Name != "" {
 		if err := CheckName(a.Name); err != nil {
@@ -145,19 +135,27 @@ func (a *Account) check() error {
 		return err
 	}
 	for i, e := range a.Entries {
-		if err := e.check(a.Rule); err != nil {
+		if err := e.check(); err != nil {
 			return fmt.Errorf("entry %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func (e Entry) check(r Rule) error {
-	if err := checkAmount(e.Epsilon, e.Delta, e.Mu); err != nil {
+func (e Entry) check() error {
+	if err := checkGuarantee(e.Epsilon, e.Delta); err != nil {
 		return err
 	}
-	if r == GDP && e.Mu == 0 {
-		return fmt.Errorf("it has no mu")
+	for _, amount := range []struct {
+		name         string
+		value, delta float64
+	}{{"pure", e.Pure, 0}, {"mu", e.Mu, e.MuDelta}, {"rho", e.Rho, e.RhoDelta}} {
+		if !(amount.value >= 0 && amount.value <= maxAmount) {
+			return fmt.Errorf("%s is %s; a number from 0 to %g is required", amount.name, number(amount.value), maxAmount)
+		}
+		if !(amount.delta >= 0 && amount.delta < 1) {
+			return fmt.Errorf("%s_delta is %s; a number from 0 and below 1 is required", amount.name, number(amount.delta))
+		}
 	}
 	for _, text := range []string{e.Time, e.Experiment, e.Note} {
 		if !printable(text) {
@@ -167,19 +165,17 @@ func (e Entry) check(r Rule) error {
 	return nil
 }
 
-// maxAmount bounds ε and μ of a release: larger ones protect nothing, and sums
+// maxAmount bounds ε, μ and ρ of a release: larger ones protect nothing, and sums
 // stay finite.
 const maxAmount = 1e100
 
-// checkAmount refuses numbers that are no guarantee. NaN fails every comparison.
-func checkAmount(epsilon, delta, mu float64) error {
+// checkGuarantee refuses numbers that are no guarantee. NaN fails every comparison.
+func checkGuarantee(epsilon, delta float64) error {
 	switch {
 	case !(epsilon > 0 && epsilon <= maxAmount):
 		return fmt.Errorf("epsilon is %s; a positive number up to %g is required", number(epsilon), maxAmount)
 	case !(delta >= 0 && delta < 1):
 		return fmt.Errorf("delta is %s; a number from 0 and below 1 is required", number(delta))
-	case !(mu >= 0 && mu <= maxAmount):
-		return fmt.Errorf("mu is %s; a number from 0 to %g is required", number(mu), maxAmount)
 	}
 	return nil
 }
@@ -244,7 +240,7 @@ func printable(s string) bool {
 // State is the content of a ledger at one moment. It is a copy: changing it changes
 // nothing in the file.
 type State struct {
-	Default  *Limit // of new accounts; nil for DefaultEpsilon and 0.1/n
+	Default  *Limit // of new accounts; nil for DefaultEpsilon and AutoDelta
 	Accounts []*Account
 }
 
@@ -300,22 +296,16 @@ func (s *State) add(a *Account) {
 	a.number = len(s.Accounts)
 }
 
-// limit returns that of a new account of n rows. With a δ of 1/n, publishing a row
-// that is drawn at random would satisfy the guarantee; a tenth of that is where
-// releases begin to warn.
-func (s *State) limit(n int) (Limit, error) {
+// limit returns that of a new account of n rows or persons.
+func (s *State) limit(n int) Limit {
 	l := s.NewLimit()
 	if l.Delta == 0 {
-		if n < 2 {
-			return l, fmt.Errorf(
-				"data of %d rows have no default delta, 0.1/n; set one with `run budget set default --delta D`", n)
-		}
-		l.Delta = 0.1 / float64(n)
+		l.Delta = AutoDelta(n)
 	}
-	return l, l.check()
+	return l
 }
 
-// NewLimit returns the limit of new accounts; its Delta is 0 for 0.1/n.
+// NewLimit returns the limit of new accounts; its Delta is 0 for [AutoDelta].
 func (s *State) NewLimit() Limit {
 	if s.Default != nil {
 		return *s.Default

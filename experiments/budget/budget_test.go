@@ -14,20 +14,26 @@ import (
 	"time"
 
 	"privkern/experiments/mechanism"
+	"privkern/experiments/mechanism/loss"
 	"privkern/runner/experiment"
 )
 
 // data returns the digest of the i-th set of data.
 func data(i byte) string { return strings.Repeat(hex.EncodeToString([]byte{0xa0 + i}), 32) }
 
-// spend is a release of 1000 rows of data(0), at the unit of an output.
+// spend is a release of 1000 rows of data(0), at the unit of an output: of Gaussian noise with a μ, or a
+// choice of pure ε where there is no μ.
 func spend(epsilon, delta, mu float64) experiment.Spending {
+	loss := experiment.Loss{Law: "gaussian", Size: mu, Times: 1}
+	if mu == 0 {
+		loss = experiment.Loss{Law: "exponential mechanism", Size: epsilon, Times: 1}
+	}
 	return experiment.Spending{Experiment: "test/release", Data: data(0), Units: []string{experiment.UnitOutput},
-		Rows: 1000, Epsilon: epsilon, Delta: delta, Mu: mu}
+		Rows: 1000, Epsilon: epsilon, Delta: delta, Losses: []experiment.Loss{loss}}
 }
 
-// gaussian is a release calibrated to (ε, δ).
-func gaussian(t *testing.T, epsilon, delta float64) experiment.Spending {
+// noisy is a release of Gaussian noise calibrated to (ε, δ).
+func noisy(t *testing.T, epsilon, delta float64) experiment.Spending {
 	t.Helper()
 	mu, err := mechanism.GDPFor(epsilon, delta)
 	if err != nil {
@@ -94,94 +100,52 @@ func refused(t *testing.T, err error) LimitError {
 	return *limit
 }
 
-// 2 Φ⁻¹(e^ε/(1 + e^ε)) with 50 digits (mpmath 1.3), rounded up by a little.
-func TestPureGDP(t *testing.T) {
-	for _, c := range []struct{ epsilon, mu float64 }{
-		{1e-10, 1.2533141373155002512e-10},
-		{0.01, 0.012533118959649838644},
-		{1, 1.2320353853449009729},
-		{5, 4.9466784455956585928},
-		{20, 11.758418713653101291},
-		{100, 27.776952066007772635},
-		{500, 62.968599551257659836},
-		{1000, 89.231495463938806041},
-		{1e6, 2828.4155659820346539},
-	} {
-		t.Run(fmt.Sprint(c.epsilon), func(t *testing.T) {
-			mu, err := PureGDP(c.epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			near(t, "mu", float64(mu), c.mu, 2e-12)
-			if float64(mu) < c.mu {
-				t.Errorf("mu = %.17g is below %.17g", mu, c.mu)
-			}
-		})
-	}
-	for _, epsilon := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
-			if mu, err := PureGDP(epsilon); err == nil {
-				t.Errorf("epsilon %g gives mu %g", epsilon, mu)
-			}
-		})
-	}
-}
-
-// The trade-off curve of ε-DP is nowhere below that of its μ, and a μ less by a
-// thousandth is above it at the kink.
-func TestPureCurveIsAboveItsGaussian(t *testing.T) {
-	q := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 } // 1 − Φ
-	for _, epsilon := range []float64{0.1, 1, 3, 10} {
-		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
-			mu, err := PureGDP(epsilon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for z := -6.0; z <= 6; z += 1.0 / 64 {
-				x := q(z)
-				pure := max(1-math.Exp(epsilon)*x, math.Exp(-epsilon)*(1-x))
-				if g := q(float64(mu) - z); g > pure+1e-15 {
-					t.Errorf("epsilon %g: at %g G is %g, above %g", epsilon, x, g, pure)
-				}
-			}
-			if kink := float64(mu) / 2; q(0.999*float64(mu)-kink) <= q(kink) {
-				t.Errorf("epsilon %g: a smaller mu would do", epsilon)
-			}
-		})
-	}
-}
-
+// Of each filter the ε of the sum at its own part of δ, by 60 digits (mpmath 1.3).
 func TestTotals(t *testing.T) {
+	entries := func(n int, b loss.Booked) []Entry {
+		out := make([]Entry, n)
+		for i := range out {
+			out[i] = Entry{Epsilon: 1, Delta: 1e-5, Booked: b}
+		}
+		return out
+	}
 	for _, c := range []struct {
-		name              string
-		releases          []experiment.Spending
-		rule              Rule
-		mu, tight         float64 // at δ = 1e-3
-		epsilon, sumDelta float64
+		name    string
+		entries []Entry
+		filter  string
+		epsilon float64 // at δ = 1e-3
 	}{
-		// ε of μ at δ = 1e-3: the root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = δ (mpmath 1.3).
-		{"one", []experiment.Spending{spend(1, 1e-5, 0.25)}, GDP, 0.25, 0.592006718362129134, 1, 1e-5},
-		{"n of mu are mu sqrt(n)", repeat(spend(0.5, 1e-5, 0.1), 25), GDP, 0.5, 1.35227624480255417, 12.5, 25e-5},
-		{"3 and 4 are 5", []experiment.Spending{spend(1, 1e-5, 0.3), spend(2, 2e-5, 0.4)}, GDP, 0.5,
-			1.35227624480255417, 3, 3e-5},
-		{"pure among gaussian", []experiment.Spending{spend(1, 1e-5, 0.3), spend(0.01, 0, 0)}, GDP, math.Hypot(0.3,
-			0.012533118959649838644), 0, 1.01, 1e-5},
-		{"sums", []experiment.Spending{spend(1, 0, 0), spend(2, 1e-4, 0.4), spend(0.5, 1e-5, 0)}, Basic, 0, 3.5,
-			3.5, 1.1e-4},
+		// The root of Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) = 0.8 δ.
+		{"one", entries(1, loss.Booked{Mu: 0.25, Rho: 0.03125}), gaussianFilter, 0.61127948904756674433},
+		{"n of mu are mu sqrt(n)", entries(25, loss.Booked{Mu: 0.1}), gaussianFilter, 1.3887604227174156439},
+		{"3 and 4 are 5", append(entries(1, loss.Booked{Mu: 0.3}), entries(1, loss.Booked{Mu: 0.4, MuDelta: 5e-6})...),
+			gaussianFilter, 1.3887604227174156439},
+		{"one by its own guarantee", entries(1, loss.Booked{Mu: 0.5}), "", 1},
+		{"pure", entries(3, loss.Booked{Pure: 0.25, Mu: 0.3, Rho: 0.03}), pureFilter, 0.75},
+		// ρ = 0.125 at δ/10, by Rényi differential privacy of all orders.
+		{"rho", entries(100, loss.Booked{Pure: 0.1, Mu: 0.1, Rho: 0.00125, RhoDelta: 1e-7}), zcdpFilter,
+			1.8800333085022513795},
+		{"too much outside", entries(100, loss.Booked{Pure: 0.1, Mu: 0.01, MuDelta: 1e-6, Rho: 0.00125}), zcdpFilter,
+			1.8800333085022513795},
+		// 2 and the root for μ = 0.5.
+		{"a pure one first", append(entries(1, loss.Booked{Pure: 2, Mu: 2.4, Rho: 1.5}), entries(4, loss.Booked{Mu: 0.25})...),
+			gaussianFilter, 3.3887604227174156439},
+		{"a pure one later", append(entries(1, loss.Booked{Mu: 0.25}), entries(1, loss.Booked{Pure: 2, Mu: 2.4})...),
+			gaussianFilter, 9.8920442443867476320},
+		{"nothing", entries(2, loss.Booked{Mu: 0.01, MuDelta: 1e-4}), "", math.Inf(1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := limited(t, 10)
-			book(t, l, c.releases...)
-			r := report(t, l)
-			if r.Rule != c.rule || r.Releases != len(c.releases) || r.Over || r.Rows != 1000 {
+			a := &Account{Limit: Limit{5, 1e-3}, Entries: c.entries}
+			r, err := a.Report()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Filter != c.filter || r.Releases != len(c.entries) || r.Over != (c.epsilon > 5) || r.Spent.Delta != 1e-3 {
 				t.Errorf("%+v", r)
 			}
-			near(t, "mu", r.Spent.Mu, c.mu, 1e-11)
-			if c.tight > 0 {
-				near(t, "tight epsilon", r.Spent.Epsilon, c.tight, 1e-11)
+			if r.Spent.Epsilon != c.epsilon {
+				near(t, "epsilon", r.Spent.Epsilon, c.epsilon, 1e-11)
 			}
-			near(t, "sum of epsilon", r.Basic.Epsilon, c.epsilon, 1e-15)
-			near(t, "sum of delta", r.Basic.Delta, c.sumDelta, 1e-15)
 		})
 	}
 }
@@ -194,32 +158,48 @@ func repeat(s experiment.Spending, n int) []experiment.Spending {
 	return out
 }
 
+// sum returns the largest sum of a filter at a limit of (1, 1e-3).
+func sum(t *testing.T, name string) float64 {
+	t.Helper()
+	for _, f := range filters() {
+		if f.name == name {
+			most, err := f.ceiling(Limit{1, 1e-3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return floor(most)
+		}
+	}
+	t.Fatalf("there is no filter %q", name)
+	return 0
+}
+
 // Releases that just fit, and that just do not, into an account with a limit (1, 1e-3).
 func TestBoundary(t *testing.T) {
-	_, m, err := ceiling(Limit{1, 1e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit := gaussian(t, 1, 1e-3)
+	m := math.Sqrt(sum(t, gaussianFilter)) * (1 - 1e-15)
+	choice := math.Sqrt(8 * sum(t, zcdpFilter) / 64) // 64 of them fill the sum of ρ = ε²/8
+	limit := noisy(t, 1, 1e-3)
 	for _, c := range []struct {
 		name string
 		fit  []experiment.Spending
 		not  experiment.Spending
 	}{
 		{"the limit itself, and nothing after", []experiment.Spending{limit}, spend(1e-9, 1e-9, 1e-9)},
-		{"a larger epsilon", nil, gaussian(t, 1+1e-8, 1e-3)},
-		{"another delta of less mu", []experiment.Spending{gaussian(t, 1, 1e-5)}, limit},
+		{"the limit itself, and nothing pure", []experiment.Spending{limit}, spend(1e-9, 0, 0)},
+		{"a larger epsilon", nil, noisy(t, 1+1e-8, 1e-3)},
+		{"another delta of less mu", []experiment.Spending{noisy(t, 1, 1e-5)}, limit},
 		{"an epsilon that its mu does not hold", nil, spend(1, 1e-3, 2*m)},
-		{"a larger delta", nil, gaussian(t, 1, 1e-3+1e-10)},
-		{"four halves of M", repeat(spend(0.4, 1e-3, m/2), 4), spend(1e-9, 1e-9, 1e-9)},
-		{"sixteen quarters of M", repeat(spend(0.2, 1e-3, m/4), 16), spend(1e-9, 1e-9, 1e-9)},
-		{"ten times 0.1", repeat(spend(0.1, 0, 0), 10), spend(1e-15, 0, 0)},
+		{"a larger delta", nil, noisy(t, 1, 1e-3+1e-10)},
+		{"four halves of M", repeat(spend(0.4, 1e-3, m/2), 4), spend(0.1, 1e-3, 1e-3)},
+		{"sixteen quarters of M", repeat(spend(0.2, 1e-3, m/4), 16), spend(0.1, 1e-3, 1e-3)},
+		{"64 choices by rho", repeat(spend(choice*(1-1e-11), 0, 0), 64), spend(1e-3, 0, 0)},
+		{"64 choices and noise", repeat(spend(choice*(1-1e-11), 0, 0), 64), spend(0.1, 1e-3, 1e-3)},
+		{"ten times 0.1", repeat(spend(0.1, 0, 0), 10), spend(1, 0, 0)},
 		{"one whole", []experiment.Spending{spend(1, 0, 0)}, spend(1e-15, 0, 0)},
 		{"0.1 and 0.2 and 0.7", []experiment.Spending{spend(0.1, 0, 0), spend(0.2, 0, 0), spend(0.7, 0, 0)},
-			spend(5e-324, 0, 0)},
+			spend(0.7, 0, 0)},
 		{"next float", nil, spend(math.Nextafter(1, 2), 0, 0)},
-		{"delta alone", repeat(spend(0.01, 1e-4, 0), 10), spend(0.01, 1e-17, 0)},
-		{"next delta", nil, spend(0.5, math.Nextafter(1e-3, 1), 0)},
+		{"next delta", nil, noisy(t, 1, math.Nextafter(1e-3, 1))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := limited(t, 1)
@@ -239,121 +219,170 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
+// Ten releases of 0.1 fill a limit of 1 where nothing else than their sum counts.
+func TestSumIsExact(t *testing.T) {
+	l := Limit{1, 1e-3}
+	f := filter{name: pureFilter}
+	entries := make([]Entry, 10)
+	for i := range entries {
+		entries[i].Pure = 0.1
+	}
+	if rest, err := f.rest(entries, l); err != nil || rest.Sign() != 0 {
+		t.Errorf("ten times 0.1 leave %v of 1, %v", rest, err)
+	}
+	if rest, err := f.rest(append(entries, Entry{Booked: loss.Booked{Pure: 5e-324}}), l); err != nil || rest.Sign() >= 0 {
+		t.Errorf("ten times 0.1 and a little leave %v of 1, %v", rest, err)
+	}
+}
+
 // The rest that an error or a report states does fit, and a little more does not.
 func TestLeft(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		first experiment.Spending
-		rule  Rule
+		first []experiment.Spending
 	}{
-		{"gdp", spend(0.7, 1e-4, 0.15), GDP},
-		{"basic", spend(0.7, 1e-4, 0), Basic},
+		{"of noise", []experiment.Spending{spend(0.7, 1e-4, 0.15)}},
+		{"of a choice", []experiment.Spending{spend(0.7, 0, 0)}},
+		{"of choices", repeat(spend(0.05, 0, 0), 40)},
+		{"of both", []experiment.Spending{spend(0.3, 0, 0), spend(0.7, 1e-4, 0.15)}},
 	} {
-		for _, delta := range []float64{1e-3, 1e-4, 1e-9} {
-			t.Run(fmt.Sprint(c.name, delta), func(t *testing.T) {
-				l := limited(t, 1)
-				book(t, l, c.first)
-				e := refused(t, l.Book(gaussian(t, 5, delta), ""))
-				if e.Rule != c.rule || !(e.Left.Epsilon > 0 && e.Left.Mu > 0 && e.Left.Delta <= delta) {
-					t.Fatalf("%+v", e)
+		t.Run(c.name, func(t *testing.T) {
+			l := limited(t, 1)
+			book(t, l, c.first...)
+			e := refused(t, l.Book(noisy(t, 5, 1e-3), ""))
+			r := report(t, l)
+			if !(e.Left.Epsilon > 0 && e.Left.Mu > 0 && e.Left.Delta == 1e-3 && e.LeftPure > 0) || e.Left != r.Left ||
+				e.LeftPure != r.LeftPure {
+				t.Fatalf("%+v, %+v", e, r)
+			}
+			refused(t, l.Book(noisy(t, e.Left.Epsilon*(1+1e-7), 1e-3), ""))
+			a := &Account{Limit: Limit{1, 1e-3}}
+			for _, epsilon := range []float64{e.LeftPure, e.LeftPure * (1 + 1e-7)} {
+				s, err := l.Read()
+				if err != nil {
+					t.Fatal(err)
 				}
-				more := gaussian(t, e.Left.Epsilon*(1+1e-7), e.Left.Delta)
-				refused(t, l.Book(more, ""))
-				book(t, l, gaussian(t, e.Left.Epsilon, e.Left.Delta))
-				if r := report(t, l); r.Over || r.Spent.Epsilon > 1 {
-					t.Errorf("%+v", r)
+				pure, err := loss.Stated(epsilon, 0)
+				if err != nil {
+					t.Fatal(err)
 				}
-			})
-		}
+				a.Entries = append(s.Accounts[0].Entries, Entry{Epsilon: epsilon, Booked: pure})
+				if fits, err := a.admits(a.Entries); err != nil || fits != (epsilon == e.LeftPure) {
+					t.Errorf("a pure %g fits: %v, %v; left is %g", epsilon, fits, err, e.LeftPure)
+				}
+			}
+			book(t, l, noisy(t, e.Left.Epsilon, 1e-3))
+			if r := report(t, l); r.Over || r.Spent.Epsilon > 1+1e-8 || r.Left.Mu > 1e-3 {
+				t.Errorf("%+v", r)
+			}
+		})
 	}
-	t.Run("as a report says it", func(t *testing.T) {
-		l := limited(t, 1)
-		book(t, l, spend(0.3, 1e-5, 0.1))
-		left := report(t, l).Left
-		book(t, l, spend(left.Epsilon, left.Delta, left.Mu))
-		if r := report(t, l); r.Over || r.Left.Mu > 1e-7 {
-			t.Errorf("%+v", r)
-		}
-	})
 }
 
-// The sums of all admitted releases are within the limit, in exact arithmetic.
+// The sums of all admitted releases are within a filter, in exact arithmetic.
 func TestNoRoundingOverspends(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	_, down, err := ceiling(Limit{1, 1e-3})
-	if err != nil {
-		t.Fatal(err)
+	most := map[string]float64{}
+	for _, name := range []string{pureFilter, gaussianFilter, zcdpFilter} {
+		most[name] = sum(t, name)
 	}
 	for trial := range 24 {
 		a := &Account{Name: "x", Unit: "row", Limit: Limit{1, 1e-3}}
 		admitted := 0
 		for range 40 {
-			s := spend(1/float64(1+rng.IntN(40)), 1e-3/float64(1+rng.IntN(40)), 0)
-			if trial%2 == 0 {
-				s.Mu = down / math.Sqrt(float64(1+rng.IntN(40)))
+			k := float64(1 + rng.IntN(40))
+			e := Entry{Epsilon: 2, Booked: loss.Booked{Rho: most[zcdpFilter] / k, RhoDelta: 5e-5 / k}}
+			switch trial % 3 {
+			case 0:
+				e.Booked = loss.Booked{Mu: math.Sqrt(most[gaussianFilter] / k), MuDelta: 5e-5 / k}
+			case 1:
+				e.Booked = loss.Booked{Pure: 1 / k}
 			}
-			if a.admit(s, Entry{Epsilon: s.Epsilon, Delta: s.Delta, Mu: s.Mu}) == nil {
+			if a.admit(e) == nil {
 				admitted++
 			}
 		}
-		epsilon, delta, mu2 := new(big.Rat), new(big.Rat), new(big.Rat)
+		pure, mu2, rho, outside := new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)
 		for _, e := range a.Entries {
-			x, _ := new(big.Rat).SetString(number(e.Epsilon))
-			y, _ := new(big.Rat).SetString(number(e.Delta))
+			x, _ := new(big.Rat).SetString(number(e.Pure))
+			pure.Add(pure, x)
 			z := new(big.Rat).SetFloat64(e.Mu)
-			epsilon.Add(epsilon, x)
-			delta.Add(delta, y)
 			mu2.Add(mu2, z.Mul(z, z))
+			rho.Add(rho, new(big.Rat).SetFloat64(e.Rho))
+			outside.Add(outside, new(big.Rat).SetFloat64(e.MuDelta+e.RhoDelta))
 		}
-		over := epsilon.Cmp(big.NewRat(1, 1)) > 0 || delta.Cmp(big.NewRat(1, 1000)) > 0
-		if trial%2 == 0 {
-			m := new(big.Rat).SetFloat64(down)
-			over = mu2.Cmp(m.Mul(m, m)) > 0
-		}
-		if over || admitted == 0 || admitted == 40 {
-			t.Errorf("trial %d: of 40 releases %d were admitted, epsilon %v delta %v", trial, admitted, epsilon,
-				delta)
+		over := func(sum *big.Rat, name string) bool { return sum.Cmp(new(big.Rat).SetFloat64(most[name])) > 0 }
+		if over(pure, pureFilter) || over(mu2, gaussianFilter) || over(rho, zcdpFilter) ||
+			outside.Cmp(big.NewRat(5, 1e5)) > 0 || admitted == 0 || admitted == 40 {
+			t.Errorf("trial %d: of 40 releases %d were admitted: %v %v %v outside %v", trial, admitted, pure, mu2, rho,
+				outside)
 		}
 	}
 }
 
-// M is rounded down below the exact one (mpmath 1.3, 120 digits).
+// Sums are rounded down below the exact ones at the parts of δ (mpmath 1.3, 60 digits).
 func TestCeilingIsBelow(t *testing.T) {
-	for _, c := range []struct{ epsilon, delta, mu float64 }{
-		{1, 1e-5, 0.268051123211294218}, {10, 1e-3, 2.46269292333848777}, {1e-6, 1e-50, 7.35025569890106133e-8},
+	for _, c := range []struct{ epsilon, delta, mu, rho float64 }{
+		{1, 1e-5, 0.26451290005319179258, 0.024355970359538372894},
+		{10, 1e-3, 2.4326382764665899202, 2.1171488257835888952},
+		{10, 1e-6, 1.8351106347606966482, 1.3540611739175402183},
+		{1e-6, 1e-50, 7.3415497282837616406e-8, 2.5682541074932528278e-15},
 	} {
 		t.Run(fmt.Sprintf("epsilon %g, delta %g", c.epsilon, c.delta), func(t *testing.T) {
-			m, down, err := ceiling(Limit{c.epsilon, c.delta})
-			if err != nil || !(down < c.mu) {
-				t.Errorf("%+v: M = %.17g, down %.17g, %v", c, m, down, err)
+			for _, f := range filters()[1:] {
+				want := c.rho
+				if f.name == gaussianFilter {
+					want = c.mu * c.mu
+				}
+				most, err := f.ceiling(Limit{c.epsilon, c.delta})
+				if err != nil || !(floor(most) < want) {
+					t.Errorf("%s: %v is not below %g, %v", f.name, most, want, err)
+					continue
+				}
+				near(t, f.name, floor(most), want, 3e-9)
 			}
-			near(t, "M", m, c.mu, 2e-10)
 		})
 	}
 }
 
+// One part of δ each is for the δ₀ of two filters: where they are spent, the filter admits nothing.
+func TestOutside(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		muOut, rhoOut float64 // of the first release, at δ = 1e-3
+		mu, rho       float64 // of the second
+		fits          bool
+	}{
+		{"both", 4.9e-5, 4.9e-5, 0.1, 0.005, true},
+		{"rho alone", 5.1e-5, 4.9e-5, 0.1, 0.005, true},
+		{"mu alone", 4.9e-5, 5.1e-5, 0.1, 0.005, true},
+		{"neither", 5.1e-5, 5.1e-5, 0.1, 0.005, false},
+		{"rho, but too much", 5.1e-5, 0, 0.1, 5, false},
+		{"mu, but too much", 0, 5.1e-5, 10, 0.005, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Account{Limit: Limit{1, 1e-3}}
+			first := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: 0.1, MuDelta: c.muOut, Rho: 0.005, RhoDelta: c.rhoOut}}
+			second := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: c.mu, Rho: c.rho}}
+			if err := a.admit(first); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.admit(second); (err == nil) != c.fits {
+				t.Errorf("fits: %v, %v", c.fits, err)
+			}
+		})
+	}
+}
+
+// Any kind of release may be first, and does not decide about those after it.
 func TestMixture(t *testing.T) {
-	l := limited(t, 10)
-	book(t, l, spend(1, 1e-5, 0.3), spend(0.1, 0, 0))
-	err := l.Book(spend(0.1, 1e-5, 0), "")
-	var rule *RuleError
-	if !errors.As(err, &rule) || !strings.Contains(err.Error(), "--rule basic") ||
-		strings.Contains(err.Error(), data(0)[:6]) {
-		t.Fatalf("a release without mu in an account that adds up mu: %v", err)
-	}
-	// In an account with the rule basic it has a place.
-	epsilon, delta := 1.0, 1e-3
-	if _, err := l.Set(
-		Change{Account: "mixed", Unit: "output", Epsilon: &epsilon, Delta: &delta, Rule: Basic, Create: true},
-	); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range []experiment.Spending{spend(0.2, 1e-5, 0.05), spend(0.1, 1e-5, 0), spend(0.7, 0, 0)} {
-		if err := l.Book(s, "mixed"); err != nil {
-			t.Fatal(err)
+	for _, first := range []experiment.Spending{spend(1, 0, 0), noisy(t, 1, 1e-6)} {
+		l := limited(t, 10)
+		book(t, l, first, spend(1, 0, 0), noisy(t, 3, 1e-6), spend(0.5, 0, 0))
+		if r := report(t, l); r.Releases != 4 || r.Over {
+			t.Errorf("%+v", r)
 		}
 	}
-	refused(t, l.Book(spend(0.1, 0, 0), "mixed"))
 }
 
 func TestUnitsAreBookedTogether(t *testing.T) {
@@ -368,7 +397,7 @@ func TestUnitsAreBookedTogether(t *testing.T) {
 	if s, err := l.Read(); err != nil || len(s.Accounts) != 1 || len(s.Accounts[0].Entries) != 1 {
 		t.Errorf("a release that one unit refuses is booked in another: %+v, %v", s, err)
 	}
-	row.Epsilon = 0.5
+	row.Epsilon, row.Losses = 0.5, spend(0.5, 0, 0).Losses
 	book(t, l, row)
 	s, err := l.Read()
 	if err != nil || len(s.Accounts) != 2 || len(s.Accounts[0].Entries) != 2 || len(s.Accounts[1].Entries) != 1 {
@@ -385,13 +414,15 @@ func TestUnitsAreBookedTogether(t *testing.T) {
 func TestDefaultLimit(t *testing.T) {
 	l := open(t)
 	book(t, l, spend(3, 1e-5, 0.5))
-	if r := report(t, l); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-4 {
+	if r := report(t, l); r.Limit.Epsilon != 10 || r.Limit.Delta != 1e-6 {
 		t.Errorf("%+v", r)
 	}
-	one := spend(3, 0, 0)
-	one.Data, one.Rows = data(1), 1
-	if err := l.Book(one, ""); err == nil || !strings.Contains(err.Error(), "run budget set default") {
-		t.Errorf("one row: %v", err)
+	many := spend(3, 0, 0)
+	many.Data, many.Rows = data(1), 100000
+	book(t, l, many)
+	s, err := l.Read()
+	if err != nil || s.Accounts[1].Limit.Delta != 0.01/100000 {
+		t.Errorf("%+v, %v", s.Accounts[1], err)
 	}
 	wrong := spend(3, 1e-5, 0.5)
 	wrong.Rows = 999
@@ -413,7 +444,7 @@ func TestErrorsHoldNoDigest(t *testing.T) {
 		contains []string
 	}{
 		{"more", l.Book(again, ""), []string{"account 1, unit output", "limit is (1, 0.001)", "spent (",
-			"asks for (5, 0.0001)", "run budget show 1", "run budget set 1 --epsilon"}},
+			"asks for (5, 0.0001), which is (", "at the account's delta", "run budget show 1", "run budget set 1 --epsilon"}},
 		{"new", l.Book(fresh, ""), []string{"the account of these data", "run budget set default", "--budget-id"}},
 		{"named", l.Book(fresh, "study"), []string{"(study)", "run budget set study --unit output"}},
 		{"no digest", l.Book(experiment.Spending{Data: data(0) + "x", Units: []string{"row"}, Rows: 5, Epsilon: 1},
@@ -450,8 +481,8 @@ func TestRefusedSpending(t *testing.T) {
 		"negative delta":   func(s *experiment.Spending) { s.Delta = -1e-9 },
 		"delta 1":          func(s *experiment.Spending) { s.Delta = 1 },
 		"NaN delta":        func(s *experiment.Spending) { s.Delta = math.NaN() },
-		"negative mu":      func(s *experiment.Spending) { s.Mu = -1 },
-		"infinite mu":      func(s *experiment.Spending) { s.Mu = math.Inf(1) },
+		"negative mu":      func(s *experiment.Spending) { s.Losses[0].Size = -1 },
+		"infinite mu":      func(s *experiment.Spending) { s.Losses[0].Size = math.Inf(1) },
 		"odd name":         func(s *experiment.Spending) { s.Experiment = "a\x1b[2J" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -477,17 +508,17 @@ func TestRefusedSpending(t *testing.T) {
 
 // No clock decides anything: entries stay in the order of their bookings.
 func TestClockJumps(t *testing.T) {
-	l := limited(t, 1)
+	l := limited(t, 40)
 	for i, now := range []time.Time{
 		time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(0, 0), time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(-50, 1, 1, 0, 0, 0, 0, time.UTC), {},
 	} {
 		l.now = func() time.Time { return now }
-		s := spend(0.2, 0, 0)
+		s := spend(8, 0, 0)
 		s.Experiment = fmt.Sprint("test/", i)
 		book(t, l, s)
 	}
-	refused(t, l.Book(spend(0.2, 0, 0), ""))
+	refused(t, l.Book(spend(8, 0, 0), ""))
 	s, err := l.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -501,12 +532,16 @@ func TestClockJumps(t *testing.T) {
 
 func TestNumbersAreReadBackExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	a := &Account{Name: "x", Unit: "row", Rows: math.MaxInt, Rule: GDP, Limit: Limit{math.Pi, 1.0 / 3}}
+	a := &Account{Name: "x", Unit: "row", Rows: math.MaxInt, Limit: Limit{math.Pi, 1.0 / 3}}
 	for range 1000 {
 		a.Entries = append(a.Entries, Entry{
 			Epsilon: math.Ldexp(rng.Float64()+0x1p-60, rng.IntN(200)-100),
 			Delta:   math.Ldexp(rng.Float64(), -rng.IntN(1070)),
-			Mu:      math.Ldexp(1-rng.Float64(), -rng.IntN(1000)),
+			Booked: loss.Booked{
+				Pure: math.Ldexp(1-rng.Float64(), -rng.IntN(1000)),
+				Mu:   math.Ldexp(1-rng.Float64(), -rng.IntN(1000)), MuDelta: math.Ldexp(rng.Float64(), -rng.IntN(1000)),
+				Rho: math.Ldexp(1-rng.Float64(), -rng.IntN(1000)), RhoDelta: math.Ldexp(rng.Float64(), -rng.IntN(1000)),
+			},
 		})
 	}
 	raw, err := encode(&State{Accounts: []*Account{a}})

@@ -11,48 +11,100 @@
 // that protects a whole row protects the output of a row and its inputs as well, and
 // is booked in all three accounts, in one write.
 //
-// # Rules
+// # Filters
 //
-// The first booking fixes the rule by which an account adds up:
+// An entry books up to three amounts of a release ([loss.Booked]), each of which bounds the whole
+// of it: a pure ε; a μ of Gaussian differential privacy outside of a δ₀; and a ρ of
+// zero-concentrated differential privacy outside of a δ₀. A filter adds up one of them over all
+// entries, and admits a release if the sums with it are within the limit (ε, δ):
 //
-//   - [GDP], where the first release has a μ of Gaussian differential privacy.
-//     Releases pass while Σμ² ≤ M², where M is the largest μ that the limit (ε, δ)
-//     allows. This holds where each release and its budget are chosen after
-//     the outputs of those before it: Smith and Thakurta, "Fully adaptive
-//     composition for Gaussian differential privacy", 2022 (arXiv:2210.17520);
-//     Koskela, Tobaben and Honkela, "Individual privacy accounting with Gaussian
-//     differential privacy", ICLR 2023.
-//   - [Basic], elsewhere. Releases pass while Σε and Σδ are within the limit, which
-//     is valid for adaptive choices too: Rogers, Roth, Ullman and Vadhan, "Privacy
-//     odometers and filters: pay-as-you-go composition", NeurIPS 2016.
+//   - pure: Σε ≤ ε.
+//   - gaussian: Σμ² ≤ M² and Σδ₀ ≤ δ/20, where M is the largest μ that is (ε, 16/20 δ)-private.
+//   - zcdp: Σρ ≤ R and Σδ₀ ≤ δ/20, where R is the largest ρ that is (ε, 2/20 δ)-private.
 //
-// A pure release in a GDP account enters with the μ of [PureGDP]. A release that is
-// (ε, δ)-private with δ > 0 and has no μ is refused there: its trade-off curve is
-// below every Gaussian one, so no μ bounds it, and no filter of one number is
-// known to be valid for the mixture.
+// A first release that is pure counts in the last two by its ε, if that leaves more: the others then
+// are held to M or R of (ε less this one, δ).
+//
+// A release is booked if at least one filter admits it together with all entries before it,
+// regardless of the filters that admitted those; or if it is the first, and its own guarantee is within the limit.
+//
+// # Why the limit holds
+//
+// Somebody chooses each release, and with it the amounts that it books, after the outputs of those
+// before it, and asks for as many as desired. Let P and P' be the distributions of the transcript,
+// all requests with their outputs or refusals, on neighbouring data. Then P(E) ≤ e^ε P'(E) + δ for
+// every set E of transcripts.
+//
+// One filter, without δ₀. The mechanism that refuses a release if the filter F does not admit it, and only
+// then, is (ε, δ_F)-private, with δ_F its part of δ, and 0 for pure: for sums of ε, Rogers, Roth, Ullman
+// and Vadhan, "Privacy odometers and filters: pay-as-you-go composition", NeurIPS 2016; of μ², Smith and
+// Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022
+// (arXiv:2210.17520), and Koskela, Tobaben and Honkela, "Individual privacy accounting with
+// Gaussian differential privacy", ICLR 2023; of ρ, Feldman and Zrnic, "Individual privacy accounting
+// via a Rényi filter", NeurIPS 2021, for every order at once, and Whitehouse, Ramdas, Rogers and Wu,
+// "Fully-adaptive composition in differential privacy", ICML 2023.
+//
+// With δ₀. A release outside of δ₀ is, on either of the neighbouring data, one that with
+// probability δ₀ reveals all, and otherwise answers by a mechanism that has the μ (or ρ) itself. Let Q
+// and Q' be the distributions of transcripts where all releases answer by these, and w(t) the
+// product of 1 − δ₀ over the releases of a transcript t, which is the same on both data,
+// because t fixes the requests. The part of P in which nothing is revealed has the density
+// w dQ, and the rest has at most the largest sum of δ₀ along a transcript, 1/20 δ, by the union bound.
+// By the last paragraph ∫ f dQ ≤ e^ε ∫ f dQ' + δ_F for every f from 0 to 1, and so for w on E:
+//
+//	P(E) ≤ ∫_E w dQ + δ/20 ≤ e^ε ∫_E w dQ' + δ_F + δ/20 ≤ e^ε P'(E) + δ_F + δ/20.
+//
+// The part of δ for the δ₀ is fixed for this reason. A limit on M(ε, δ − Σδ₀) would follow the outputs:
+// after one that tells much more noise gains most, after one that tells little a chance of
+// revealing all does, and who chooses between them exceeds δ.
+//
+// With the first release counted by its ε₁, the others are (ε − ε₁, δ_F + δ/20)-private by this
+// argument, for every output of the first, and all of them (ε, δ_F + δ/20) by composition. In which way
+// a filter counts it follows from the first release and the limit, and so from no output.
+//
+// All filters. Let A_F be the transcripts of which F is the first, in a fixed order, that admits all
+// releases. Sums only grow, so that a filter that admits the last release admitted each before it: the A_F
+// are a partition. On a transcript of A_F nothing is refused that F admits and nothing done that F
+// refuses, so that it has the same probability under the mechanism of F alone, on both data. Hence
+//
+//	P(E) = Σ_F P_F(E ∩ A_F) ≤ Σ_F (e^ε P'_F(E ∩ A_F) + δ_F + δ/20) ≤ e^ε P'(E) + δ,
+//
+// as 16 + 1 and 2 + 1 of 20 parts are all, and pure takes none.
+//
+// The first release. If no filter admits it, none admits a sequence that begins with it. So it is the
+// only one, for every output, and its own guarantee is that of all.
 //
 // # Rounding
 //
-// Sums are exact: of ε and δ as the decimal numbers that the ledger shows, so that
-// ten releases of 0.1 fill a limit of 1, and of μ² as binary numbers. M is
-// rounded down by more than the error with which it is computed. So no release
-// passes by rounding that the rule in real numbers refuses.
+// Sums are exact: of ε as the decimal numbers that the ledger shows, so that
+// ten releases of 0.1 fill a limit of 1, and of μ², ρ and δ₀ as binary numbers. M and R are
+// rounded down by more than the error with which they are computed. So no release
+// passes by rounding that the filter in real numbers refuses.
 //
-// For example, with a limit of (1, 1e-5), M is 0.268. A release calibrated to (0.5,
-// 1e-5) has μ = 0.142, and three fit: 3 · 0.142² = 0.061 and M² = 0.072. By sums one
-// fits: two would be (1, 2e-5).
+// For example, with a limit of (1, 1e-5), M is 0.2645. A release calibrated to (0.5,
+// 1e-5) has μ = 0.142, and three fit: 3 · 0.142² = 0.061 and M² = 0.070.
 //
 // # Limits
 //
 // A new account has the default limit of the ledger: ε = [DefaultEpsilon] at δ =
-// 0.1/n until a person sets another. A limit may be raised or lowered at any time. It
-// decides about the next release; past releases stay spent, and the guarantee
-// of the data is the larger of the limits that they have had.
+// [AutoDelta] until a person sets another, of the n of its first release. All that is shown of the
+// account, spent, left and refused, is at this one δ. A limit may be raised or lowered at any time. It
+// decides about the next release; past releases stay spent. A filter admits more with a larger ε or δ,
+// so that the guarantee of the data is (ε, δ) for any ε and δ that no limit exceeds at any time.
+// A release books δ₀ of the δ that it finds, an eighth of what is left: if δ is lowered afterwards,
+// their sum may be above its part, and then that filter admits nothing more.
+//
+// # Ledgers of the first version
+//
+// Accounts of schema 1 added up either μ, or ε and δ, with all of δ. They are read: an entry with a μ and a
+// δ books this μ, any other its guarantee, by [loss.Stated]. Such an account keeps its limit. Over both times
+// its data have the guarantee (ε, 2δ), because the sequences that the first version admitted add a set to
+// the partition above; or (ε, 3δ) if its rule was changed after looking at outputs.
 //
 // # The file
 //
 //	{
-//	 "schema": 1,
+//	 "schema": 2,
 //	 "sha256": "c2e56819...",          of the file with 64 zeros in its place
 //	 "default": {"epsilon": 3},        where a person has set one
 //	 "accounts": [
@@ -61,11 +113,10 @@
 //	   "label": "dose study",
 //	   "unit": "output",
 //	   "n": 544,
-//	   "rule": "gdp",
-//	   "limit": {"epsilon": 3, "delta": 0.00184},
+//	   "limit": {"epsilon": 3, "delta": 1e-6},
 //	   "entries": [
 //	    {"time": "2026-01-02T03:04:05Z", "experiment": "cloaking/regression",
-//	     "epsilon": 1, "delta": 0.001, "mu": 0.388}
+//	     "epsilon": 1, "delta": 0.001, "mu": 0.388, "rho": 0.0754}
 //	   ]
 //	  }
 //	 ]

@@ -17,16 +17,16 @@ type LimitError struct {
 	Number   int    // of the account; 0 where it would be a new one
 	Name     string // budget id; "" for accounts of data
 	Unit     string
-	Rule     Rule
 	Releases int // booked so far
 	Limit    Limit
-	Spent    Amount // tightly, at the limit's delta
-	Basic    Amount // Σε, Σδ
+	Spent    Amount // by them, at the limit's delta
 	Asked    Amount
-	// Left is the largest Gaussian release that would still fit, at the δ that is
-	// asked for; of sums, the rest of both.
-	Left Amount
-	File string // of the ledger, where it is not the default one
+	Alone    Amount // Asked at the limit's delta
+	// Left is the largest Gaussian release that would still fit, at the limit's delta, and
+	// LeftPure the largest pure one.
+	Left     Amount
+	LeftPure float64
+	File     string // of the ledger, where it is not the default one
 }
 
 // Error gives the limit, the spending so far, the release, the rest, and a way out, in this
@@ -34,25 +34,21 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the budget of %s does not allow this release: its limit is %s", e.Account,
-		pair(Amount{e.Limit.Epsilon, e.Limit.Delta, 0}))
+		pair(Amount{Epsilon: e.Limit.Epsilon, Delta: e.Limit.Delta}))
+	at := " at the account's delta"
 	if e.Releases > 0 {
-		fmt.Fprintf(&b, ", its earlier releases (%d) have spent %s", e.Releases, pair(e.Spent))
-		if e.Rule == GDP {
-			fmt.Fprintf(&b, " (sums: %s)", pair(e.Basic))
-		}
+		fmt.Fprintf(&b, ", its earlier releases (%d) have spent %s%s", e.Releases, pair(e.Spent), at)
 	}
 	fmt.Fprintf(&b, ", this one asks for %s", pair(e.Asked))
-	switch {
-	case e.Left.Epsilon == 0:
-		fmt.Fprintf(&b, "; nothing is left at delta %s", Shown(e.Left.Delta))
-	case e.Rule == Basic:
-		fmt.Fprintf(&b, "; left are epsilon %s and delta %s", ShownDown(e.Left.Epsilon), ShownDown(e.Left.Delta))
-	default:
-		fmt.Fprintf(&b, "; left is a Gaussian release with epsilon up to %s at delta %s",
-			ShownDown(e.Left.Epsilon), Shown(e.Left.Delta))
+	if e.Asked.Delta != 0 && e.Asked.Delta != e.Alone.Delta {
+		fmt.Fprintf(&b, ", which is %s%s", pair(e.Alone), at)
 	}
-	if e.Left.Mu > 0 {
-		fmt.Fprintf(&b, " (mu %s)", ShownDown(e.Left.Mu))
+	switch {
+	case e.Left.Epsilon == 0 && e.LeftPure == 0:
+		b.WriteString("; nothing is left")
+	default:
+		fmt.Fprintf(&b, "; left are a Gaussian release with epsilon up to %s at delta %s (mu %s), or a pure epsilon "+
+			"of %s", ShownDown(e.Left.Epsilon), Shown(e.Left.Delta), ShownDown(e.Left.Mu), ShownDown(e.LeftPure))
 	}
 	switch {
 	case e.Number > 0:
@@ -91,24 +87,8 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// pair writes (ε, δ), with μ where there is one.
-func pair(a Amount) string {
-	text := fmt.Sprintf("(%s, %s)", Shown(a.Epsilon), Shown(a.Delta))
-	if a.Mu > 0 {
-		text += fmt.Sprintf(" with mu %s", Shown(a.Mu))
-	}
-	return text
-}
-
-// RuleError is a release that cannot be added up with the others of its account: it has
-// neither a μ nor a pure guarantee, and the account adds up μ. Nothing is booked.
-type RuleError struct{ Account string }
-
-func (e *RuleError) Error() string {
-	return e.Account + " adds up mu of Gaussian differential privacy, and this release has none: no filter of " +
-		"one number is known to be valid for (epsilon, delta) beside mu; book it in an account with rule basic: " +
-		"`run budget set NAME --unit row|output --epsilon E --delta D --rule basic --create` opens one for --budget-id NAME"
-}
+// pair writes (ε, δ).
+func pair(a Amount) string { return fmt.Sprintf("(%s, %s)", Shown(a.Epsilon), Shown(a.Delta)) }
 
 // FileError is a ledger that cannot be used, with the reason and a way out. Nothing may be
 // released then.

@@ -15,8 +15,9 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// schema is raised when the file changes its meaning.
-const schema = 1
+// schema is raised when the file changes its meaning. Files of the one before are read, and
+// written as this one.
+const schema = 2
 
 // Suffixes of the files next to the ledger.
 const (
@@ -89,20 +90,32 @@ func parse(raw []byte) (*State, error) {
 	if sum := sha256.Sum256(blank); hex.EncodeToString(sum[:]) != head.SHA256 {
 		return nil, errors.New("its SHA-256 is not that of its content")
 	}
-	var doc document
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&doc); err != nil {
-		return nil, err
+	read := parse2
+	if head.Schema == 1 {
+		read = parse1
 	}
-	s := &State{Default: doc.Default, Accounts: doc.Accounts}
-	if err := s.check(); err != nil {
+	s, err := read(raw)
+	if err == nil {
+		err = s.check()
+	}
+	if err != nil {
 		return nil, err
 	}
 	for i, a := range s.Accounts {
 		a.number = i + 1
 	}
 	return s, nil
+}
+
+// parse2 reads a file of the present schema, whose digest is right.
+func parse2(raw []byte) (*State, error) {
+	var doc document
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	return &State{Default: doc.Default, Accounts: doc.Accounts}, nil
 }
 
 // read returns the content of the ledger, or [ErrNone], and its bytes. Where there

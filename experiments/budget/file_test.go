@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"privkern/experiments/mechanism/loss"
 	"privkern/runner/store/disk"
 )
 
@@ -25,13 +26,12 @@ func content(t testing.TB) []byte {
 				Label: "dose study",
 				Unit:  "row",
 				Rows:  544,
-				Rule:  GDP,
 				Limit: Limit{3, 1.0 / 544},
 				Entries: []Entry{
 					{Time: "2026-01-02T03:04:05Z", Experiment: "cloaking/regression", Epsilon: 1, Delta: 0.001,
-						Mu: 0.4},
-					{Time: "2026-01-02T03:04:06Z", Experiment: "dpgp/regression", Epsilon: 0.25, Mu: 0.3,
-						Note: "pure: mu of epsilon"},
+						Booked: loss.Booked{Mu: 0.4, Rho: 0.08}},
+					{Time: "2026-01-02T03:04:06Z", Experiment: "kahm/classifier", Epsilon: 0.25,
+						Booked: loss.Booked{Pure: 0.25, Mu: 0.3, MuDelta: 1e-6, Rho: 0.06}},
 				},
 			},
 			{Name: "patients", Unit: "output", Limit: Limit{1, 1e-5}, Entries: []Entry{}},
@@ -127,15 +127,17 @@ func TestUnusableFiles(t *testing.T) {
 		{"torn", content(t)[:300], "not whole JSON"},
 		{"edited", bytes.Replace(content(t), []byte(`"epsilon": 3`), []byte(`"epsilon": 9`), 1),
 			"SHA-256 is not that of its content"},
-		{"newer", resealed(t, `"schema": 1`, `"schema": 2`), "its schema is newer: 2"},
+		{"newer", resealed(t, `"schema": 2`, `"schema": 3`), "its schema is newer: 3"},
 		{"newer with another digest", []byte(`{"schema": 7, "blake3": ""}`), "its schema is newer: 7"},
-		{"older than any", resealed(t, `"schema": 1`, `"schema": 0`), "no budget ledger"},
+		{"older than any", resealed(t, `"schema": 2`, `"schema": 0`), "no budget ledger"},
 		{"unknown member", resealed(t, `"unit": "row"`, `"unit": "row", "weight": 2`), "unknown field"},
-		{"unknown rule", resealed(t, `"rule": "gdp"`, `"rule": "rdp"`), "rule"},
 		{"unknown unit", resealed(t, `"unit": "row"`, `"unit": "raw"`), "unit"},
-		{"no mu", resealed(t, `"mu": 0.4`, `"mu": 0`), "no mu"},
-		{"negative epsilon", resealed(t, `"epsilon": 0.25`, `"epsilon": -0.25`), "epsilon"},
-		{"epsilon beyond floats", resealed(t, `"epsilon": 0.25`, `"epsilon": 1e999`), "number"},
+		{"negative mu", resealed(t, `"mu": 0.4`, `"mu": -0.4`), "mu is -0.4"},
+		{"huge rho", resealed(t, `"rho": 0.08`, `"rho": 1e200`), "rho is 1e+200"},
+		{"delta 1 outside", resealed(t, `"mu_delta": 0.000001`, `"mu_delta": 1`), "mu_delta is 1"},
+		{"members of the first schema", resealed(t, `"schema": 2`, `"schema": 1`), "unknown field"},
+		{"negative epsilon", resealed(t, `"epsilon": 0.25,`, `"epsilon": -0.25,`), "epsilon"},
+		{"epsilon beyond floats", resealed(t, `"epsilon": 0.25,`, `"epsilon": 1e999,`), "number"},
 		{"delta 1", resealed(t, `"delta": 0.001`, `"delta": 1`), "delta"},
 		{"limit 0", resealed(t, `"epsilon": 3`, `"epsilon": 0`), "epsilon"},
 		{"data and name", resealed(t, `"name": "patients"`, `"name": "patients", "data": "`+data(1)+`"`), "either"},
@@ -335,16 +337,20 @@ func FuzzParse(f *testing.F) {
 	f.Add(raw[:len(raw)/2])
 	f.Add([]byte{})
 	f.Add([]byte("null"))
-	f.Add([]byte(`{"schema":2}`))
-	sealed := func(members string) { f.Add([]byte(`{"schema":1,"sha256":"` + zeros + `",` + members + `}`)) }
-	account := `"accounts":[{"name":"x","unit":"row","n":2,"limit":{"epsilon":1e6,"delta":1e-100},"rule":`
+	f.Add([]byte(`{"schema":3}`))
+	sealed := func(schema, members string) {
+		f.Add([]byte(`{"schema":` + schema + `,"sha256":"` + zeros + `",` + members + `}`))
+	}
+	account := `"accounts":[{"name":"x","unit":"row","n":2,"limit":{"epsilon":1e6,"delta":1e-100},"entries":[`
 	entry := `{"time":"","experiment":"","epsilon":`
-	sealed(`"accounts":[]`)
-	sealed(`"default":{"epsilon":10},"accounts":null`)
-	sealed(account + `"","entries":[]}]`)
-	sealed(account + `"basic","entries":[` + entry + `1e100,"delta":0.9,"mu":1e-300},` +
-		entry + `5e-324,"delta":0,"mu":0}]}]`)
-	sealed(account + `"gdp","entries":[` + entry + `1,"delta":0,"mu":1e100},` + entry + `1,"delta":0.9,"mu":5e-324}]}]`)
+	for _, schema := range []string{"1", "2"} {
+		sealed(schema, `"accounts":[]`)
+		sealed(schema, `"default":{"epsilon":10},"accounts":null`)
+		sealed(schema, account+`]}]`)
+		sealed(schema, account+entry+`1e100,"delta":0.9,"mu":1e-300},`+entry+`5e-324,"delta":0,"mu":0}]}]`)
+		sealed(schema, account+entry+`1,"delta":0,"mu":1e100},`+entry+`1,"delta":0.9,"mu":5e-324}]}]`)
+	}
+	sealed("2", account+entry+`1,"delta":0,"pure":5e-324,"mu":1e100,"mu_delta":0.9,"rho":1e100,"rho_delta":5e-324}]}]`)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) > 1<<14 {
 			return // sums of many entries take their time

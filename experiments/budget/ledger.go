@@ -118,9 +118,8 @@ func (l *Ledger) update(change func(*State) error) error {
 // account that is not there is opened with the default limit.
 //
 // An error means that nothing may be released. Where the release does not fit it
-// is a *[LimitError], where the rule of an account cannot add it up a *[RuleError],
-// where the ledger cannot be used a *[FileError]. After nil the release has spent,
-// even if it fails later.
+// is a *[LimitError], where the ledger cannot be used a *[FileError]. After nil the
+// release has spent, even if it fails later.
 func (l *Ledger) Book(s experiment.Spending, as string) error {
 	if err := checkSpending(s, as); err != nil {
 		return fmt.Errorf("this release cannot be booked: %w", err)
@@ -164,7 +163,7 @@ func checkSpending(s experiment.Spending, as string) error {
 	if !printable(s.Experiment) {
 		return fmt.Errorf("the name %q of the experiment is not printable", s.Experiment)
 	}
-	return checkAmount(s.Epsilon, s.Delta, s.Mu)
+	return checkGuarantee(s.Epsilon, s.Delta)
 }
 
 // book adds the release to the state: to the account of the unit that its guarantee
@@ -183,12 +182,8 @@ func (s *State) book(spending experiment.Spending, as string, now time.Time) err
 		}
 		a := s.account(key.id(), unit)
 		if a == nil {
-			limit, err := s.limit(spending.Rows)
-			if err != nil {
-				return err
-			}
-			a = &Account{Data: key.Data, Name: key.Name, Unit: unit, Limit: limit, Label: s.label(key.id()),
-				Entries: []Entry{}}
+			a = &Account{Data: key.Data, Name: key.Name, Unit: unit, Limit: s.limit(spending.Rows),
+				Label: s.label(key.id()), Entries: []Entry{}}
 			for _, b := range s.Accounts {
 				if a.clashes(b) {
 					return fmt.Errorf("the budget id %q is the label of account %d; choose another", as, b.number)
@@ -200,16 +195,20 @@ func (s *State) book(spending experiment.Spending, as string, now time.Time) err
 			return fmt.Errorf("%s is of %d rows, and the release of %d: equal data have equal numbers of rows",
 				describe(a), a.Rows, spending.Rows)
 		}
-		e := Entry{
-			// A text, since a clock may be in a year that a time in JSON cannot have.
-			Time: now.UTC().Format(time.RFC3339), Experiment: spending.Experiment,
-			Epsilon: spending.Epsilon, Delta: spending.Delta, Mu: spending.Mu,
+		e, err := a.entry(spending)
+		if err != nil {
+			return err
 		}
+		// A text, since a clock may be in a year that a time in JSON cannot have.
+		e.Time = now.UTC().Format(time.RFC3339)
 		if i > 0 {
 			e.Note = "protects unit " + spending.Units[0]
 		}
-		if err := a.admit(spending, e); err != nil {
+		if err := a.admit(e); err != nil {
 			return err
+		}
+		if a.Rows == 0 {
+			a.Rows = spending.Rows
 		}
 		if a.number == 0 {
 			s.add(a)
@@ -234,12 +233,11 @@ type Change struct {
 	Unit    string // "" for the only one, for a label, and with Create for each
 	Epsilon *float64
 	Delta   *float64
-	Rule    Rule
 	Label   *string // "" removes it; all units of the data get it
 	Create  bool    // open the account
 }
 
-// Set changes the limit, the rule or the label of an account, or opens those of a
+// Set changes the limit or the label of an account, or opens those of a
 // budget id before its first release, and returns the reports of the changed accounts. A
 // limit may be lowered below the sum of releases: then nothing more is released. A mistake
 // is an *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
@@ -277,7 +275,7 @@ func (s *State) choose(c Change) ([]*Account, error) {
 		return s.open(c)
 	}
 	found, err := s.Choose(c.Account, c.Unit)
-	if err == nil && len(found) > 1 && (c.Epsilon != nil || c.Delta != nil || c.Rule != "") {
+	if err == nil && len(found) > 1 && (c.Epsilon != nil || c.Delta != nil) {
 		return nil, mistake("%q has accounts of units %s; say which with --unit, or give the number of one", c.Account,
 			unitsOf(found))
 	}
@@ -334,25 +332,8 @@ func (s *State) open(c Change) ([]*Account, error) {
 
 // change makes the change, or returns an error; then the state is not written.
 func (s *State) change(a *Account, c Change) error {
-	if c.Epsilon == nil && c.Delta == nil && c.Rule == "" && c.Label == nil {
-		return mistake("nothing to change; give a limit, a rule or a label")
-	}
-	if c.Rule != "" && c.Rule != a.Rule {
-		if c.Rule != GDP && c.Rule != Basic {
-			return experiment.Unknown("rule", string(c.Rule), Rules())
-		}
-		if len(a.Entries) > 0 && (c.Rule != GDP || !a.pure()) {
-			return mistake(
-				"account %d adds up by the rule %s since its first release, and keeps it; book what needs another rule "+
-					"in an account of its own (--budget-id)",
-				a.number,
-				a.Rule,
-			)
-		}
-		a.Rule = c.Rule
-		if err := a.countPure(); err != nil {
-			return err
-		}
+	if c.Epsilon == nil && c.Delta == nil && c.Label == nil {
+		return mistake("nothing to change; give a limit or a label")
 	}
 	if err := a.Limit.change(c.Epsilon, c.Delta); err != nil {
 		return err
@@ -378,36 +359,6 @@ func (s *State) change(a *Account, c Change) error {
 	return nil
 }
 
-// pure reports whether all releases of an account have pure guarantees. Such an account
-// may change from sums to μ at any time, however that is decided: as long as it adds
-// up sums its privacy loss is at most the limit's ε, which takes no part of δ, and
-// releases before the change count as μ after it, in a filter that is valid on
-// its own.
-func (a *Account) pure() bool {
-	for _, e := range a.Entries {
-		if e.Delta > 0 || e.Mu > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// countPure gives the pure releases of an account that adds up μ the μ that they
-// have.
-func (a *Account) countPure() error {
-	if a.Rule != GDP {
-		return nil
-	}
-	for i, e := range a.Entries {
-		mu, err := PureGDP(e.Epsilon)
-		if err != nil {
-			return err
-		}
-		a.Entries[i].Mu = float64(mu)
-	}
-	return nil
-}
-
 // change replaces ε and δ that are given, by values that a limit may have.
 func (l *Limit) change(epsilon, delta *float64) error {
 	if epsilon != nil {
@@ -426,7 +377,7 @@ func (l *Limit) change(epsilon, delta *float64) error {
 }
 
 // SetDefault changes the limit of new accounts; nil leaves ε or δ as it is, and a δ of 0
-// stands for 0.1/n. Accounts that are there keep theirs.
+// stands for [AutoDelta]. Accounts that are there keep theirs.
 func (l *Ledger) SetDefault(epsilon, delta *float64) (Limit, error) {
 	var limit Limit
 	err := l.update(func(s *State) error {

@@ -59,7 +59,7 @@ func child(job []string) int {
 }
 
 func small(name string) (s experiment.Spending) {
-	s = spend(0.125, 0, 0)
+	s = spend(8, 0, 0) // so large that sums of epsilon are the smallest
 	s.Experiment, s.Units = name, []string{"row", "output"}
 	return s
 }
@@ -96,7 +96,7 @@ func names(t *testing.T, a *Account) map[string]bool {
 // once.
 func TestConcurrentBookings(t *testing.T) {
 	const admitted = 24
-	l := limited(t, admitted*0.125)
+	l := limited(t, admitted*8)
 	var mu sync.Mutex
 	confirmed := map[string]bool{}
 	var wg sync.WaitGroup

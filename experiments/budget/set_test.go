@@ -34,23 +34,20 @@ func TestSet(t *testing.T) {
 		change Change
 		number int
 		want   Limit
-		rule   Rule
 		over   bool
 	}{
-		{"by number", Change{Account: "3", Epsilon: value(4.0)}, 3, Limit{4, 1e-3}, GDP, false},
-		{"by digest", Change{Account: data(0)[:6], Delta: value(0.01)}, 1, Limit{1, 0.01}, Basic, false},
+		{"by number", Change{Account: "3", Epsilon: value(4.0)}, 3, Limit{4, 1e-3}, false},
+		{"by digest", Change{Account: data(0)[:6], Delta: value(0.01)}, 1, Limit{1, 0.01}, false},
 		{"by digest in capitals", Change{Account: strings.ToUpper(data(0)[:9]), Delta: value(0.01)}, 1, Limit{1,
-			0.01}, Basic, false},
+			0.01}, false},
 		{"by label and unit", Change{Account: "dose study", Unit: "output", Epsilon: value(4.0),
-			Delta: value(1e-4)}, 3, Limit{4, 1e-4}, GDP, false},
-		{"by name", Change{Account: "patients", Epsilon: value(3.0)}, 4, Limit{3, 1e-5}, "", false},
-		{"below what is spent", Change{Account: "1", Epsilon: value(0.25)}, 1, Limit{0.25, 1e-3}, Basic, true},
-		{"below what mu is spent", Change{Account: "2", Epsilon: value(0.01)}, 2, Limit{0.01, 1e-3}, GDP, true},
-		{"little below what mu is spent", Change{Account: "2", Epsilon: value(0.07)}, 2, Limit{0.07, 1e-3}, GDP, true},
-		{"rule before a release", Change{Account: "4", Rule: Basic}, 4, Limit{2, 1e-5}, Basic, false},
-		{"the rule that it has", Change{Account: "1", Rule: Basic}, 1, Limit{1, 1e-3}, Basic, false},
+			Delta: value(1e-4)}, 3, Limit{4, 1e-4}, false},
+		{"by name", Change{Account: "patients", Epsilon: value(3.0)}, 4, Limit{3, 1e-5}, false},
+		{"below what is spent", Change{Account: "1", Epsilon: value(0.25)}, 1, Limit{0.25, 1e-3}, true},
+		{"below what mu is spent", Change{Account: "2", Epsilon: value(0.01)}, 2, Limit{0.01, 1e-3}, true},
+		{"little below what mu is spent", Change{Account: "2", Epsilon: value(0.07)}, 2, Limit{0.07, 1e-3}, true},
 		{"other unit of a name", Change{Account: "patients", Unit: "output", Epsilon: value(1.0),
-			Delta: value(1e-6), Rule: GDP, Create: true}, 5, Limit{1, 1e-6}, GDP, false},
+			Delta: value(1e-6), Create: true}, 5, Limit{1, 1e-6}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := base(t)
@@ -60,7 +57,6 @@ func TestSet(t *testing.T) {
 			}
 			r := reports[0]
 			if r.Number != c.number || r.Limit.Epsilon != c.want.Epsilon || r.Limit.Delta != c.want.Delta ||
-				r.Rule != c.rule ||
 				r.Over != c.over {
 				t.Errorf("%+v", r)
 			}
@@ -89,8 +85,6 @@ func TestSet(t *testing.T) {
 			"no account of unit output, only of row"},
 		{"misspelt unit", Change{Account: "patients", Unit: "rows", Epsilon: value(1.0)}, `did you mean "row"`},
 		{"nothing", Change{Account: "1"}, "nothing to change"},
-		{"rule after a release", Change{Account: "2", Rule: Basic}, "keeps it"},
-		{"unknown rule", Change{Account: "4", Rule: "gpd"}, "rule"},
 		{"epsilon 0", Change{Account: "1", Epsilon: value(0.0)}, "is required"},
 		{"negative epsilon", Change{Account: "1", Epsilon: value(-1.0)}, "is required"},
 		{"NaN epsilon", Change{Account: "1", Epsilon: value(math.NaN())}, "is required"},
@@ -216,7 +210,7 @@ func TestSetDefault(t *testing.T) {
 	}{
 		{"epsilon", value(3.0), nil, Limit{3, 0}, true},
 		{"delta", nil, value(1e-6), Limit{3, 1e-6}, true},
-		{"delta is 0.1/n", nil, value(0.0), Limit{3, 0}, true},
+		{"delta is automatic", nil, value(0.0), Limit{3, 0}, true},
 		{"nothing", nil, nil, Limit{}, false},
 		{"NaN", value(math.NaN()), nil, Limit{}, false},
 		{"delta 1", nil, value(1.0), Limit{}, false},
@@ -235,31 +229,7 @@ func TestSetDefault(t *testing.T) {
 	if _, err := l.SetDefault(value(9.0), nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-4 {
+	if r := report(t, l); r.Limit.Epsilon != 3 || r.Limit.Delta != 1e-6 {
 		t.Errorf("an account that is there has another limit: %+v", r.Limit)
-	}
-}
-
-// An account of pure releases may add up μ from any time on; one with a δ may not.
-func TestPureAccountBecomesGDP(t *testing.T) {
-	l := open(t)
-	book(t, l, spend(1, 0, 0))
-	if _, err := l.Set(Change{Account: "1", Rule: GDP}); err != nil {
-		t.Fatal(err)
-	}
-	book(t, l, spend(1, 1e-5, 0.2))
-	pure, err := PureGDP(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := math.Hypot(float64(pure), 0.2)
-	if r := report(t, l); r.Rule != GDP || math.Abs(r.Spent.Mu-want) > 1e-12 || r.Releases != 2 {
-		t.Errorf("%+v, want mu %g", r, want)
-	}
-	l = open(t)
-	book(t, l, spend(1, 0, 0))
-	book(t, l, spend(1, 1e-5, 0.2)) // by sums
-	if _, err := l.Set(Change{Account: "1", Rule: GDP}); err == nil || !strings.Contains(err.Error(), "keeps it") {
-		t.Errorf("%v", err)
 	}
 }

@@ -10,6 +10,7 @@ const (
 	mechanism = "./experiments/mechanism"
 	release   = "./experiments/release"
 	budget    = "./experiments/budget"
+	filters   = "experiments/budget/filter.go"
 )
 
 // privacyMutants are wrong lines of noise, sensitivities, guarantees and budgets.
@@ -190,11 +191,17 @@ var privacyMutants = []Mutant{
 		Old: `out.Refute("which`, New: `_ = ("which`},
 
 	// Budget.
-	{Name: "budget: limit of epsilon and of delta", File: "experiments/budget/rule.go", Package: budget,
-		Tests: "Boundary|Totals|Overspends", Old: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 && delta`,
-		New: `epsilon.Cmp(decimal(a.Limit.Epsilon)) <= 0 || delta`},
-	{Name: "budget: composition", File: "experiments/budget/rule.go", Package: budget, Tests: "Boundary|Totals|Mixture",
-		Old: `mu2.Add(mu2, square(e.Mu)).Cmp(square(down)) <= 0`, New: `mu2.Set(square(e.Mu)).Cmp(square(down)) <= 0`},
+	{Name: "budget: composition", File: filters, Package: budget, Tests: "Boundary|Totals",
+		Old: `t.amount.Add(t.amount, square(e.Mu))`, New: `t.amount.Set(square(e.Mu))`},
+	{Name: "budget: delta outside of a sum", File: filters, Package: budget, Tests: "Outside",
+		Old: `!t.unbounded && t.outside.Cmp(part(l, f.outside)) <= 0`, New: `!t.unbounded`},
+	{Name: "budget: delta of a filter", File: filters, Package: budget, Tests: "Ceiling|Truth",
+		Old: `{pureFilter, 0, 0}, {gaussianFilter, 16, 1}`, New: `{pureFilter, 0, 0}, {gaussianFilter, 20, 1}`},
+	{Name: "budget: an entry without a number", File: filters, Package: budget, Tests: "Boundary|Truth",
+		Old: `t.unbounded = true`, New: `t.unbounded = false`},
+	{Name: "budget: the first release counts by epsilon and not at all", File: filters, Package: budget,
+		Tests: "Boundary|Truth", Old: `l.Epsilon = floor(first.Sub(decimal(l.Epsilon), first))`,
+		New: `l.Epsilon = floor(first.Set(decimal(l.Epsilon)))`},
 	{Name: "budget: digest of the ledger", File: "experiments/budget/file.go", Package: budget, Tests: "Byte|Unusable",
 		Old: `hex.EncodeToString(sum[:]) != head.SHA256`, New: `len(sum) == 0`},
 	{Name: "budget: lock", File: "runner/store/disk/lock_flock.go", Package: budget, Tests: "Concurrent|Lock",
@@ -203,22 +210,15 @@ var privacyMutants = []Mutant{
 		Tests: "Room", Old: `rows * (bytesInTable*columns + 2*class + 4)`, New: `rows * (bytesInTable + 2*class + 4)`},
 	{Name: "budget: room for a model before it is spent", File: "experiments/dpgp/regression/release.go",
 		Package: ownModel, Tests: "SizeOfModel", Old: `scales + m + m*m`, New: `scales + m`},
-	{Name: "budget: a rule stays", File: "experiments/budget/rule.go", Package: budget, Tests: "Mixture|Rule",
-		Old: `if rule == "" {
-		rule = Basic`, New: `if true {
-		rule = Basic`},
-	{Name: "budget: delta without mu", File: "experiments/budget/rule.go", Package: budget, Tests: "Mixture",
-		Old: `if s.Delta > 0 {`, New: `if s.Delta > 1 {`},
-	{Name: "budget: the limit itself", File: "experiments/budget/rule.go", Package: budget, Tests: "Boundary|Overspends",
-		Old: `if len(a.Entries) == 0 && e.Mu <= m &&`, New: `if e.Mu <= m &&`},
-	{Name: "budget: root of what is left", File: "experiments/budget/rule.go", Package: budget, Tests: "Left|Overspends",
+	{Name: "budget: the limit itself", File: filters, Package: budget, Tests: "Boundary|Truth",
+		Old: `if len(entries) == 1 && entries[0].alone(a.Limit) {`, New: `if entries[len(entries)-1].alone(a.Limit) {`},
+	{Name: "budget: root of what is left", File: "experiments/budget/exact.go", Package: budget, Tests: "Left",
 		Old: `for x > 0 && square(x).Cmp(r) > 0 {`, New: `for x > 0 && square(x).Cmp(r) < -1 {`},
-	{Name: "budget: rounding of what is left", File: "experiments/budget/rule.go", Package: budget, Tests: "Left",
-		Old: `out.Epsilon = epsilon * (1 - muSlack)`, New: `out.Epsilon = epsilon * (1 + muSlack)`},
-	{Name: "budget: delta of what is left", File: "experiments/budget/rule.go", Package: budget, Tests: "Left",
-		Old: `if delta == 0 {`, New: `if delta < 1 {`},
-	{Name: "budget: what is spent over the limit", File: "experiments/budget/rule.go", Package: budget,
-		Tests: "TestSet", Old: `r.Over = spent.Mu > m`, New: `r.Over = spent.Mu > 2*m`},
-	{Name: "budget: mu of a pure guarantee", File: "experiments/budget/rule.go", Package: budget, Tests: "Pure",
+	{Name: "budget: rounding of what is left", File: "experiments/budget/report.go", Package: budget, Tests: "Left",
+		Old: `gaussian.Epsilon *= 1 - muSlack`, New: `gaussian.Epsilon *= 1 + 1e3*muSlack`},
+	{Name: "budget: what is spent over the limit", File: "experiments/budget/report.go", Package: budget,
+		Tests: "TestSet|Totals", Old: `Over: !within}`, New: `Over: false}`},
+	{Name: "budget: mu of a pure guarantee", File: "experiments/mechanism/loss/booked.go",
+		Package: "./experiments/mechanism/loss", Tests: "Pure",
 		Old: `mechanism.GDP(2 * x * (1 + 1e-12))`, New: `mechanism.GDP(x * (1 + 1e-12))`},
 }
