@@ -67,7 +67,7 @@ func (a *app) export(
 	ctx context.Context, e *experiment.Experiment, job trial.Job, file string,
 ) (*record.Record, error) {
 	watched := progress.Watch(a.progressOptions(), e.Name)
-	rec, exported, err := trial.Export(ctx, e, job, engine.Opener, watched.Inner)
+	rec, exported, err := trial.Export(ctx, e, job, nil, engine.Opener, watched.Inner)
 	watched.Close()
 	switch {
 	case errors.Is(err, context.Canceled):

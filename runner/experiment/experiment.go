@@ -96,6 +96,9 @@ type Declaration[S, M any] struct {
 	// CheckExport refuses settings with which there is nothing to export. It runs before
 	// any data are read, and may be nil.
 	CheckExport func(S) error
+	// Registered means that an export has noise, and is registered ([Exports]) unless the
+	// operator wants none.
+	Registered bool
 }
 
 // Untyped is a declaration whose functions take settings and report metrics by name.

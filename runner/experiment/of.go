@@ -59,7 +59,7 @@ func untyped[S, M any](d Declaration[S, M], settings func(Params) S) Untyped {
 	return Untyped{
 		Name: d.Name, Version: d.Version, Summary: d.Summary, Source: d.Source,
 		PrivateTiming: d.PrivateTiming, CountsShared: d.CountsShared,
-		Chooses: d.Chooses, Written: d.Written, Instead: d.Instead,
+		Chooses: d.Chooses, Written: d.Written, Instead: d.Instead, Registered: d.Registered,
 		Datasets: onSettings(settings, d.Datasets), StandIn: onSettings(settings, d.StandIn),
 		Seedless: onSettings(settings, d.Seedless), Tables: onSettings(settings, d.Tables),
 		Check: onSettings(settings, d.Check), Memory: onSettings(settings, d.Memory),

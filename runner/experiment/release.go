@@ -31,6 +31,8 @@ type Release struct {
 	Privacy  *Privacy
 	Noise    []Noise // in the order in which it was drawn
 	Warnings []string
+	// Told is a sentence for the operator alone, which no file has; it may be empty.
+	Told string
 }
 
 // Picture is the size of pictures.

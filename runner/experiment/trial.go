@@ -68,6 +68,9 @@ type Trial struct {
 	// Entropy is where the noise of a release comes from, the operating system's
 	// source but in audits and tests; nil outside of a release.
 	Entropy io.Reader
+	// Exports is the register of exports; it is nil outside of an export, and for one that is
+	// not registered.
+	Exports Exports
 }
 
 // ForOthers reports whether the trial makes a release or an export. Its messages, errors

@@ -23,6 +23,7 @@ type Options struct {
 	Dataset  func(name string) string // nil: by Folder and File
 	Progress func(done, total int, what string)
 	Keeper   experiment.Keeper
+	Exports  experiment.Exports
 }
 
 // dataset is where a data set lies.
@@ -62,7 +63,7 @@ func New(tb testing.TB, o Options) *experiment.Trial {
 	})
 	return &experiment.Trial{
 		Identity: experiment.Identity{Backend: "cpu", DType: o.DType, Seed: int64(o.Seed)}, Engine: opened, Workers: workers,
-		Secure: o.Secure, Keeper: o.Keeper, Dataset: o.Dataset, Progress: o.Progress,
+		Secure: o.Secure, Keeper: o.Keeper, Exports: o.Exports, Dataset: o.Dataset, Progress: o.Progress,
 		Stream: func(purpose string) *rand.Rand {
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(purpose))

@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
+	"privkern/runner/experiment"
 )
 
 // bound is a kernel condition H at the sensitive places, Eq. (12), in units of the prior
@@ -77,14 +78,22 @@ func newBound(s *Settings, p *prior, places *mat.Dense, variance float64) (*boun
 			return nil, err
 		}
 	}
-	k, _ := modelfile.Unit(h.name)
+	return h, h.at(p, places)
+}
+
+// at sets the matrix of H at places (γ×d, in the units of the inputs).
+func (h *bound) at(p *prior, places *mat.Dense) error {
+	k, known := modelfile.Unit(h.name)
+	if !known {
+		return experiment.Unknown("kernel", h.name, kernelName(0).Choices())
+	}
 	at := divided(places, h.lengthscales)
 	var err error
 	if h.matrix, err = k.Matrix(p.engine, at, at); err != nil {
-		return nil, err
+		return err
 	}
-	h.matrix.Scale(variance, h.matrix)
-	return h, nil
+	h.matrix.Scale(h.variance, h.matrix)
+	return nil
 }
 
 // checkBound refuses a kernel condition that the process cannot meet: where K_SS − H_SS is
@@ -228,7 +237,7 @@ func (p *prepared) checkCondition() error {
 }
 
 const (
-	// mostTerms bounds the series of [problem.everywhere], each of whose terms is a kernel
+	// mostTerms bounds the series of [problem.inner], each of whose terms is a kernel
 	// matrix.
 	mostTerms = 4000
 	// mostShare is the largest c for which the series has mostTerms terms.
@@ -238,14 +247,23 @@ const (
 // termsOf returns the length of the series for a share c below 1: the rest is below rounding.
 func termsOf(c float64) int { return int(math.Ceil(math.Log(0x1p-53*(1-c)) / math.Log(c))) }
 
-// everywhere returns the uniformly privacy-aware noise for eq kernels, Eq. (13). With the Fourier
-// transforms of Proposition 2, where H̃/K̃ = q(ω) = c∏h_j/l_j·exp(−Σω_j²(h_j² − l_j²)/2) is
-// below 1, K̃²/(K̃ − H̃) = K̃Σ_m q^m, and every term is that of an eq kernel:
+// inner returns G, the matrix of inner products of Eq. (13) at scaled inputs x (n×d), for noise that
+// keeps H everywhere. For H = ξK it is K/(1 − ξ). For other eq kernels, with the Fourier transforms of
+// Proposition 2, where H̃/K̃ = q(ω) = c∏h_j/l_j·exp(−Σω_j²(h_j² − l_j²)/2) is below 1,
+// K̃²/(K̃ − H̃) = K̃Σ_m q^m, and every term is that of an eq kernel:
 //
 //	G(x, x') = Σ_m c^m ∏_j (h_j/l_j)^m l_j/ℓ_jm exp(−(x_j − x'_j)²/(2ℓ_jm²)), ℓ_jm² = l_j² + m(h_j² − l_j²).
 //
 // The omitted terms are below rounding.
-func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
+func (p *problem) inner(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
+	if p.h == nil {
+		g, err := p.between(x, x)
+		if err != nil {
+			return nil, err
+		}
+		g.Scale(1/(1-p.xi[0]), g) // all are one
+		return g, nil
+	}
 	c, _ := p.share()
 	terms := termsOf(c)
 	if terms > mostTerms {
@@ -253,7 +271,7 @@ func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 			"%d are taken: give an h_variance of %.4g of the prior variance or less", terms, p.describe(), mostTerms,
 			p.mostVariance())
 	}
-	n, d := v.x.Dims()
+	n, d := x.Dims()
 	g, widths := mat.NewDense(n, n, nil), make([]float64, d)
 	for m := range max(terms, 1) {
 		if err := ctx.Err(); err != nil {
@@ -265,7 +283,7 @@ func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 			widths[j] = math.Sqrt(1 + float64(m)*(r*r-1)) // x is in units of l
 			weight /= widths[j]
 		}
-		at := divided(v.x, widths)
+		at := divided(x, widths)
 		k, err := p.between(at, at)
 		if err != nil {
 			return nil, err
@@ -273,9 +291,5 @@ func (p *problem) everywhere(ctx context.Context, v *view) (*mat.Dense, error) {
 		k.Scale(weight, k)
 		g.Add(g, k)
 	}
-	noise, err := v.PSDNoise(g)
-	if err != nil {
-		return nil, err
-	}
-	return noise.Sigma, nil
+	return g, nil
 }

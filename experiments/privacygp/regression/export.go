@@ -81,7 +81,13 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	if err != nil {
 		return nil, err
 	}
-	rng := t.Stream("noise")
+	grid := gridOf(p.tau)
+	rng, told := t.Stream("noise"), ""
+	if t.Exports != nil {
+		if rng, told, err = p.register(ctx, t, grid); err != nil {
+			return nil, err
+		}
+	}
 	omega := make([]float64, len(p.rows.y))
 	for i := range omega {
 		omega[i] = rng.NormFloat64()
@@ -90,17 +96,28 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	if err != nil {
 		return nil, err
 	}
-	grid := gridOf(p.tau)
 	for i, v := range w {
 		w[i] = grid * math.Round(v/grid)
 	}
 	privacy := p.privacy()
 	privacy.RNG = "secure" // an export has no other source
+	privacy.Notes = append(privacy.Notes, severalNote(t.Exports != nil))
 	warnings := p.warnings()
 	if len(p.rows.hidden) == len(p.rows.y) {
 		warnings = append(warnings, everyRow)
 	}
-	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: warnings}, nil
+	return &experiment.Release{Model: p.file(w, grid, privacy), Privacy: privacy, Warnings: warnings, Told: told}, nil
+}
+
+// severalNote states how the bound goes with other exports of the same data.
+func severalNote(registered bool) string {
+	if registered {
+		return "holds for whoever has all exports of these data up to this one that the operator's ledger knows; outputs of " +
+			"another name or of data that it does not recognise are not among them. The noise follows from a secret of the " +
+			"ledger, the data and its covariance: repeated, this export is the same, and there is nothing to average"
+	}
+	return "not registered in a ledger: another export of the same data has other noise, and whoever has k of them " +
+		"averages the variance of their noise to the k-th part, so that less than this bound is kept"
 }
 
 // gridOf returns a power of two, at most a thousandth of tau. Outputs are rounded to its multiples,

@@ -45,7 +45,7 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.Noise, weak, strong, none), inert.Values(&s.Resolution, experiment.NumberOr[automatic](0.3)),
 				inert.Values(&s.Kernel, 2), inert.Values(&s.Hyperparameters, given, estimated), inert.Values(&s.ARD, false),
 				inert.Values(&s.Lengthscales, "1.5"), inert.Values(&s.ProcessVariance, 0.9), inert.Values(&s.NoiseVariance, 0.02),
-				inert.Values(&s.Mean, number(0.4)), inert.Values(&s.Folds, 4),
+				inert.Values(&s.Mean, number(0.4)), inert.Values(&s.Folds, 4), inert.Values(&s.Exports, 3),
 			}
 		},
 		Run: func(s *Settings) (*experiment.Outcome[Metrics], error) {

@@ -30,6 +30,7 @@ type problem struct {
 	xi       []float64  // γ, shares of the prior variance, below 1
 	h        *bound     // the kernel condition, with the diagonal xi; nil for none
 	tau2     float64    // variance of the added independent noise
+	exports  int        // as many times the noise that one export needs
 	method   noiseMethod
 	progress sdp.Progress
 }
@@ -90,6 +91,9 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 		return nil, err
 	}
 	n, _ := v.x.Dims()
+	if p.exports > 1 {
+		sigma.Scale(float64(p.exports), sigma)
+	}
 	out := &obfuscation{sigma: sigma, trace: mat.Trace(sigma)}
 	if out.trace > 0 {
 		rank, err := process.RankOf(symmetric(sigma))
@@ -130,15 +134,10 @@ func (p *problem) covariance(ctx context.Context, v *view, method noiseMethod) (
 	n, _ := v.x.Dims()
 	switch method {
 	case uniform:
-		if p.h != nil {
-			return p.everywhere(ctx, v)
-		}
-		// The inner product of Proposition 2 for H = ξK is K/(1 − ξ).
-		g, err := p.between(v.x, v.x)
+		g, err := p.inner(ctx, v.x)
 		if err != nil {
 			return nil, err
 		}
-		g.Scale(1/(1-p.xi[0]), g) // all are one
 		noise, err := v.PSDNoise(g)
 		if err != nil {
 			return nil, err

@@ -55,6 +55,7 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Written:     experiment.FormModel,
 	Export:      export,
 	CheckExport: checkExport,
+	Registered:  true,
 })
 
 // memory estimates the bytes that a trial with the most rows and places takes: 30
@@ -150,9 +151,13 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 		return nil, err
 	}
 	p := &prepared{rows: r, settings: s, problem: &problem{prior: prior, places: prior.scaled(r.places), xi: xi,
-		method: s.Noise, progress: func(done, total int) { t.Progress(done, total, "central path") }}}
+		method: s.Noise, exports: 1, progress: func(done, total int) { t.Progress(done, total, "central path") }}}
 	if p.tau, err = s.tau(r.y, stat.StdDev(r.y, nil)); err != nil {
 		return nil, err
+	}
+	if s.Noise != none {
+		p.exports = s.Exports
+		p.tau *= math.Sqrt(float64(s.Exports))
 	}
 	p.tau2 = p.tau * p.tau / p.Variance
 	if p.all, err = p.look(p.scaled(r.x)); err != nil {

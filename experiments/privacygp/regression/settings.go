@@ -56,6 +56,9 @@ type Settings struct {
 	// outputs are written; auto: that step, or a thousandth of the outputs' standard deviation, what is larger. An
 	// export takes a number that is known without the outputs
 	Resolution experiment.Or[automatic, float64] `name:"resolution" default:"auto" above:"0" when:"noise is not none"`
+	// number of exports, with other settings or of corrected data, that are to keep the tolerance together: the noise has
+	// as many times the covariance that one export needs
+	Exports int `name:"exports" default:"1" min:"1" max:"1000" later:"yes" when:"noise is not none"`
 	// the kernel of the process; laplacian: exp(-sum |x-x'|/lengthscale)
 	Kernel kernelName `name:"kernel" default:"eq"`
 	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given: those of the

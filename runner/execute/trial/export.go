@@ -11,10 +11,10 @@ import (
 
 // Export runs the job's export in this process: an output that has no guarantee. As for
 // a release, the record holds the output and nothing else, and an export that fails has
-// no record. Noise comes from the operating system, because seeded noise could be
-// subtracted by anybody who knows the seed.
-func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener, progress ProgressFunc,
-) (*record.Record, *experiment.Release, error) {
+// no record. Noise comes from a secret of the register, or, where that is nil, from the
+// operating system: seeded noise could be subtracted by anybody who knows the seed.
+func Export(ctx context.Context, e *experiment.Experiment, job Job, register experiment.Exports, open Opener,
+	progress ProgressFunc) (*record.Record, *experiment.Release, error) {
 	switch {
 	case e.Export == nil:
 		return nil, nil, fmt.Errorf("%s has no export", e.Name)
@@ -25,7 +25,8 @@ func Export(ctx context.Context, e *experiment.Experiment, job Job, open Opener,
 	book := func(experiment.Spending) error {
 		return fmt.Errorf("a defect in %s: an export that books a budget", e.Name)
 	}
-	r, export, err := publish(ctx, e, job, ReleaseOptions{Book: book, Open: open}, progress, e.Export, checkExport)
+	options := ReleaseOptions{Book: book, Open: open, exports: register}
+	r, export, err := publish(ctx, e, job, options, progress, e.Export, checkExport)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@ func TestExportRecord(t *testing.T) {
 		}
 		return bare(), nil
 	})
-	r, exported, err := trial.Export(context.Background(), e, secureJob(), nil, nil)
+	r, exported, err := trial.Export(context.Background(), e, secureJob(), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestExportRefusals(t *testing.T) {
 				r := bare()
 				c.spoil(r)
 				return r, nil
-			}), secureJob(), nil, nil)
+			}), secureJob(), nil, nil, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -89,7 +89,7 @@ func TestExportRefusals(t *testing.T) {
 func TestExportBooksNothing(t *testing.T) {
 	_, _, err := trial.Export(context.Background(), exporting(func(tr *experiment.Trial) (*experiment.Release, error) {
 		return bare(), tr.Book(experiment.Spending{})
-	}), secureJob(), nil, nil)
+	}), secureJob(), nil, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "books a budget") {
 		t.Errorf("error %v", err)
 	}
@@ -98,10 +98,10 @@ func TestExportBooksNothing(t *testing.T) {
 func TestExportNeedsEntropy(t *testing.T) {
 	job := secureJob()
 	job.Secure = false
-	if _, _, err := trial.Export(context.Background(), exporting(nil), job, nil, nil); err == nil {
+	if _, _, err := trial.Export(context.Background(), exporting(nil), job, nil, nil, nil); err == nil {
 		t.Error("noise from a seed was exported")
 	}
-	if _, _, err := trial.Export(context.Background(), releasing(nil), secureJob(), nil, nil); err == nil {
+	if _, _, err := trial.Export(context.Background(), releasing(nil), secureJob(), nil, nil, nil); err == nil {
 		t.Error("an experiment without export exported")
 	}
 }

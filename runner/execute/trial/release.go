@@ -23,6 +23,7 @@ type ReleaseOptions struct {
 	Unbooked bool
 	Tuning   experiment.Tuning
 	Open     Opener // of the engine; nil for none
+	exports  experiment.Exports
 }
 
 // Backend and element type of audits, and of releases unless the operator names others.
@@ -95,7 +96,7 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	}
 	// Duration and memory may depend on private data: the record has no timing.
 	release, err := compute(e, job, o.Open, progress, func(t *experiment.Trial) (*experiment.Release, error) {
-		t.Book, t.Entropy = o.Book, rand.Reader
+		t.Book, t.Entropy, t.Exports = o.Book, rand.Reader, o.exports
 		return run(ctx, t, t.Params)
 	})
 	if ctx.Err() != nil {
