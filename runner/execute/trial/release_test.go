@@ -167,6 +167,7 @@ func TestReleaseFailures(t *testing.T) {
 			"a defect in demo/a: panic: oh"},
 		{"nothing", false, func(*experiment.Trial) (*experiment.Release, error) { return nil, nil }, "no result"},
 		{"no privacy", false, change(func(r *experiment.Release) { r.Privacy = nil }), "does not say what it protects"},
+		{"no guarantee", false, change(func(r *experiment.Release) { r.Privacy.Withdraw("x") }), "without a guarantee"},
 		{"no rows", false, change(func(r *experiment.Release) { r.Rows = nil }), "nothing to write"},
 		{"NaN", false, change(func(r *experiment.Release) { r.Rows[1][1] = math.NaN() }),
 			"not finite at row 2, column prediction"},
