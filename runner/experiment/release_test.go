@@ -79,7 +79,7 @@ func TestGuaranteeOfRecords(t *testing.T) {
 // The bound stands with the beginning of its unit.
 func TestBoundInALine(t *testing.T) {
 	for unit, want := range map[string]string{
-		"one training output changed by at most 100 cm":             "(1, 0.5)-DP per training output changed by at most 100 cm",
+		"one output changed by at most 100 cm":                      "(1, 0.5)-DP per output changed by at most 100 cm",
 		"one row: all of its inputs (4), replaced by any others":    "(1, 0.5)-DP per row",
 		"the outputs of all rows of one person (at most 3 of them)": "(1, 0.5)-DP for the outputs of all rows of one person",
 		"": "(1, 0.5)-DP",

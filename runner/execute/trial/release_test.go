@@ -47,7 +47,8 @@ func TestReleaseRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Status != record.OK || !maps.Equal(r.Metrics, good().Metrics) || r.Series["released"]["prediction"][1] != 20 ||
-		r.Privacy.RNG != "secure" || r.Privacy.Guarantee != "(1, 0)-DP" || r.Privacy.Simulated != nil || r.Warnings[0] != "w" || len(rel.Rows) != 2 {
+		r.Privacy.RNG != "secure" || r.Privacy.Guarantee != "(1, 0)-DP" || r.Privacy.Simulated != nil ||
+		r.Warnings[0] != "w" || len(rel.Rows) != 2 {
 		t.Errorf("%+v", r)
 	}
 	raw, err := json.Marshal(r)
