@@ -243,7 +243,7 @@ func (p *Privacy) State(epsilon, delta float64) *Privacy {
 // Withdraw drops the guarantee, of the mechanism as well, and notes the reason: first of all
 // notes, or, where other reasons are there, after them. It changes no slice that others hold.
 func (p *Privacy) Withdraw(reason string) {
-	p.Simulated = nil
+	p.Simulated, p.Groups = nil, nil
 	p.withhold(reason)
 }
 
@@ -280,6 +280,7 @@ func (p *Privacy) Publish() {
 // the latter in words as its guarantee, it reads these.
 func (p *Privacy) Judged(isSecure bool) *Privacy {
 	out := *p
+	out.Groups = nil
 	if out.RNG = seeded; isSecure {
 		out.RNG = secure
 	}

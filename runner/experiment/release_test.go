@@ -52,11 +52,12 @@ func TestGuaranteeOfRecords(t *testing.T) {
 		{"early, in other words", words("(1, 1e-6)-DP or so"), false, nil, ofSeed, ofSeed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &experiment.Privacy{Unit: "one row, replaced by any other"}
+			p := &experiment.Privacy{Unit: "one row, replaced by any other", Groups: []experiment.Group{{Rows: 2, Epsilon: 2}}}
 			c.state(p)
 			stated := *p
 			got := p.Judged(c.secure)
-			if got.Guarantee != "" || !strings.HasPrefix(got.Notes[0], c.note) || !strings.HasPrefix(got.Statement(), c.line) ||
+			if got.Guarantee != "" || got.Groups != nil || !strings.HasPrefix(got.Notes[0], c.note) ||
+				!strings.HasPrefix(got.Statement(), c.line) ||
 				len(got.Notes) != 1 && c.simulated != nil {
 				t.Errorf("the record has %+v, stated as %q", got, got.Statement())
 			}

@@ -165,7 +165,7 @@ var privacyMutants = []Mutant{
 	{Name: "guarantee: of a seeded trial", File: "runner/experiment/release.go", Package: "./runner/experiment",
 		Tests: "GuaranteeOfRecords", Old: `case p.reason() == "":`, New: `case p.reason() != "":`},
 	{Name: "guarantee: simulated though withdrawn", File: "runner/experiment/release.go", Package: "./runner/experiment",
-		Tests: "GuaranteeOfRecords", Old: "p.Simulated = nil\n\tp.withhold", New: "p.withhold"},
+		Tests: "GuaranteeOfRecords", Old: `p.Simulated, p.Groups = nil, nil`, New: `p.Groups = nil`},
 	{Name: "guarantee: of an early version", File: "runner/record/parse.go", Package: "./runner/record",
 		Tests: "Early", Old: `&& r.Release == nil {`, New: `&& r.Release != nil {`},
 	{Name: "guarantee: square of a norm", File: "experiments/cloaking/cloak/privacy.go", Package: cloak,
