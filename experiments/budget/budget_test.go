@@ -128,8 +128,8 @@ func TestTotals(t *testing.T) {
 		{"too much outside", entries(100, loss.Booked{Pure: 0.1, Mu: 0.01, MuDelta: 1e-6, Rho: 0.00125}), zcdpFilter,
 			1.8800333085022513795},
 		// 2 and the root for μ = 0.5.
-		{"a pure one first", append(entries(1, loss.Booked{Pure: 2, Mu: 2.4, Rho: 1.5}), entries(4, loss.Booked{Mu: 0.25})...),
-			gaussianFilter, 3.3887604227174156439},
+		{"a pure one first", append(entries(1, loss.Booked{Pure: 2, Mu: 2.4, Rho: 1.5}),
+			entries(4, loss.Booked{Mu: 0.25})...), gaussianFilter, 3.3887604227174156439},
 		{"a pure one later", append(entries(1, loss.Booked{Mu: 0.25}), entries(1, loss.Booked{Pure: 2, Mu: 2.4})...),
 			gaussianFilter, 9.8920442443867476320},
 		{"nothing", entries(2, loss.Booked{Mu: 0.01, MuDelta: 1e-4}), "", math.Inf(1)},
@@ -362,7 +362,8 @@ func TestOutside(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &Account{Limit: Limit{1, 1e-3}}
-			first := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: 0.1, MuDelta: c.muOut, Rho: 0.005, RhoDelta: c.rhoOut}}
+			first := Entry{Epsilon: 0.5, Delta: 1e-3,
+				Booked: loss.Booked{Mu: 0.1, MuDelta: c.muOut, Rho: 0.005, RhoDelta: c.rhoOut}}
 			second := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: c.mu, Rho: c.rho}}
 			if err := a.admit(first); err != nil {
 				t.Fatal(err)
