@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/kahm/nearest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
+	"privkern/runner/experiment"
 )
 
 var modelSettings = map[string]any{
@@ -90,6 +91,46 @@ func sparseClassifier(ctx context.Context) (Subject, error) {
 	pair.Release = p.request("kind,name,x\nb,someone,-123.456789\nb,someone else,-1\nc,third,0.7500\n", classNumbers,
 		nothing)
 	s := p.gaussian("one row, input and class, replaced by any other", spending, pair)
+	s.Draws = boundDraws
+	return s, nil
+}
+
+// personData are rows of three persons, of whom at most two each are used.
+const personData = "x,y,kind,id\n0.5,0.25,a,8\n-1,0,b,7\n0.75,-0.5,c,9\n0.5,1,a,8\n0.5,0.25,a,8\n0,0,c,9\n"
+
+// otherPersons are rows of three persons, of whom each but one has another number of them.
+const otherPersons = "y,kind,name,id,x\n7,b,someone,P-1,-123.456789\n0,b,someone else,P-2,-1\n-0.5,c,third,P-3,0.7500\n"
+
+// sparseGPPerson releases a model that protects persons with at most two rows, and replaces one with
+// all of theirs.
+func sparseGPPerson(ctx context.Context) (Subject, error) {
+	return person(ctx, "dpgp/regression", modelSettings, regression.Plan, []float64{-6, -2}, []float64{6, 2}, nil,
+		modelNumbers)
+}
+
+// sparseClassifierPerson is the same of a classifier.
+func sparseClassifierPerson(ctx context.Context) (Subject, error) {
+	return person(ctx, "dpgp/classification", classifierSettings, dpgp.PlanClasses, []float64{-6, -0.49},
+		[]float64{6, 2.49}, func(row []float64) []float64 {
+			return []float64{row[0], math.Abs(math.Round(row[1]))}
+		}, classNumbers)
+}
+
+// person releases whole rows of which a person has at most two, see [planned.worstRows].
+func person(ctx context.Context, name string, given map[string]any,
+	plan func(context.Context, *experiment.Trial) (*release.Plan, error), low, high []float64,
+	round func([]float64) []float64, numbers *regexp.Regexp) (Subject, error) {
+	p, err := newPlanned(dpgp.Paper(), name, "data.csv", personData, with(given, "person", "id", "rows_per_person", 2),
+		plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pairs, spending, err := p.worstRows(ctx, 2, low, high, round)
+	if err != nil {
+		return Subject{}, err
+	}
+	pairs[0].Release = p.request(otherPersons, numbers, nothing)
+	s := p.gaussian("one person with at most 2 rows, all of them replaced by any others or none", spending, pairs...)
 	s.Draws = boundDraws
 	return s, nil
 }

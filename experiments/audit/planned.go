@@ -33,9 +33,6 @@ type planned struct {
 	file       string         // the data set's file
 	content    string
 	plan       func(context.Context, *experiment.Trial) (*release.Plan, error)
-	// mayFail is set where a release may fail by its noisy numbers, after they were
-	// drawn.
-	mayFail bool
 
 	mu   sync.Mutex
 	free []*release.Plan // one for each worker: a plan is used by one at a time
@@ -121,8 +118,7 @@ func (p *planned) rows(ctx context.Context) (*mat.Dense, experiment.Spending, er
 	return mat.DenseCopyOf(plan.Private), plan.Spending, nil
 }
 
-// release releases the rows and returns the draws of its noise. The release is nil where it
-// fails by its noisy numbers.
+// release releases the rows and returns the draws of its noise.
 func (p *planned) release(ctx context.Context, private *mat.Dense, source *release.Source) (
 	*experiment.Release, []release.Draw, error) {
 	plan, err := p.take(ctx)
@@ -133,9 +129,6 @@ func (p *planned) release(ctx context.Context, private *mat.Dense, source *relea
 	var draws []release.Draw
 	source.Trace(&draws)
 	out, err := plan.With(ctx, source, private)
-	if p.mayFail && len(draws) > 0 {
-		err = nil
-	}
 	return out, draws, err
 }
 
@@ -234,14 +227,32 @@ func (p *planned) worst(ctx context.Context, n int, neighbours func(i int) (firs
 // worstRow replaces the first row by the two rows, between the corners low and high, whose
 // queries are the farthest apart; round, if not nil, brings a row to one that there can be.
 func (p *planned) worstRow(ctx context.Context, low, high []float64, round func([]float64) []float64) (
-	pair Pair, spending experiment.Spending, err error) {
-	p.mayFail = true // where the noise is larger than the regularisation allows for
+	Pair, experiment.Spending, error) {
+	pairs, spending, err := p.worstRows(ctx, 1, low, high, round)
+	if err != nil {
+		return Pair{}, spending, err
+	}
+	return pairs[0], spending, nil
+}
+
+// worstRows is [planned.worstRow] of the first so many rows, those of one person: all of them are
+// replaced by equal rows, which move sums the farthest. Of a person there is a second pair, who has so
+// many rows or none.
+func (p *planned) worstRows(ctx context.Context, count int, low, high []float64, round func([]float64) []float64) (
+	pairs []Pair, spending experiment.Spending, err error) {
 	rows, spending, err := p.rows(ctx)
 	if err != nil {
-		return pair, spending, err
+		return nil, spending, err
 	}
 	if round == nil {
 		round = func(row []float64) []float64 { return row }
+	}
+	all := func(row []float64) *mat.Dense {
+		out := rows
+		for i := range count {
+			out = replaced(out, i, row...)
+		}
+		return out
 	}
 	var failed error
 	// The far input, where a row moves nothing, is part of the box.
@@ -249,18 +260,28 @@ func (p *planned) worstRow(ctx context.Context, low, high []float64, round func(
 		if failed != nil {
 			return math.NaN()
 		}
-		q, scale, errQ := p.queries(ctx, replaced(rows, 0, round(a)...))
-		r, _, errR := p.queries(ctx, replaced(rows, 0, round(b)...))
+		q, scale, errQ := p.queries(ctx, all(round(a)))
+		r, _, errR := p.queries(ctx, all(round(b)))
 		failed = errors.Join(errQ, errR)
 		return distance(q, r, scale)
 	})
 	if err := errors.Join(failed, err); err != nil {
-		return pair, spending, err
+		return nil, spending, err
 	}
 	a, b = round(a), round(b)
-	pair, err = p.pair(ctx, fmt.Sprintf("(%s) in place of (%s)", list(b), list(a)), replaced(rows, 0, a...),
-		replaced(rows, 0, b...), false)
-	return pair, spending, err
+	times := ""
+	if count > 1 {
+		times = fmt.Sprintf("%d times ", count)
+	}
+	add := func(name string, first, second []float64) {
+		pair, errP := p.pair(ctx, name, all(first), all(second), false)
+		pairs, err = append(pairs, pair), errors.Join(err, errP)
+	}
+	add(fmt.Sprintf("%s(%s) in place of (%s)", times, list(b), list(a)), a, b)
+	if count > 1 {
+		add(fmt.Sprintf("no rows in place of %s(%s)", times, list(a)), a, slices.Repeat([]float64{math.NaN()}, len(a)))
+	}
+	return pairs, spending, err
 }
 
 // list writes numbers with three digits.
@@ -300,9 +321,6 @@ func (p *planned) follows(ctx context.Context, first, second *mat.Dense) (string
 	reference, draws, err := p.release(ctx, first, release.Unbooked(rand.NewChaCha8([32]byte{5})))
 	if err != nil {
 		return "", err
-	}
-	if reference == nil {
-		return "", errors.New("a release failed by its noise: another seed is needed")
 	}
 	var outputs []float64
 	for _, d := range draws {

@@ -28,6 +28,8 @@ func TestReleases(t *testing.T) {
 		{"choice", 12_000, cloakingSelection},
 		{"two inputs", 2500, sparseGPInputs},
 		{"classifier", 2500, sparseClassifier},
+		{"person", 2500, sparseGPPerson},
+		{"person of a classifier", 2500, sparseClassifierPerson},
 		{"blocks", 1500, func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,6 +67,8 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 		}, 0.999},
 		{"two steps", twoSteps, 0.999},
 		{"model", sparseGP, 0.9},
+		{"person", sparseGPPerson, 0.9},
+		{"person of a classifier", sparseClassifierPerson, 0.9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.of(t.Context())
@@ -86,16 +90,19 @@ func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 		"two steps": func(ctx context.Context) (Subject, error) {
 			return cloakingClassification(ctx, 2, [][]float64{classInputs})
 		},
-		"model": sparseGP,
-		"rows":  hullRelease,
+		"model":  sparseGP,
+		"person": sparseGPPerson,
+		"rows":   hullRelease,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := of(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := s.Pairs[0].Follows(t.Context()); text != "" || err != nil {
-				t.Errorf("found %q, %v", text, err)
+			for _, p := range s.Pairs {
+				if text, err := p.Follows(t.Context()); text != "" || err != nil {
+					t.Errorf("%s: found %q, %v", p.Name, text, err)
+				}
 			}
 		})
 	}

@@ -31,18 +31,19 @@ func newClassifier(t *experiment.Trial, s *ClassificationSettings) (*classifier,
 	if err != nil {
 		return nil, err
 	}
-	return calibrateClassifier(t, s, m, kk)
+	return calibrateClassifier(t, s, m, kk, 1)
 }
 
 // calibrateClassifier calibrates the noise for a model whose kernel vectors have squared
-// norms up to kk.
+// norms up to kk, and for a protected unit of so many rows: the sensitivity of a row counts once for
+// each of them ([sparse.Model.Calibrate]).
 func calibrateClassifier(
-	t *experiment.Trial, s *ClassificationSettings, m *sparse.Model, kk float64,
+	t *experiment.Trial, s *ClassificationSettings, m *sparse.Model, kk float64, unit int,
 ) (*classifier, error) {
 	c := &classifier{settings: s}
 	each, sensitivity := c.share(kk)
 	c.labels = newDirichlet(s.Alpha, s.Centre, sensitivity)
-	noise := sparse.Noise{NormSquared: kk, Sensitivity: sensitivity(c.labels)}
+	noise := sparse.Noise{NormSquared: kk, Sensitivity: float64(unit) * sensitivity(c.labels)}
 	if !s.Noiseless() {
 		factor, err := mechanism.AnalyticGaussian(each.Epsilon, each.Delta)
 		if err != nil {

@@ -32,7 +32,7 @@ func (c *ownClassifier) Publication(context.Context) (*method.Publication, error
 		blocks.Largest.Product = max(blocks.Largest.Product, math.Abs(d.w[i]*d.y[i]))
 		blocks.Largest.Weight = max(blocks.Largest.Weight, d.w[i])
 	}
-	sums, err := sparse.NewExactBlocks(c.Model, c.rows.Len(), s.Epsilon, s.Delta, c.Noise.Sensitivity, s.Ratio,
+	sums, err := sparse.NewExactBlocks(c.Model, c.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta, c.Noise.Sensitivity, s.Ratio,
 		blocks)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (c *ownClassifier) Publication(context.Context) (*method.Publication, error
 	c.Noise.SigmaA, c.Noise.SigmaB = sums.Scales()
 	c.Update.Covariance = sparse.CovarianceCorrected // probabilities follow from covariances, too
 	return &method.Publication{
-		Mu: 1 / sums.Factor(), Size: c.size(), Publish: (&classRelease{c, sums}).publish,
+		Losses: sums.Losses(), Size: c.size(), Publish: (&classRelease{c, sums}).publish,
 		Notes: []string{"predictions from a released model cost nothing more, at any inputs and in any number; another " +
 			"release spends another budget"},
 	}, nil

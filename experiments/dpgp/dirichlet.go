@@ -69,7 +69,9 @@ func minimise(f func(float64) float64, low, high float64) float64 {
 //	w²y²‖k‖² + w'²y'²‖k'‖² − 2ww'yy't + c (w²‖k‖⁴ + w'²‖k'‖⁴ − 2ww't²),
 //
 // as Eqs. (25) to (29) have it without weights. The bound is its largest value
-// for norms up to √kk and 0 ≤ t ≤ kk, as the kernel is positive.
+// for norms up to √kk and 0 ≤ t ≤ kk, as the kernel is positive. With equal labels, which some of the
+// pairs have, its square is at least that at t = 0, twice the largest squared norm of a row: the bound
+// is one for a row that appears or vanishes, too.
 func (d dirichlet) moved(ratio, kk float64, pairs ...[2]int) float64 {
 	c := ratio * ratio
 	square, linear, quadratic := 0.0, 0.0, 0.0

@@ -114,7 +114,7 @@ func (s *hyperparameterSettings) model(sigma, lengthscale float64) *sparse.Model
 func (s *hyperparameterSettings) calibration(each mechanism.Guarantee, bound sparse.Bound) sparse.Calibration {
 	return sparse.Calibration{
 		Epsilon: each.Epsilon, Delta: each.Delta, OutputBound: s.OutputBound, Ratio: s.Ratio,
-		Bound: bound, Spacing: s.AssumedSpacing(),
+		Bound: bound, Spacing: s.AssumedSpacing(), Unit: 1,
 	}
 }
 

@@ -29,17 +29,20 @@ func (o *ownColumns) others() []inert.Setting {
 		inert.Values(&o.InputLow, experiment.SeveralOf[method.None](-2)),
 		inert.Values(&o.InputHigh, experiment.SeveralOf[method.None](7)),
 		inert.Values(&o.InducingFile, "csv:rows.csv", withoutFile), inert.Values(&o.Holdout, 0.4),
+		inert.Values(&o.Person.Person, "id", method.NoColumn), inert.Values(&o.RowsPerPerson, 2),
+		inert.Values(&o.Invalid.Invalid, method.Clamp),
 	}
 }
 
-// ownFile is a user's file with two inputs, x and z, labels or numbers y and v, and texts.
+// ownFile is a user's file with two inputs, x and z, labels or numbers y and v, texts, and persons.
 func ownFile(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("x,z,y,v,kind\n")
+	b.WriteString("x,z,y,v,kind,id\n")
 	for i := range 40 {
 		x, z := 0.13*float64(i), float64(7*i%11)/2
-		fmt.Fprintf(&b, "%g,%g,%d,%d,%s\n", x, z, (i/5+i*i%3)%2, i/10%2, []string{"low", "middle", "high"}[i/14])
+		fmt.Fprintf(&b, "%g,%g,%d,%d,%s,%d\n", x, z, (i/5+i*i%3)%2, i/10%2, []string{"low", "middle", "high"}[i/14],
+			i%20)
 	}
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -82,6 +85,10 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 			"Eq. (4)": func(s *ClassificationSettings) { s.Bound = sparse.Eq4 },
 			"a list":  func(s *ClassificationSettings) { s.Inducing = sparsetest.Seven() },
 			"own":     ownClasses,
+			"own, persons": func(s *ClassificationSettings) {
+				ownClasses(s)
+				s.Person.Person = "id"
+			},
 			"own, inducing inputs in a file": func(s *ClassificationSettings) {
 				ownClasses(s)
 				s.InducingFile = "csv:rows.csv"
@@ -118,6 +125,10 @@ func hyperparameterConditions() inert.Conditions[searchSettings, hyperparameterM
 			"Eq. (4)": func(s *searchSettings) { s.Bound = sparse.Eq4 },
 			"a list":  func(s *searchSettings) { s.Inducing = sparsetest.Seven() },
 			"own":     ownChoices,
+			"own, persons": func(s *searchSettings) {
+				ownChoices(s)
+				s.Person.Person = "id"
+			},
 			"own, inducing inputs in a file": func(s *searchSettings) {
 				ownChoices(s)
 				s.InducingFile = "csv:rows.csv"

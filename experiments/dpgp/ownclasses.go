@@ -70,7 +70,7 @@ func prepareClassifier(
 	}
 	of := *s
 	of.Classes = len(rows.Classes)
-	if c.classifier, err = calibrateClassifier(t, &of, m, kk.NormSquared); err != nil {
+	if c.classifier, err = calibrateClassifier(t, &of, m, kk.NormSquared, s.method().Person.Rows()); err != nil {
 		return nil, err
 	}
 	c.Noise.Limited = !kk.Complete
@@ -151,15 +151,19 @@ func (c *ownClassifier) Guarantee() *experiment.Privacy {
 	if privacy == nil {
 		return nil
 	}
-	privacy.Unit = fmt.Sprintf("one row, inputs (%s) and class (%s), substituted by any other",
-		strings.Join(c.rows.Inputs, ", "), c.rows.Output)
+	s := c.settings.method()
+	privacy.Unit = s.Person.Unit(fmt.Sprintf("inputs (%s) and class (%s)", strings.Join(c.rows.Inputs, ", "),
+		c.rows.Output))
 	which := "the classes are those of the data, which a release does not take: it needs them named, output=" +
 		c.rows.Output + "[a|b|c]"
 	if c.rows.Named {
 		which = "the classes are named in the settings; that every row is of one of them is taken as public"
+		if s.Clamped() {
+			which = "the classes are named in the settings"
+		}
 	}
 	notes := []string{which,
-		"how many rows there are, and that each has all values, is taken as public",
+		s.Counted(),
 		"public, and so not to be read off the data: the inducing inputs (or the range of their grid), the kernel, and " +
 			"alpha; the guarantee does not cover choosing them by the data",
 		compositionNotes[c.settings.Composition],

@@ -23,7 +23,10 @@ func (o *ownColumns) method(budget *mechanism.Budget, repeats int) method.Settin
 		Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output}, Budget: budget,
 		Splits: method.Splits{Holdout: o.Holdout, Repeats: repeats},
 	}
-	if o.isOwn() && o.InducingFile != withoutFile {
+	if !o.isOwn() {
+		return out
+	}
+	if out.Person, out.Invalid = o.Person, o.Invalid; o.InducingFile != withoutFile {
 		out.Points = o.InducingFile
 	}
 	return out

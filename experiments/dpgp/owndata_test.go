@@ -295,7 +295,11 @@ func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u, err := search.utilities(context.Background(), search.rows.X, search.y)
+		rows := make([]int, search.rows.Len())
+		for i := range rows {
+			rows[i] = i
+		}
+		u, err := search.utilities(context.Background(), search.rows.X, search.y, search.units(0, rows))
 		if err != nil {
 			t.Fatal(err)
 		}

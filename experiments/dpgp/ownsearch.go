@@ -86,12 +86,13 @@ type ownCandidate struct {
 // ownSearch chooses hyperparameters for a user's own data by the exponential mechanism
 // (McSherry and Talwar 2007).
 //
-// The rows are drawn into blocks. Of each block a model without noise is fitted to three
-// quarters of its rows for every candidate, and scored by the mean log-likelihood of the
-// rest: 1 for the block's best candidate, 0 for one that is score_range or more below it,
-// in whole steps. A candidate's utility is the sum over the blocks. A substituted row is in
-// one block: each utility moves by at most 1, and whole numbers add
-// up exactly. Which block a row is in is drawn without looking at it.
+// The protected units, rows or persons with all of their rows, are drawn into blocks. Of each block a
+// model without noise is fitted to three quarters of its units for every candidate, and scored by the
+// mean log-likelihood of the rest: 1 for the block's best candidate, 0 for one that is score_range or
+// more below it, in whole steps; all are 0 where either part has no rows. A candidate's utility is the
+// sum over the blocks. A substituted unit is in one block: each utility moves by at most 1, for any
+// number of rows of a person, and whole numbers add up exactly. Which block a unit is in is drawn
+// without looking at it.
 type ownSearch struct {
 	*sparse.Problem
 	settings   *searchSettings
@@ -112,8 +113,8 @@ func newOwnSearch(t *experiment.Trial, s *searchSettings, released bool) (*ownSe
 		return nil, err
 	}
 	out.y = scaled(rows, rows.Values)
-	if n, least := rows.Len(), 4*s.Blocks; n < least {
-		return nil, fewRows(s.Blocks, n, "rows")
+	if n, least := rows.Units(), 4*s.Blocks; n < least {
+		return nil, fewRows(s.Blocks, n, out.noun())
 	}
 	for _, sigma := range s.Sigmas {
 		for _, l := range s.Lengthscales {
@@ -123,6 +124,14 @@ func newOwnSearch(t *experiment.Trial, s *searchSettings, released bool) (*ownSe
 	}
 	out.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: out.candidates[0].model}
 	return out, nil
+}
+
+// noun names the protected units.
+func (s *ownSearch) noun() string {
+	if s.rows.People != nil {
+		return "persons"
+	}
+	return "rows"
 }
 
 // scaled returns outputs in units of half the public range, from its middle.
@@ -157,16 +166,19 @@ func (s *ownSearch) predict(
 	return nil, nil, false, ctx.Err() // other errors have no part in the release
 }
 
-// score returns the steps of every candidate in a block: of its rows the last quarter are
-// held out.
-func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64) ([]int64, error) {
-	n, d := x.Dims()
-	train := n - max(1, n/4)
-	fit, at := mat.DenseCopyOf(x.Slice(0, train, 0, d)), mat.DenseCopyOf(x.Slice(train, n, 0, d))
+// score returns the steps of every candidate in a block of units, each of which has some of the rows
+// of x (N×D): the last quarter of the units are held out.
+func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64, units [][]int) ([]int64, error) {
+	train := len(units) - max(1, len(units)/4)
+	fitted, held := slices.Concat(units[:train]...), slices.Concat(units[train:]...)
+	if len(fitted) == 0 || len(held) == 0 {
+		return make([]int64, len(s.candidates)), nil
+	}
+	fit, at, yFit, yHeld := learn.SelectRows(x, fitted), learn.SelectRows(x, held), selected(y, fitted), selected(y, held)
 	likelihoods, best := make([]float64, len(s.candidates)), math.Inf(-1)
 	for i, c := range s.candidates {
 		likelihoods[i] = math.Inf(-1)
-		mean, variance, ok, err := s.predict(ctx, c, fit, y[:train], at)
+		mean, variance, ok, err := s.predict(ctx, c, fit, yFit, at)
 		if err != nil {
 			return nil, err
 		}
@@ -176,10 +188,10 @@ func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64) ([]int
 		sum := 0.0
 		for k, v := range variance {
 			v += c.model.Noise
-			miss := max(-1, min(1, y[train+k])) - mean[k]
+			miss := max(-1, min(1, yHeld[k])) - mean[k]
 			sum -= (math.Log(2*math.Pi*v) + miss*miss/v) / 2
 		}
-		if likelihoods[i] = sum / float64(n-train); likelihoods[i] > best {
+		if likelihoods[i] = sum / float64(len(held)); likelihoods[i] > best {
 			best = likelihoods[i]
 		}
 	}
@@ -192,14 +204,22 @@ func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64) ([]int
 	return steps, nil
 }
 
-// utilities are the sums over the blocks of the rows of x, which come in a drawn order.
-func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64) ([]float64, error) {
-	blocks := s.settings.Blocks
-	n, d := x.Dims()
+// selected are some of the values.
+func selected(values []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for i, row := range rows {
+		out[i] = values[row]
+	}
+	return out
+}
+
+// utilities are the sums over the blocks of the units, which come in a drawn order.
+func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64, units [][]int) ([]float64, error) {
+	blocks, n := s.settings.Blocks, len(units)
 	scores := make([][]int64, blocks)
 	err := s.Engine.ParallelFor(ctx, blocks, 1, func(b, _ int) (err error) {
 		low, high := b*n/blocks, (b+1)*n/blocks
-		scores[b], err = s.score(ctx, mat.DenseCopyOf(x.Slice(low, high, 0, d)), y[low:high])
+		scores[b], err = s.score(ctx, x, y, units[low:high])
 		return err
 	})
 	if err != nil {
@@ -228,18 +248,13 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 	if err != nil {
 		return out, err
 	}
-	if len(train) < 4*s.settings.Blocks {
-		return out, fewRows(s.settings.Blocks, len(train), "rows for choosing")
+	units := s.units(repeat, train)
+	if len(units) < 4*s.settings.Blocks {
+		return out, fewRows(s.settings.Blocks, len(units), s.noun()+" for choosing")
 	}
-	y, want := make([]float64, len(train)), make([]float64, len(test))
-	for i, row := range train {
-		y[i] = s.y[row]
-	}
-	for i, row := range test {
-		want[i] = s.y[row]
-	}
+	y, want := selected(s.y, train), selected(s.y, test)
 	x, at := learn.SelectRows(s.rows.X, train), learn.SelectRows(s.rows.X, test)
-	u, err := s.utilities(ctx, x, y)
+	u, err := s.utilities(ctx, s.rows.X, s.y, units)
 	if err != nil {
 		return out, err
 	}
@@ -278,6 +293,28 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 		}
 	}
 	return out, nil
+}
+
+// units are the protected units of some rows that judging splits, in a drawn order.
+func (s *ownSearch) units(repeat int, rows []int) [][]int {
+	units := make([][]int, 0, len(rows))
+	if s.rows.People == nil { // the split has drawn the order
+		for _, row := range rows {
+			units = append(units, []int{row})
+		}
+		return units
+	}
+	chosen := map[int]bool{}
+	for _, row := range rows {
+		chosen[row] = true
+	}
+	for _, own := range s.rows.People.Groups() {
+		if chosen[own[0]] {
+			units = append(units, own)
+		}
+	}
+	s.Stream("blocks", repeat).Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+	return units
 }
 
 func runOwnSearch(
@@ -325,19 +362,20 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	if s.settings.Noiseless() {
 		return nil
 	}
-	number := experiment.FormatNumber
+	number, c := experiment.FormatNumber, s.settings.method()
+	one := strings.TrimSuffix(s.noun(), "s")
 	out := &experiment.Privacy{
-		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other",
-			strings.Join(s.rows.Inputs, ", "), s.rows.Output),
-		Mechanism: "exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of rows, each of " +
-			"which a substituted row moves in one block alone, by at most 1",
+		Unit: c.Person.Unit(fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(s.rows.Inputs, ", "),
+			s.rows.Output)),
+		Mechanism: fmt.Sprintf("exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of %s, "+
+			"each of which a substituted %s moves in one block alone, by at most 1", s.noun(), one),
 		Notes: []string{
-			"protects inputs and outputs of a row; how many rows there are, and that each has all values, is taken as public",
+			"protects inputs and outputs of a row; " + c.Counted(),
 			"public, and so not to be read off the data: the candidates, the inducing inputs (or the range of their grid), " +
 				"the kernel's variance, the range of the output, blocks and score_range",
-			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d rows without privacy "+
+			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d %s without privacy "+
 				"noise", number(s.settings.OutputLow.Number), number(s.settings.OutputHigh.Number),
-				len(s.y)/s.settings.Blocks),
+				s.rows.Units()/s.settings.Blocks, s.noun()),
 			"the scores of the candidates, that of the chosen one included, are not released",
 			"a model that is made with the choice spends a budget of its own",
 		},
@@ -383,23 +421,30 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows.X); err != nil {
 		return nil, err
 	}
-	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Epsilon: s.Epsilon}, o.publish), nil
+	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Epsilon: s.Epsilon,
+		Losses: []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}}, o.publish), nil
 }
 
-// publish chooses a candidate by rows (N×(D+1), the output last), which it draws into
-// blocks.
+// publish chooses a candidate by rows (N×(D+1), the output last), whose units it draws into blocks. The
+// rows of a person are next to each other, and rows of NaN are none.
 func (s *ownSearch) publish(
 	ctx context.Context, private *mat.Dense, source *release.Source,
 ) (*experiment.Release, error) {
 	n, columns := private.Dims()
-	order := make([]int, n)
-	for i := range order { // evenly among all orders (Fisher and Yates)
+	size := s.settings.method().Person.Rows()
+	units := make([][]int, n/size)
+	for i := range units { // evenly among all orders (Fisher and Yates)
+		var rows []int
+		for row := i * size; row < (i+1)*size; row++ {
+			if !math.IsNaN(private.At(row, columns-1)) {
+				rows = append(rows, row)
+			}
+		}
 		j := source.IntN(i + 1)
-		order[i], order[j] = order[j], i
+		units[i], units[j] = units[j], rows
 	}
-	rows := learn.SelectRows(private, order)
-	u, err := s.utilities(ctx, mat.DenseCopyOf(rows.Slice(0, n, 0, columns-1)),
-		scaled(s.rows, mat.Col(nil, columns-1, rows)))
+	u, err := s.utilities(ctx, mat.DenseCopyOf(private.Slice(0, n, 0, columns-1)),
+		scaled(s.rows, mat.Col(nil, columns-1, private)), units)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,9 @@ type ownColumns struct {
 	InducingFile string `name:"inducing_file" default:"none" later:"yes" when:"dataset is not simulated"`
 	// share of the rows that is drawn for testing; a release is made from all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not simulated"`
+
+	method.Person  `when:"person: dataset is not simulated"`
+	method.Invalid `when:"invalid: dataset is not simulated"`
 }
 
 type hyperparameterSettings struct {

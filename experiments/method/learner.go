@@ -35,9 +35,10 @@ type Suspicious interface {
 
 // Publication is the release of a fit of which all that is public is computed.
 type Publication struct {
-	Mu    float64 // of its Gaussian differential privacy; 0 where it has none
-	Size  experiment.Size
-	Notes []string // on the guarantee, for readers of the release
+	// Losses are the mechanisms that it composes, for one protected unit.
+	Losses []experiment.Loss
+	Size   experiment.Size
+	Notes  []string // on the guarantee, for readers of the release
 	// Publish fits rows with exact noise from source, and returns a model or rows, with privacy in
 	// a model, and public metrics.
 	Publish func(ctx context.Context, rows *Part, privacy *experiment.Privacy, source *release.Source) (

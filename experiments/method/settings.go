@@ -113,6 +113,24 @@ func (p Person) Whom() string {
 	return fmt.Sprintf("one person (%s) with at most %s", p.Person, rows)
 }
 
+// Counted notes how many rows, or persons, are taken as public.
+func (c Settings) Counted() string {
+	const invalid = "a row with an invalid value is one of them, and contributes nothing"
+	switch {
+	case c.Person.Given():
+		text := fmt.Sprintf("how many persons there are is taken as public, and a person is named by equal values of %s; how "+
+			"many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed and "+
+			"anew for each release, for which no amplification is claimed", c.Person.Person, c.RowsPerPerson)
+		if c.Clamped() {
+			text += "; " + invalid
+		}
+		return text
+	case c.Clamped():
+		return "how many rows there are is taken as public; " + invalid
+	}
+	return "how many rows there are, and that each has all values, is taken as public"
+}
+
 // Invalid is the setting of the treatment of invalid values.
 type Invalid struct {
 	// rows with a value that is missing, NaN or infinite, or of a class that is not named: refuse leaves

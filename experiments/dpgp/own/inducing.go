@@ -56,7 +56,7 @@ func (i Inducing) Place(t *experiment.Trial, rows *method.Rows) (z *mat.Dense, e
 		return nil, err
 	}
 	number, _ := z.Dims()
-	if n := rows.Len(); number > sparse.MaxInducing {
+	if n := rows.Slots; number > sparse.MaxInducing {
 		return nil, fmt.Errorf("%d inducing inputs; at most %d are possible", number, sparse.MaxInducing)
 	} else if n*number > sparse.MaxKernel {
 		return nil, fmt.Errorf("%d rows with %d inducing inputs: their kernel matrix has more than %.0e elements; use fewer "+

@@ -9,13 +9,14 @@ import (
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
 // A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	text := "x,y,z\n0,0.1,1\n1,0.9,0\n2,0.2,2\n3,-0.7,1\n4,0.4,0\n5,0.1,3\n"
+	text := "x,y,z,id\n0,0.1,1,a\n1,0.9,0,b\n2,0.2,2,c\n3,-0.7,1,a\n4,0.4,0,b\n5,0.1,3,c\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +41,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 		Bases: map[string]func(*Settings){
 			"simulated": simulated, "own": own,
 			"simulated, no noise":     func(s *Settings) { simulated(s); s.Epsilon = math.Inf(1) },
+			"own, persons":            func(s *Settings) { own(s); s.Person.Person = "id" },
 			"own, inducing in a file": func(s *Settings) { own(s); s.Inducing = "csv:rows.csv" },
 		},
 		Others: func(s *Settings) []inert.Setting {
@@ -54,6 +56,8 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
 				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2),
+				inert.Values(&s.Person.Person, "id", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
+				inert.Values(&s.Invalid.Invalid, method.Clamp),
 			}
 		},
 	}

@@ -86,6 +86,9 @@ func memory(s *Settings) int64 {
 // method returns the settings that every method has.
 func (s *Settings) method() method.Settings {
 	out := method.Settings{Columns: s.Columns, Budget: &s.Budget.Budget, Range: &s.OutputRange, Splits: s.Splits}
+	if s.IsOwn() {
+		out.Person, out.Invalid = s.Person, s.Invalid
+	}
 	if table.Is(s.Inducing) {
 		out.Points = s.Inducing
 	}
@@ -174,7 +177,7 @@ func prepare(_ context.Context, t *experiment.Trial, s *Settings, rows *method.R
 		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}}
 	l.Model, l.scaling = own.Model(l.z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
 	l.Noise, l.bound, err = s.Bound.calibrate(l.Model, sparse.Calibration{
-		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
+		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio, Unit: s.method().Person.Rows(),
 	})
 	return l, err
 }

@@ -18,14 +18,13 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 	if l.Noise.SigmaA == 0 {
 		return nil
 	}
-	number := experiment.FormatNumber
+	number, s := experiment.FormatNumber, l.settings.method()
 	out := &experiment.Privacy{
-		Unit: fmt.Sprintf("one row, inputs (%s) and output (%s), substituted by any other", strings.Join(l.rows.Inputs, ", "),
-			l.rows.Output),
+		Unit: s.Person.Unit(fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(l.rows.Inputs, ", "), l.rows.Output)),
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
 			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + l.bound.String(),
 		Notes: []string{
-			"protects inputs and outputs of a row; how many rows there are, and that each has all values, is taken as public",
+			"protects inputs and outputs of a row; " + s.Counted(),
 			"public, and so not to be read off the data: the inducing inputs (or the range of their grid), the kernel with " +
 				"its lengthscale and variance, sigma, and the range of the output; the guarantee does not cover " +
 				"choosing them by the data",
@@ -44,17 +43,17 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 
 // Publication plans a model of all rows, which depends on them through noisy sums alone.
 func (l *Learner) Publication(context.Context) (*method.Publication, error) {
-	s, n := l.settings, l.rows.Len()
+	s := l.settings
 	if err := l.inducing.CheckApart(l.Trial, s.Dataset, l.z, l.rows.X); err != nil {
 		return nil, err
 	}
-	sums, err := sparse.NewExactSums(l.Model, n, s.Epsilon, s.Delta, l.Noise.Sensitivity, s.Ratio)
+	sums, err := sparse.NewExactSums(l.Model, l.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta, l.Noise.Sensitivity, s.Ratio)
 	if err != nil {
 		return nil, err
 	}
 	// The update allows for the noise that is drawn.
 	l.Noise.SigmaA, l.Noise.SigmaB = sums.Scales()
-	return &method.Publication{Mu: 1 / sums.Factor(), Size: l.size(), Publish: func(ctx context.Context,
+	return &method.Publication{Losses: sums.Losses(), Size: l.size(), Publish: func(ctx context.Context,
 		rows *method.Part, privacy *experiment.Privacy, source *release.Source) (*experiment.Release, error) {
 		noisy, err := sums.Noisy(l.scaling.Apply(rows.X), rows.Y, l.Trial.Workers, source)
 		if err != nil {

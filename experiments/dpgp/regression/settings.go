@@ -41,6 +41,8 @@ type Settings struct {
 	sparse.Lambda         `default:"regularisation: corrected"`
 	sparse.DiagonalJitter `default:"jitter: 1e-8"`
 	method.Splits
+	method.Person  `when:"person: dataset is not simulated"`
+	method.Invalid `when:"invalid: dataset is not simulated"`
 }
 
 type covariance struct {

@@ -28,7 +28,7 @@ func (s *regularisationSettings) model() *sparse.Model {
 }
 
 func (s *regularisationSettings) calibration(bound sparse.Bound) sparse.Calibration {
-	return sparse.Calibration{Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: s.OutputBound, Ratio: s.Ratio,
+	return sparse.Calibration{Unit: 1, Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: s.OutputBound, Ratio: s.Ratio,
 		Bound: bound, Spacing: s.AssumedSpacing()}
 }
 

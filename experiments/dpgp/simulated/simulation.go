@@ -42,6 +42,7 @@ func (f fit) check() error {
 
 func (f fit) calibration(bound sparse.Bound) sparse.Calibration {
 	return sparse.Calibration{
+		Unit:    1,
 		Epsilon: f.Epsilon, Delta: f.Delta, OutputBound: f.OutputBound, Ratio: f.Ratio,
 		Bound: bound, Spacing: f.AssumedSpacing(),
 	}

@@ -26,7 +26,7 @@ func TestNoisyBlocks(t *testing.T) {
 			shares[i] = append(shares[i], Share{largest.Product * (2*rng.Float64() - 1), largest.Weight * rng.Float64()})
 		}
 	}
-	s, err := NewExactBlocks(m, rows, 1e4, 1e-3, 10, ratio, Blocks{3, largest})
+	s, err := NewExactBlocks(m, rows, 1, 1e4, 1e-3, 10, ratio, Blocks{3, largest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSumsWhoseRoundingCounts(t *testing.T) {
 	m := NewModel(gridPoints(2, 2), 2, 1.5, 1, 0)
 	for sensitivity, ok := range map[float64]bool{1: true, 1e-12: true, 1e-15: false} {
 		t.Run(fmt.Sprint(sensitivity), func(t *testing.T) {
-			_, err := NewExactSums(m, 100, 1, 1e-5, sensitivity, 1)
+			_, err := NewExactSums(m, 100, 1, 1, 1e-5, sensitivity, 1)
 			if refused := err != nil && strings.Contains(err.Error(), "is not small beside"); refused == ok {
 				t.Errorf("%v", err)
 			}

@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/graphs/sparsegp"
+	"privkern/runner/experiment"
 )
 
 // ExactSums is Algorithm 1's release of the sums A and B of a sparse GP: the contribution of each
@@ -45,16 +46,17 @@ type Blocks struct {
 var oneRegression = Blocks{1, Share{1, 1}}
 
 // NewExactSums calibrates the release for n rows whose outputs lie in [−1, 1], for a
-// joint sensitivity Δ of (A, ratio·B) by Eq. (6). Its errors are those of a budget that
-// is too small or too large to compute with, and of sums whose rounding counts.
+// joint sensitivity Δ of (A, ratio·B), that of a protected unit of some rows ([Calibration]). Its
+// errors are those of a budget that is too small or too large to compute with, and of sums whose
+// rounding counts.
 //
 // A row's kernel vector has relative rounding errors of a few units in the last
 // place from exp, and of (D+4) from its argument u, of which exp(−u) takes up
 // u·exp(−u) ≤ 1/e at most.
 func NewExactSums(
-	m *Model, n int, epsilon, delta, sensitivity, ratio float64,
+	m *Model, n, unit int, epsilon, delta, sensitivity, ratio float64,
 ) (*ExactSums, error) {
-	return NewExactBlocks(m, n, epsilon, delta, sensitivity, ratio, oneRegression)
+	return NewExactBlocks(m, n, unit, epsilon, delta, sensitivity, ratio, oneRegression)
 }
 
 // NewExactBlocks calibrates the release of the sums of several blocks for n rows, for a joint
@@ -62,9 +64,10 @@ func NewExactSums(
 //
 // A share multiplies the contribution of a row once more, which is two more units in the last
 // place, with that of the share itself: the sensitivity is that of real numbers. The Euclidean norm
-// of errors that are bounded in each block grows with the root of their number.
+// of errors that are bounded in each block grows with the root of their number, and that of a unit
+// with the number of its rows.
 func NewExactBlocks(
-	m *Model, n int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
+	m *Model, n, unit int, epsilon, delta, sensitivity, ratio float64, blocks Blocks,
 ) (*ExactSums, error) {
 	factor, err := mechanism.SafeFactor(mechanism.Analytic, epsilon, delta)
 	if err != nil {
@@ -78,13 +81,14 @@ func NewExactBlocks(
 	change := sensitivity * (1 + 0x1p-38)
 	largestScale := 2 * factor * change
 	// Euclidean norms of the rounding errors of one row in A (M numbers), in ratio·B
-	// (M²) and on the grid.
+	// (M²) and on the grid, of as many rows as a unit has.
 	product, weight, more := blocks.Largest.Product, blocks.Largest.Weight, 2.0
 	if blocks == oneRegression {
 		more = 0 // nothing is multiplied
 	}
 	rounding := math.Sqrt(float64(blocks.Number)) * (math.Sqrt(size)*v*product*(d+10+more)*0x1p-52 +
-		ratio*size*v*v*weight*(2*d+24+more)*0x1p-52 + release.ContributionError(largestScale)*math.Sqrt(size+size*size))
+		ratio*size*v*v*weight*(2*d+24+more)*0x1p-52 + release.ContributionError(largestScale)*math.Sqrt(size+size*size)) *
+		float64(unit)
 	// One coordinate of weight w counts w times in the joint norm: its noise is 1/w of
 	// A's.
 	calibrate := func(what string, coordinates int, weight, largest float64) *release.Noise {
@@ -113,8 +117,11 @@ func NewExactBlocks(
 	return s, err
 }
 
-// Factor is the standard deviation of the noise over the sensitivity.
-func (s *ExactSums) Factor() float64 { return s.factor }
+// Losses is the privacy loss of a protected unit by the noise in all sums, which are one query: μ is
+// the sensitivity over the standard deviation of the noise.
+func (s *ExactSums) Losses() []experiment.Loss {
+	return []experiment.Loss{{Law: "gaussian", Size: 1 / s.factor, Times: 1}}
+}
 
 // Scales are the standard deviations of the noise in A and on the diagonal of B.
 func (s *ExactSums) Scales() (a, b float64) { return s.a.Scale(), s.diagonal.Scale() }

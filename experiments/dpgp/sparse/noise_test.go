@@ -16,7 +16,7 @@ import (
 
 func TestCalibration(t *testing.T) {
 	m := modelAt(1, 1, -3, -2.25, -1.5, -0.75, 0, 0.75, 1.5, 2.25, 3)
-	c := Calibration{Epsilon: 3, Delta: 1e-4, OutputBound: 1, Ratio: 2, Bound: Eq7}
+	c := Calibration{Epsilon: 3, Delta: 1e-4, OutputBound: 1, Ratio: 2, Bound: Eq7, Unit: 1}
 	n, err := m.Calibrate(c)
 	if err != nil {
 		t.Fatal(err)
