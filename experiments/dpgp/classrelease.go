@@ -82,16 +82,19 @@ func (r *classRelease) publish(
 	if err != nil {
 		return nil, err
 	}
-	file := r.file(privacy)
+	file, raised := r.file(privacy), []string(nil)
 	for class, s := range noisy {
 		p, err := r.Model.Infer(ctx, r.Engine, s, r.Noise, r.Update)
 		if err != nil {
 			return nil, fmt.Errorf("class %s: %w", r.rows.Classes[class], err)
 		}
 		file.Means, file.Covariances = append(file.Means, p.Mean), append(file.Covariances, model.Rows(p.Cov))
-		file.Mechanism.Lambda = p.Ridge
+		file.Mechanism.Lambda = max(file.Mechanism.Lambda, p.Ridge)
+		if p.Raised {
+			raised = []string{sparse.RaisedText}
+		}
 	}
-	return &experiment.Release{Model: file, Metrics: experiment.MetricValues(struct {
+	return &experiment.Release{Model: file, Warnings: raised, Metrics: experiment.MetricValues(struct {
 		publicClassMetrics
 		sparse.NoiseMetrics
 	}{r.publicMetrics(), r.NoiseMetrics()})}, nil

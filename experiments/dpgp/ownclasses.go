@@ -73,7 +73,7 @@ func prepareClassifier(
 	if c.classifier, err = calibrateClassifier(t, &of, m, kk.NormSquared, s.method().Person.Rows()); err != nil {
 		return nil, err
 	}
-	c.Noise.Limited = !kk.Complete
+	c.Noise.Limited, c.Update.Raise = !kk.Complete, true
 	return c, nil
 }
 
@@ -101,6 +101,9 @@ func (c *ownClassifier) Fit(ctx context.Context, rows *method.Part, noise ...*ra
 			p, err := c.Model.Infer(ctx, c.Engine, of.NoisyCopy(s, rng), of, c.Update)
 			if err != nil {
 				return nil, fmt.Errorf("class %s%s: %w", name, without, err)
+			}
+			if p.Raised {
+				c.Engine.Warn("computed but suspect: %s", sparse.RaisedText)
 			}
 			out.posteriors[i] = append(out.posteriors[i], p)
 		}

@@ -40,7 +40,7 @@ type Publication struct {
 	Size   experiment.Size
 	Notes  []string // on the guarantee, for readers of the release
 	// Publish fits rows with exact noise from source, and returns a model or rows, with privacy in
-	// a model, and public metrics.
+	// a model, public metrics and warnings that follow from them.
 	Publish func(ctx context.Context, rows *Part, privacy *experiment.Privacy, source *release.Source) (
 		*experiment.Release, error)
 }

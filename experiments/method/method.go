@@ -289,6 +289,6 @@ func publish(
 	if err != nil {
 		return nil, err
 	}
-	out.Privacy, out.Warnings = privacy, engine.Of(t.Engine).Warnings()
+	out.Privacy, out.Warnings = privacy, append(engine.Of(t.Engine).Warnings(), out.Warnings...)
 	return out, nil
 }

@@ -174,7 +174,7 @@ func prepare(_ context.Context, t *experiment.Trial, s *Settings, rows *method.R
 		return nil, err
 	}
 	l.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine),
-		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance}}
+		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance, Raise: true}}
 	l.Model, l.scaling = own.Model(l.z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
 	l.Noise, l.bound, err = s.Bound.calibrate(l.Model, sparse.Calibration{
 		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio, Unit: s.method().Person.Rows(),
@@ -203,6 +203,9 @@ func (l *Learner) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Ran
 		p, err := l.Model.Infer(ctx, l.Engine, of.NoisyCopy(sums, rng), of, l.Update)
 		if err != nil {
 			return nil, err
+		}
+		if p.Raised {
+			l.Engine.Warn("computed but suspect: %s", sparse.RaisedText)
 		}
 		out.posteriors = append(out.posteriors, p)
 	}

@@ -63,9 +63,13 @@ func (l *Learner) Publication(context.Context) (*method.Publication, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &experiment.Release{
-			Model: l.file(posterior, privacy), Metrics: experiment.MetricValues(l.publicMetrics()),
-		}, nil
+		metrics := l.publicMetrics()
+		metrics.Lambda = posterior.Ridge
+		out := &experiment.Release{Model: l.file(posterior, privacy), Metrics: experiment.MetricValues(metrics)}
+		if posterior.Raised {
+			out.Warnings = []string{sparse.RaisedText}
+		}
+		return out, nil
 	}}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -48,6 +49,8 @@ type Update struct {
 	Rho            float64
 	Regularisation Regularisation
 	Covariance     Covariance
+	// Raise makes λ larger where the noise exceeds it; otherwise there is no posterior then.
+	Raise bool
 }
 
 // Posterior is a model that may be published: Z, the kernel, m and S. It depends on the
@@ -57,22 +60,39 @@ type Posterior struct {
 
 	Model *Model
 	Ridge float64 // λ
+	// Raised reports that λ is larger than that of Eq. (10).
+	Raised bool
 }
+
+// RaisedText describes a λ that was raised.
+const RaisedText = "the noise exceeds lambda of Eq. (10); lambda was raised, by the noisy sums alone, until the update " +
+	"was positive definite, and the model is smoother for it: use regularisation=corrected, a smaller rho, another ratio, " +
+	"or a larger epsilon"
 
 // Infer returns the posterior from sums with that noise in them (Eq. 9). It is post-processing, an
 // error included.
 //
-// A has length M, B is M×M; O(M³) operations for every N. It fails with an
-// *op.NotPositiveDefiniteError inside where the noise exceeds λ.
+// A has length M, B is M×M; O(M³) operations for every N. Where the noise exceeds λ, λ is raised, or, if
+// it must not be, an *op.NotPositiveDefiniteError is inside of the error.
 func (m *Model) Infer(
 	ctx context.Context, e *engine.Engine, noisy sparsegp.Sums, noise Noise, u Update,
 ) (*Posterior, error) {
 	ridge := noise.Ridge(m, u.Rho, u.Regularisation)
-	p, err := sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, sparsegp.Noise{
-		VarianceA: noise.SigmaA * noise.SigmaA, VarianceB: noise.SigmaB * noise.SigmaB,
-		Ridge: ridge, Form: u.Covariance.form(),
-	})
+	infer := func(ridge float64) (*sparsegp.Posterior, error) {
+		return sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, sparsegp.Noise{
+			VarianceA: noise.SigmaA * noise.SigmaA, VarianceB: noise.SigmaB * noise.SigmaB,
+			Ridge: ridge, Form: u.Covariance.form(),
+		})
+	}
+	p, err := infer(ridge)
 	var notPD *op.NotPositiveDefiniteError
+	raised := false
+	if errors.As(err, &notPD) && noise.SigmaB > 0 && u.Raise {
+		raised = true
+		if ridge, err = m.raised(ridge, noisy.B); err == nil {
+			p, err = infer(ridge)
+		}
+	}
 	switch {
 	case errors.As(err, &notPD) && noise.SigmaB > 0:
 		return nil, fmt.Errorf("the noise is larger than lambda = %.4g allows for, and the update is not positive "+
@@ -87,7 +107,31 @@ func (m *Model) Infer(
 	if u.Covariance == CovarianceNaive {
 		p.Cov = p.Naive
 	}
-	return &Posterior{Posterior: p, Model: m, Ridge: ridge}, nil
+	return &Posterior{Posterior: p, Model: m, Ridge: ridge, Raised: raised}, nil
+}
+
+// raised returns λ less the least eigenvalue of K_ZZ + σ⁻²B, which is below −λ but for rounding: with
+// it the least eigenvalue of the update is λ. It is a function of the noisy B and of public numbers.
+func (m *Model) raised(ridge float64, b *mat.Dense) (float64, error) {
+	z := m.Inducing.Z
+	number, _ := z.Dims()
+	update := mat.NewSymDense(number, nil)
+	for i := range number {
+		for j, k := range m.Vector(z.RawRowView(i)) {
+			if i == j {
+				k += m.Inducing.Jitter
+			}
+			if j >= i {
+				update.SetSym(i, j, k+b.At(i, j)/m.Noise)
+			}
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(update, false) {
+		return 0, errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to a scale " +
+			"nearer one")
+	}
+	return ridge - min(0, slices.Min(eigen.Values(nil))), nil
 }
 
 // Predict returns mean and variance of the function at the rows of x (n×D), with S and
