@@ -61,7 +61,7 @@ func TestHonestMechanisms(t *testing.T) {
 		"cloaking": 60_000, "cloaking-regression": 100_000, "cloaking-classification": 30_000, "cloaking-newton": 5000,
 		"cloaking-selection": 60_000, "sparse-gp": 30_000,
 		"kahm-release": 60_000, "sparse-gp-inputs": 8000, "sparse-gp-classifier": 8000, "sparse-gp-choice": 8000,
-		"sparse-gp-person": 8000, "sparse-gp-classifier-person": 8000,
+		"sparse-gp-person": 8000, "sparse-gp-class-person": 8000,
 	}
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {

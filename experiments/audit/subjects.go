@@ -76,7 +76,7 @@ func All() []Entry {
 			New: sparseClassifier},
 		{Name: "sparse-gp-person", Doc: "a released sparse Gaussian process that protects persons with several rows",
 			New: sparseGPPerson},
-		{Name: "sparse-gp-classifier-person", Doc: "a released sparse GP classifier that protects persons",
+		{Name: "sparse-gp-class-person", Doc: "a released sparse GP classifier that protects persons",
 			New: sparseClassifierPerson},
 		{Name: "sparse-gp-choice", Doc: "a released choice of hyper-parameters of a sparse GP",
 			New: func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 1) }},

@@ -15,8 +15,7 @@ import (
 
 // Plan is a release of which all that is public is computed: ranks, designs,
 // sensitivities, noise. The rest depends on private data through noise
-// alone, whether it fails included: a model can fail where the noise is larger than
-// its update allows for.
+// alone.
 type Plan struct {
 	// Private are the rows that are protected, as they were read: not clipped. A row of NaN is an
 	// empty place, which contributes nothing.

@@ -147,6 +147,10 @@ var auditMutants = []Mutant{
 	inRelease("two inputs", "sensitivity of one coordinate for all", sumsFile, changeOfSums, perCoordinate),
 	inRelease("classifier", "sensitivity of one class for three", sumsFile,
 		changeOfSums, `change := sensitivity * (1 + 0x1p-38) / math.Sqrt(float64(blocks.Number))`),
+	inRelease("person", "sensitivity of one row for two", "experiments/dpgp/sparse/noise.go",
+		`float64(c.Unit) * JointSensitivity(`, `JointSensitivity(`),
+	inRelease("person of a classifier", "sensitivity of one row for two", "experiments/dpgp/classifier.go",
+		`float64(unit) * sensitivity(c.labels)`, `sensitivity(c.labels)`),
 	inRelease("blocks", "each is scored by all rows", "experiments/dpgp/ownsearch.go",
 		`low, high := b*n/blocks, (b+1)*n/blocks`, `low, high := 0, n`),
 }

@@ -109,6 +109,18 @@ var privacyMutants = []Mutant{
 		Tests: "Budget", Old: `b.Epsilon/steps, b.Delta/steps`, New: `b.Epsilon, b.Delta/steps`},
 	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/choose/sensitivity.go", Package: choose,
 		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
+	{Name: "persons: the draw of rows", File: "experiments/dataset/table/people.go", Package: "./experiments/dataset/table",
+		Tests: "DrawnRows", Old: `if len(own) <= m {`, New: `if len(own) <= 1000*m {`},
+	{Name: "persons: one draw for all", File: "experiments/dataset/table/people.go", Package: "./experiments/dataset/table",
+		Tests: "DrawnRows", Old: `j := i + rng.IntN(len(own)-i)`, New: `j := len(own) - 1`},
+	{Name: "persons: parts of a split", File: "experiments/method/rows.go", Package: "./experiments/method",
+		Tests: "SplitByPerson", Old: `if people == nil {
+		return split(rows)`, New: `if people != nil {
+		return split(rows)`},
+	{Name: "persons: rows of one in several blocks", File: "experiments/dpgp/ownsearch.go", Package: "./experiments/dpgp",
+		Tests: "UtilitiesOfSubstitutedPersons", Old: `size := s.settings.method().Person.Rows()`, New: `size := 1`},
+	{Name: "persons: places", File: "experiments/release/plan.go", Package: "./experiments/dpgp/regression",
+		Tests: "Places", Old: `max(n, d.Slots))`, New: `n+1)`},
 	{Name: "sensitivity: weight beside the diagonal", File: "experiments/dpgp/sparse/exactsums.go", Package: ownModel,
 		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v*weight)`, New: `ratio*2, v*v*weight)`},
 	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sparse/maximum.go", Package: sparse,
