@@ -32,8 +32,8 @@ func (c *ownClassifier) Publication(context.Context) (*method.Publication, error
 		blocks.Largest.Product = max(blocks.Largest.Product, math.Abs(d.w[i]*d.y[i]))
 		blocks.Largest.Weight = max(blocks.Largest.Weight, d.w[i])
 	}
-	sums, err := sparse.NewExactBlocks(c.Model, c.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta, c.Noise.Sensitivity, s.Ratio,
-		blocks)
+	sums, err := sparse.NewExactBlocks(c.Model, c.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta,
+		c.Noise.Sensitivity, s.Ratio, blocks)
 	if err != nil {
 		return nil, err
 	}

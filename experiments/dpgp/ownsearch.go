@@ -367,10 +367,10 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 	out := &experiment.Privacy{
 		Unit: c.Person.Unit(fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(s.rows.Inputs, ", "),
 			s.rows.Output)),
-		Mechanism: fmt.Sprintf("exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of %s, "+
-			"each of which a substituted %s moves in one block alone, by at most 1", s.noun(), one),
+		Mechanism: fmt.Sprintf("exponential mechanism (McSherry and Talwar 2007) over a grid, by the scores of blocks of "+
+			"%s, each of which a substituted %s moves in one block alone, by at most 1", s.noun(), one),
 		Notes: []string{
-			"protects inputs and outputs of a row; " + c.Counted(),
+			"protects inputs and outputs of " + c.Person.Whose() + "; " + c.Counted(),
 			"public, and so not to be read off the data: the candidates, the inducing inputs (or the range of their grid), " +
 				"the kernel's variance, the range of the output, blocks and score_range",
 			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d %s without privacy "+

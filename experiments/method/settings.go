@@ -113,13 +113,21 @@ func (p Person) Whom() string {
 	return fmt.Sprintf("one person (%s) with at most %s", p.Person, rows)
 }
 
+// Whose names the rows of a protected unit.
+func (p Person) Whose() string {
+	if p.Given() {
+		return "all rows of a person"
+	}
+	return "a row"
+}
+
 // Counted notes how many rows, or persons, are taken as public.
 func (c Settings) Counted() string {
 	const invalid = "a row with an invalid value is one of them, and contributes nothing"
 	switch {
 	case c.Person.Given():
-		text := fmt.Sprintf("how many persons there are is taken as public, and a person is named by equal values of %s; how "+
-			"many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed and "+
+		text := fmt.Sprintf("how many persons there are is taken as public, and a person is named by equal values of %s; "+
+			"how many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed and "+
 			"anew for each release, for which no amplification is claimed", c.Person.Person, c.RowsPerPerson)
 		if c.Clamped() {
 			text += "; " + invalid

@@ -28,24 +28,24 @@ type People struct {
 // identity is the same text for cells that name one person: equal numbers, equal dates, and texts of
 // the same characters. Numbers of digits alone are compared in full, because float64 holds 15 of
 // them.
-func (v cell) identity() string {
-	switch v.kind {
+func (c cell) identity() string {
+	switch c.kind {
 	case date:
-		return "date " + strconv.FormatFloat(v.value, 'g', -1, 64)
+		return "date " + strconv.FormatFloat(c.value, 'g', -1, 64)
 	case number:
-		sign, digits := "", strings.TrimPrefix(v.text, "+")
+		sign, digits := "", strings.TrimPrefix(c.text, "+")
 		if rest, negative := strings.CutPrefix(digits, "-"); negative {
 			sign, digits = "-", rest
 		}
 		if digits == "" || strings.Trim(digits, "0123456789") != "" {
-			return "number " + strconv.FormatFloat(v.value+0, 'f', -1, 64)
+			return "number " + strconv.FormatFloat(c.value+0, 'f', -1, 64)
 		}
 		if digits = strings.TrimLeft(digits, "0"); digits == "" {
 			sign, digits = "", "0"
 		}
 		return "number " + sign + digits
 	}
-	return "text " + v.text
+	return "text " + c.text
 }
 
 // wholeCell is the cell of a whole number that float64 may not hold exactly; digits writes it in

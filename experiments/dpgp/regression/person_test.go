@@ -21,7 +21,8 @@ func clamped(s *Settings) { s.Invalid.Invalid = method.Clamp }
 // The places of a release are as many whatever rows persons have and whichever are invalid; the noise
 // of a person's two rows is twice that of one.
 func TestPlaces(t *testing.T) {
-	const persons, invalid = "id,a,y\nb,1,1\na,1,1\na,2,1\na,3,0\nc,4,\n", "id,a,y\nb,1,1\na,inf,1\na,2,NA\na,-inf,1e999\nc,4,1\n"
+	const persons = "id,a,y\nb,1,1\na,1,1\na,2,1\na,3,0\nc,4,\n"
+	const invalid = "id,a,y\nb,1,1\na,inf,1\na,2,NA\na,-inf,1e999\nc,4,1\n"
 	for _, c := range []struct {
 		name, text string
 		change     func(*Settings)

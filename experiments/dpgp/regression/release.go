@@ -24,7 +24,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
 			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + l.bound.String(),
 		Notes: []string{
-			"protects inputs and outputs of a row; " + s.Counted(),
+			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
 			"public, and so not to be read off the data: the inducing inputs (or the range of their grid), the kernel with " +
 				"its lengthscale and variance, sigma, and the range of the output; the guarantee does not cover " +
 				"choosing them by the data",
@@ -47,7 +47,8 @@ func (l *Learner) Publication(context.Context) (*method.Publication, error) {
 	if err := l.inducing.CheckApart(l.Trial, s.Dataset, l.z, l.rows.X); err != nil {
 		return nil, err
 	}
-	sums, err := sparse.NewExactSums(l.Model, l.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta, l.Noise.Sensitivity, s.Ratio)
+	sums, err := sparse.NewExactSums(l.Model, l.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta,
+		l.Noise.Sensitivity, s.Ratio)
 	if err != nil {
 		return nil, err
 	}

@@ -65,9 +65,9 @@ type Posterior struct {
 }
 
 // RaisedText describes a λ that was raised.
-const RaisedText = "the noise exceeds lambda of Eq. (10); lambda was raised, by the noisy sums alone, until the update " +
-	"was positive definite, and the model is smoother for it: use regularisation=corrected, a smaller rho, another ratio, " +
-	"or a larger epsilon"
+const RaisedText = "the noise exceeds lambda of Eq. (10); lambda was raised, by the noisy sums alone, until the " +
+	"update was positive definite, and the model is smoother for it: use regularisation=corrected, a smaller rho, " +
+	"another ratio, or a larger epsilon"
 
 // Infer returns the posterior from sums with that noise in them (Eq. 9). It is post-processing, an
 // error included.
