@@ -144,13 +144,15 @@ type Spending struct {
 
 // Loss is the privacy loss of a mechanism for one protected unit, or of several alike.
 type Loss struct {
-	// Law is that of the [Noise]: "gaussian", "laplace" or "exponential mechanism".
+	// Law is that of the [Noise]: "gaussian", "laplace" or "exponential mechanism"; or "subsampled gaussian", where
+	// each unit is in a sample with probability Rate, independently, and neighbours lack a unit.
 	Law string `json:"law"`
 	// Size is the μ of Gaussian noise (sensitivity over standard deviation), the ε of one coordinate of
 	// Laplace noise (sensitivity over scale), and the ε of a choice.
 	Size float64 `json:"size"`
 	// Times is how often the mechanism is applied to the unit.
-	Times int `json:"times"`
+	Times int     `json:"times"`
+	Rate  float64 `json:"rate,omitempty"` // of subsampled gaussian, strictly between 0 and 1
 }
 
 // Size is how much a release writes at most. It is computed from public numbers alone, because
