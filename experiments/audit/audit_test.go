@@ -59,6 +59,7 @@ func TestHonestMechanisms(t *testing.T) {
 	draws := map[string]int{
 		"hall": 100_000, "classical": 100_000, "analytic": 100_000, "laplace": 100_000, "exponential": 100_000,
 		"cloaking": 60_000, "cloaking-regression": 100_000, "cloaking-classification": 30_000, "cloaking-newton": 5000,
+		"cloaking-person": 30_000, "cloaking-class-person": 12_000,
 		"cloaking-selection": 60_000, "sparse-gp": 30_000,
 		"kahm-release": 60_000, "sparse-gp-inputs": 8000, "sparse-gp-classifier": 8000, "sparse-gp-choice": 8000,
 		"sparse-gp-person": 8000, "sparse-gp-class-person": 8000,

@@ -17,6 +17,7 @@ import (
 	"privkern/experiments/cloaking/regress"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
+	"privkern/runner/experiment"
 )
 
 // Where a release takes longer than 20 µs, fewer are drawn: eventDraws, with which
@@ -104,6 +105,76 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration) 
 		"a,50,0,0\nb,50.000000,1,1\nc,-7e1,2,0\nd,50,3,1\nlonger,50,4,3\nf,50.00,1,4\n",
 		regressionColumns, regressionRecord)
 	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
+}
+
+// personResponses are seven rows of three persons, of whom at most two each are used; those of the last are at one input.
+const personResponses = "dose,age,response,id\n0,0,50,7\n1,1,50,7\n2,0,50,8\n3,1,50,8\n4,3,50,9\n4,3,50,9\n4,3,50,9\n"
+
+// cloakingPerson releases predictions that protect all outputs of a person.
+func cloakingPerson(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(cloaking.Paper(), "cloaking/regression", "data.csv", personResponses,
+		with(regressionSettings, "calibration", mechanism.Analytic.String(), "person", "id", "rows_per_person", 2), regress.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstPerson(ctx, -60, 160)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request("note,id,response,dose,age\n"+
+		"a,7,50,0,0\nb,7.0,50.000000,1,1\nc,8,-7e1,2,0\nd,8,500,3,1\nlonger,9,50,4,3\nf,9,50.00,4,3\ng,9,50,4,3\n",
+		regressionColumns, regressionRecord)
+	return p.gaussian("all outputs of one person replaced by any others", spending, pair), nil
+}
+
+// personClasses are eight rows of four persons, at four inputs.
+const personClasses = "x,ill,id\n0,0,a\n0.5,1,a\n2,0,b\n2,1,b\n4,0,c\n0.5,1,c\n4,0,d\n2,1,d\n"
+
+// cloakingClassPerson releases classes after one Newton step, and flips all labels of a person.
+func cloakingClassPerson(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(cloaking.Paper(), "cloaking/classification", "data.csv", personClasses, map[string]any{
+		"dataset": "csv:data.csv", "inputs": "x", "output": "ill", "low": 0, "high": 1, "epsilon": 1, "delta": 0.01,
+		"lengthscale": 1, "person": "id", "rows_per_person": 2,
+	}, classify.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstPerson(ctx, -1, 1)
+	if err != nil {
+		return Subject{}, err
+	}
+	other := strings.NewReplacer("0,0,a\n0.5,1,a\n", "0,1.0,a\n0.5,0,a\n").Replace(personClasses)
+	pair.Release = p.request(other, classificationColumns, classificationRecord)
+	return p.gaussian("all labels of one person flipped", spending, pair), nil
+}
+
+// worstPerson replaces all private numbers of one person, each by the other of two ends, where that moves the queries the
+// most.
+func (p *planned) worstPerson(ctx context.Context, low, high float64) (Pair, experiment.Spending, error) {
+	plan, err := p.take(ctx)
+	if err != nil {
+		return Pair{}, experiment.Spending{}, err
+	}
+	rows, persons := plan.Private, plan.People.Groups()
+	p.give(plan)
+	const patterns = 4 // the ends of two rows
+	neighbours := func(i int) (first, second *mat.Dense) {
+		first, second = rows, rows
+		ends := [2]float64{low, high}
+		for at, row := range persons[i/patterns] {
+			end := i % patterns >> at & 1
+			first, second = replaced(first, row, ends[end]), replaced(second, row, ends[1-end])
+		}
+		return first, second
+	}
+	worst, err := p.worst(ctx, patterns*len(persons), neighbours)
+	if err != nil {
+		return Pair{}, experiment.Spending{}, err
+	}
+	first, second := neighbours(worst)
+	name := fmt.Sprintf("person %d with other ends of [%g, %g]", worst/patterns+1, low, high)
+	pair, err := p.pair(ctx, name, first, second, false)
+	return pair, plan.Spending, err
 }
 
 // cloakingClassification releases probabilities after one Newton step or more, of

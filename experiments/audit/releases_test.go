@@ -24,6 +24,8 @@ func TestReleases(t *testing.T) {
 		{"predictions", 50_000, predictions},
 		{"model", 12_000, sparseGP},
 		{"classes", 12_000, twoSteps},
+		{"person", 12_000, cloakingPerson},
+		{"class person", 12_000, cloakingClassPerson},
 		{"rows", 12_000, hullRelease},
 		{"choice", 12_000, cloakingSelection},
 		{"two inputs", 2500, sparseGPInputs},
@@ -66,6 +68,8 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 			return cloakingClassification(ctx, 1, [][]float64{classInputs})
 		}, 0.999},
 		{"two steps", twoSteps, 0.999},
+		{"person", cloakingPerson, 0.999},
+		{"class person", cloakingClassPerson, 0.999},
 		{"model", sparseGP, 0.9},
 		{"person", sparseGPPerson, 0.9},
 		{"person of a classifier", sparseClassifierPerson, 0.9},

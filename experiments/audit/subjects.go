@@ -66,6 +66,10 @@ func All() []Entry {
 			New: func(ctx context.Context) (Subject, error) {
 				return cloakingClassification(ctx, 2, [][]float64{oneInput, classInputs})
 			}},
+		{Name: "cloaking-person", Doc: "released predictions, all outputs of a person with two rows",
+			New: cloakingPerson},
+		{Name: "cloaking-class-person", Doc: "released classes, all labels of a person with two rows",
+			New: cloakingClassPerson},
 		{Name: "cloaking-selection", Doc: "a released choice of hyper-parameters (Smith et al. 2019)",
 			New: cloakingSelection},
 		{Name: "sparse-gp", Doc: "a released sparse Gaussian process (Honkela 2021)",

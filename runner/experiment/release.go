@@ -127,6 +127,8 @@ type Spending struct {
 	// the output: the account of [UnitRow]. It is empty for a release that does not
 	// spend at that unit.
 	Row string
+	// Publishes names the parts of every row that leave as they are: [UnitInputs] or [UnitOutput].
+	Publishes []string
 	// Units names the units of protection that are spent: the one of the
 	// guarantee first, then the finer ones that it protects as well.
 	Units []string

@@ -48,7 +48,7 @@ const (
 		largest[j] = math.Max(math.Abs(low), math.Abs(high))
 	}
 	var err error
-	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(high-low), largest)
+	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(high-low), units, largest)
 `
 	clippedWider = `	width := within.High - within.Low
 	within.Low, within.High = within.Low-width, within.High+width
@@ -59,7 +59,7 @@ const (
 		largest[j] = math.Max(math.Abs(low), math.Abs(high))
 	}
 	var err error
-	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(width), largest)
+	s.Query, err = release.NewLinear("whitened predictions", d.Whitened(r), release.Up(width), units, largest)
 `
 )
 
@@ -111,8 +111,8 @@ var auditMutants = []Mutant{
 	inRelease("predictions", "noise ×.9", sourceFile, noiseOfSource, ninePerCent),
 	inRelease("predictions", "noise ×.5", sourceFile, noiseOfSource, half),
 	inRelease("predictions", "δ×10", stepsFile, budgetOfSteps, `b.Epsilon/steps, 10*b.Delta/steps`),
-	inRelease("predictions", "sensitivity of one coordinate for six", "experiments/release/linear.go",
-		`norm = max(norm, norm2(mat.Col(nil, j, q)))`, `norm = max(norm, mat.Norm(q.ColView(j), math.Inf(1)))`),
+	inRelease("predictions", "sensitivity of one coordinate for six", "experiments/release/units.go",
+		`norms[j] = norm2(columns[j])`, `norms[j] = floats.Norm(columns[j], math.Inf(1))`),
 	inRelease("predictions", "data-dependent rank", cloakFile,
 		`return s.Design.Unwhiten(z), nil`, `if query[0] < 0 {
 		z[len(z)-1] = 0
@@ -132,6 +132,13 @@ var auditMutants = []Mutant{
 	inRelease("model", "floating-point sampler", sourceFile, noisyCoordinate, floatingPoint),
 	inRelease("classes", "composition forgotten", stepsFile,
 		`release.Up(f * release.Up(math.Sqrt(float64(s.Number))))`, `f`),
+	inRelease("person", "sensitivity of one row for two", cloakFile, `release.Up(high-low), units, largest)`,
+		`release.Up(high-low), nil, largest)`),
+	inRelease("person", "no sum of signs", "experiments/release/units.go", `for signs := range 1 << (k - 1) {`,
+		`for signs := 1<<(k-1) - 1; signs < 1<<(k-1); signs++ {`),
+	inRelease("class person", "sensitivity of one label for two", cloakFile, `LabelSensitivity,
+		units, counts)`, `LabelSensitivity,
+		nil, counts)`),
 	inRelease("rows", "noise ×.5", sourceFile, noiseOfSource, half),
 	// Inputs are clipped to twice their range on one side.
 	inRelease("rows", "clipping after the noise", "experiments/kahm/wide/ranges.go",

@@ -19,7 +19,8 @@ func otherClassifiers(m *processMethod, s *ClassifierSettings) []inert.Setting {
 	return []inert.Setting{
 		inert.Values(&m.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Epsilon, 0.5, math.Inf(1)),
 		inert.Values(&s.Delta, 0.001), inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall),
-		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Composition, cloak.Gaussian, cloak.Basic), inert.Values(&s.Draws, 2, 1, 6),
+		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Composition, cloak.Gaussian, cloak.Basic),
+		inert.Values(&s.Draws, 2, 1, 6),
 		inert.Values(&s.Lengthscale, experiment.Several{20}, experiment.Several{3}),
 		inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.Inducing, 4), inert.Values(&s.Approximation, SoR),
 		inert.Values(&s.Probability, Averaged, AtMean), inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified),

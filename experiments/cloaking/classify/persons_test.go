@@ -52,7 +52,8 @@ func TestJudgedPersons(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ranges, designs, err := v.designs(t.Context(), p.cov.model, [][]float64{make([]float64, len(p.inputs.Count))}, "", true)
+		mode := make([]float64, len(p.inputs.Count))
+		ranges, designs, err := v.designs(t.Context(), p.cov.model, [][]float64{mode}, "", true)
 		if err != nil {
 			t.Fatal(err)
 		}

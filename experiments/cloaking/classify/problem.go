@@ -161,8 +161,8 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 		}
 	}
 	if d.invalid > 0 {
-		d.judged = append(d.judged, fmt.Sprintf("%d of %d rows have no value of %q, or none of the two classes: each counts as "+
-			"one of the negative class, also where predictions are judged", d.invalid, len(rows), d.output))
+		d.judged = append(d.judged, fmt.Sprintf("%d of %d rows have no value of %q, or none of the two classes: each counts "+
+			"as one of the negative class, also where predictions are judged", d.invalid, len(rows), d.output))
 	}
 	return d, d.checkSize(s.Method)
 }

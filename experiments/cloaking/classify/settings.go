@@ -52,16 +52,21 @@ const (
 // Choices are the names of the probabilities.
 func (Probability) Choices() []string { return []string{"at-mean", "averaged"} }
 
+// sharing is how steps with noise share the budget.
+type sharing struct {
+	// how several steps share epsilon and delta: equal parts by basic composition (as
+	// published), or by Gaussian differential privacy, which is exact and needs less noise
+	Composition cloak.Composition `name:"composition" default:"basic" later:"yes" when:"iterations is not auto or 1"`
+}
+
 // ClassifierSettings are those of everything that classifies, but for the method,
 // which stands before those of an experiment.
 type ClassifierSettings struct {
 	cloak.GaussianBudget
-	// Newton steps of the Laplace approximation, which share epsilon and delta; auto is one step with noise, and without noise as many as converge (at most 100, else
-	// the trial fails)
+	// Newton steps of the Laplace approximation, which share epsilon and delta; auto is one
+	// step with noise, and without noise as many as converge (at most 100, else the trial fails)
 	Iterations experiment.Or[Auto, int] `name:"iterations" default:"auto" min:"1" max:"1000"`
-	// how several steps share epsilon and delta: equal parts by basic composition (as
-	// published), or by Gaussian differential privacy, which is exact and needs less noise
-	Composition cloak.Composition `name:"composition" default:"basic" later:"yes" when:"epsilon is not inf and iterations is not auto or 1"`
+	sharing    `when:"composition: epsilon is not inf"`
 	// draws of the noise, each a release of its own (with noise only)
 	Draws        int `name:"draws" default:"25" min:"1" max:"1e5" when:"epsilon is not inf"`
 	cloak.Kernel `default:"lengthscale: 3" unit:"lengthscale: "`
@@ -92,8 +97,8 @@ type ownData struct {
 	// the output that is the positive class (of your own data, of numbers; both are public)
 	High method.End `name:"high" default:"none" when:"dataset is not hmeq"`
 
-	method.Person  `when:"person: dataset is not hmeq" also:"person: only classes are protected; inputs and who has which row are public"`
-	method.Invalid `when:"invalid: dataset is not hmeq" also:"invalid: a row then counts as one of the negative class; inputs are public, and never clamped"`
+	method.Person  `when:"person: dataset is not hmeq" also:"person: of all their classes; inputs are public"`
+	method.Invalid `when:"invalid: dataset is not hmeq" also:"invalid: a class counts as the negative one"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }
@@ -122,6 +127,11 @@ type ownClassifier struct {
 	ownLengthscales `unit:"lengthscale: unit of the inputs"`
 }
 
+// ownSteps compose exactly where nothing else is asked for.
+type ownSteps struct {
+	ownClassifier `also:"composition: csv: gaussian by default with calibration=analytic"`
+}
+
 // classificationSettings are those of a cross-validation, and of a release.
 type classificationSettings struct {
 	ownData
@@ -130,9 +140,9 @@ type classificationSettings struct {
 	// where a release (run trial --release) predicts: at the different training inputs, or
 	// at the rows of csv:PATH, a file with the columns of the inputs; all other results come
 	// from the cross-validation
-	Predict       string `name:"predict" default:"training"`
-	cloak.Folds   `default:"folds: 5 || fold_scheme: random" max:"folds: 1e6"`
-	ownClassifier `also:"delta: csv: it must be given, far below 1/n for n rows || calibration: csv: analytic by default || composition: csv: gaussian by default with calibration=analytic"`
+	Predict     string `name:"predict" default:"training"`
+	cloak.Folds `default:"folds: 5 || fold_scheme: random" max:"folds: 1e6"`
+	ownSteps    `also:"delta: csv: it must be given, far below 1/n for n rows || calibration: csv: analytic by default"`
 }
 
 // hmeqSettings are those of the loans.

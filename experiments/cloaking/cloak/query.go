@@ -3,6 +3,7 @@ package cloak
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -38,6 +39,19 @@ func OnlyForRelease(predict string) error {
 	}
 	return fmt.Errorf("predict = %s: a cross-validation predicts the rows of its folds; predict is for a release "+
 		"(run trial --rng secure --release FILE)", predict)
+}
+
+// Published are the parts of the private rows that leave with the points of a release: their inputs, where it predicts at
+// these or at the rows of the very file that they are from. The points of another file are public by the user's word.
+func Published(t *experiment.Trial, data, predict string) []string {
+	if predict != AtTraining {
+		rows, err := os.Stat(t.Dataset(data))
+		points, failed := os.Stat(t.Dataset(predict))
+		if err != nil || failed != nil || !os.SameFile(rows, points) {
+			return nil
+		}
+	}
+	return []string{experiment.UnitInputs}
 }
 
 // Extrapolations lists the points of a file (P×d) at which a release predicts outside the range of

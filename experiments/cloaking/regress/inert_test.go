@@ -102,7 +102,8 @@ func TestWhereSettingsApply(t *testing.T) {
 					inert.Values(&s.Low, none(10), none(0)), inert.Values(&s.High, none(170), none(0)),
 					inert.Values(&s.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Folds.Folds, 3, 5),
 					inert.Values(&s.Person.Person, "who", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
-					inert.Values(&s.Invalid.Invalid, method.Clamp), inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous), inert.Values(&s.Draws, 2, 1, 6))
+					inert.Values(&s.Invalid.Invalid, method.Clamp), inert.Values(&s.Draws, 2, 1, 6),
+					inert.Values(&s.FoldScheme, cloak.Interleaved, cloak.Contiguous))
 			},
 		}.Check(t)
 	})

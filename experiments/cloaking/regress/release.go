@@ -107,7 +107,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}
 	data := release.Data{Inputs: r.data.Inputs, Output: r.data.Raw, People: r.data.People}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
-		Epsilon: s.Epsilon, Delta: s.Delta, Losses: cloak.OneStep.Losses(m.Factor), Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
+		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
+		Losses: cloak.OneStep.Losses(m.Factor), Mu: 1 / m.Factor, Size: release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil
 }
 
@@ -183,6 +184,7 @@ func (r *predictor) releasePrivacy() *experiment.Privacy {
 		release.ExactNoise,
 		"the points of this release are predicted together and spend one budget; another release spends another",
 	)
-	out.Notes = append(out.Notes, r.own.Notes("an output that is missing or not finite counts as the middle of the range")...)
+	out.Notes = append(out.Notes,
+		r.own.Notes("an output that is missing or not finite counts as the middle of the range")...)
 	return out
 }

@@ -132,8 +132,8 @@ type ownData struct {
 	// where it must be given); its length is the sensitivity. It must not be read off the data
 	High method.End `name:"high" default:"none" when:"dataset is not kung"`
 
-	method.Person  `when:"person: dataset is not kung" also:"person: only outputs are protected; inputs and who has which row are public"`
-	method.Invalid `when:"invalid: dataset is not kung" also:"invalid: an output counts as the middle of its range; inputs are public, and never clamped"`
+	method.Person  `when:"person: dataset is not kung" also:"person: of all their outputs; inputs are public"`
+	method.Invalid `when:"invalid: dataset is not kung" also:"invalid: it counts as the middle of the range"`
 }
 
 func (d *ownData) own() *cloak.OwnData { return (*cloak.OwnData)(d) }

@@ -95,6 +95,7 @@ func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 	if s.Steps == 0 {
 		want.Losses = []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}
 	} else {
+		want.Publishes = []string{experiment.UnitInputs} // of the file itself
 		factor, err := mechanism.SafeFactor(s.Calibration, s.Epsilon, s.Delta)
 		if err != nil {
 			t.Fatal(err)
