@@ -113,7 +113,8 @@ const personResponses = "dose,age,response,id\n0,0,50,7\n1,1,50,7\n2,0,50,8\n3,1
 // cloakingPerson releases predictions that protect all outputs of a person.
 func cloakingPerson(ctx context.Context) (Subject, error) {
 	p, err := newPlanned(cloaking.Paper(), "cloaking/regression", "data.csv", personResponses,
-		with(regressionSettings, "calibration", mechanism.Analytic.String(), "person", "id", "rows_per_person", 2), regress.Plan)
+		with(regressionSettings, "calibration", mechanism.Analytic.String(), "person", "id", "rows_per_person", 2),
+		regress.Plan)
 	if err != nil {
 		return Subject{}, err
 	}

@@ -21,8 +21,8 @@ const (
 // once. Where units is nil, each column is one.
 //
 // The norm is convex, so that the largest is at a corner of the box, t_j = ±1, and columns that are equal move
-// together. With the products G = QᵀQ of the k different columns of a unit, each times how often it has it, the square is
-// sᵀGs for signs s. All of them are tried for k ≤ 12. For more columns it is the least of
+// together. With the products G = QᵀQ of the k different columns of a unit, each times how often it has it, the square
+// is sᵀGs for signs s. All of them are tried for k ≤ 12. For more columns it is the least of
 //
 //	Σ_ij |G_ij|  and  k λ_max(G),
 //

@@ -53,8 +53,8 @@ func NewMechanism(r *design.Range, d *design.Design, b *GaussianBudget, within I
 }
 
 // NewLabelMechanism calibrates the release of a Newton step, whose query is Qs: s
-// are sums of labels (±1), counts of them at each distinct input. One label is protected or, where units is not nil, all
-// of each of them, which lists the input of each label.
+// are sums of labels (±1), counts of them at each distinct input. One label is protected or, where units is not
+// nil, all of each of them, which lists the input of each label.
 func NewLabelMechanism(r *design.Range, d *design.Design, b *GaussianBudget, steps Steps, counts []float64,
 	units [][]int) (*Mechanism, error) {
 	s := &Mechanism{Directions: r, Design: d}
@@ -100,8 +100,8 @@ func (s *Mechanism) NoisySums(y []float64, source *release.Source) (*mat.Dense, 
 }
 
 // Moves is how far the outputs of a unit move the predictions at most, in the distance by which a design scales its
-// noise, that of the output which moves them the most: 1 where a unit is one output. Where releases are judged, noise is
-// multiplied by it.
+// noise, that of the output which moves them the most: 1 where a unit is one output. Where releases are judged, noise
+// is multiplied by it.
 func Moves(r *design.Range, d *design.Design, units [][]int) float64 {
 	if units == nil {
 		return 1

@@ -15,8 +15,8 @@ import (
 )
 
 // Visits is a file of a user's with 16 rows of five persons, id, who have five, four, three, three and one of them:
-// inputs x, of which some are equal, an output y in [0, 50] and a class, yes or no. The last row of the first person has
-// the given texts for y and class.
+// inputs x, of which some are equal, an output y in [0, 50] and a class, yes or no. The last row of the first person
+// has the given texts for y and class.
 func Visits(t *testing.T, y, class string) string {
 	t.Helper()
 	var b strings.Builder
@@ -34,8 +34,8 @@ func Visits(t *testing.T, y, class string) string {
 	return File(t, b.String())
 }
 
-// WantPersons compares the sensitivity of a plan for the file of [Visits] with the largest move of its first query by all
-// outputs of one person, each from one end to the other: it is reached, and not exceeded. Of a person the given number
+// WantPersons compares the sensitivity of a plan for the file of [Visits] with the largest move of its first query by
+// all outputs of one person, each from one end to the other: it is reached, and not exceeded. Of a person the given number
 // of rows is used at most.
 func WantPersons(t *testing.T, p *release.Plan, most int, low, high float64) {
 	t.Helper()
