@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -41,13 +42,20 @@ func LargestMove(q *mat.Dense, units [][]int) float64 {
 		unit  []int
 		above float64 // Σ_j ‖q_j‖, rounded upwards
 	}
-	all := make([]bounded, len(units))
-	for i, unit := range units {
+	var all []bounded
+	seen := make(map[string]bool, len(units)) // of many persons, most may have rows at the same inputs
+	for _, unit := range units {
+		unit = slices.Sorted(slices.Values(unit))
+		key := fmt.Sprint(unit)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
 		sum := 0.0
 		for _, j := range unit {
 			sum += norms[j]
 		}
-		all[i] = bounded{unit, sum * normSlack(r+len(unit))}
+		all = append(all, bounded{unit, sum * normSlack(r+len(unit))})
 	}
 	slices.SortFunc(all, func(a, b bounded) int { return cmp.Compare(b.above, a.above) })
 	largest := 0.0
@@ -85,13 +93,15 @@ func together(columns [][]float64, unit []int) float64 {
 	if largest == 0 {
 		return 0
 	}
-	// A power of two brings the largest number near one, so that no square underflows that matters.
+	// A power of two brings the largest number so near one that no square underflows that matters.
 	_, exponent := math.Frexp(largest)
+	exponent = max(exponent, -1000)
+	scale := math.Ldexp(1, -exponent)
 	k, r := len(own), len(own[0])
 	for i, c := range own {
 		own[i] = make([]float64, r)
 		for l, v := range c {
-			own[i][l] = times[i] * math.Ldexp(v, -exponent)
+			own[i][l] = times[i] * (v * scale)
 		}
 	}
 	g, sum, absolute := mat.NewSymDense(k, nil), 0.0, 0.0
@@ -120,20 +130,27 @@ func together(columns [][]float64, unit []int) float64 {
 // bySigns is the largest sᵀGs over signs s, of which −s is as s.
 func bySigns(g *mat.SymDense) float64 {
 	k := g.SymmetricDim()
-	largest := 0.0
-	for signs := range 1 << (k - 1) {
-		total := 0.0
-		for i := range k {
-			for j := range k {
-				if (signs>>i^signs>>j)&1 == 0 {
-					total += g.At(i, j)
-				} else {
-					total -= g.At(i, j)
-				}
-			}
+	signs, largest := make([]float64, k), 0.0
+	// extend adds the sign of column i to those of all before it, whose part of the sum is total.
+	var extend func(i int, total float64)
+	extend = func(i int, total float64) {
+		if i == k {
+			largest = max(largest, total)
+			return
 		}
-		largest = max(largest, total)
+		cross := 0.0
+		for j := range i {
+			cross += signs[j] * g.At(i, j)
+		}
+		total += g.At(i, i)
+		signs[i] = 1
+		extend(i+1, total+2*cross)
+		if i > 0 {
+			signs[i] = -1
+			extend(i+1, total-2*cross)
+		}
 	}
+	extend(0, 0)
 	return largest
 }
 
