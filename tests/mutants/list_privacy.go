@@ -10,6 +10,7 @@ const (
 	mechanism = "./experiments/mechanism"
 	release   = "./experiments/release"
 	budget    = "./experiments/budget"
+	exports   = "./experiments/privacygp/regression"
 	filters   = "experiments/budget/filter.go"
 )
 
@@ -207,6 +208,38 @@ var privacyMutants = []Mutant{
 	{Name: "guarantee: loans drawn by private outcomes", File: "experiments/cloaking/classify/hmeq.go",
 		Package: "./experiments/cloaking/classify", Tests: "TestHMEQ$",
 		Old: `out.Refute("which`, New: `_ = ("which`},
+
+	// Exports.
+	{Name: "export: digest of the outputs", File: "experiments/privacygp/regression/register.go", Package: exports,
+		Tests: "Repeated", Old: `p.rows.x.RawMatrix().Data, p.rows.y,`, New: `p.rows.x.RawMatrix().Data,`},
+	{Name: "export: digest of the noise", File: "experiments/privacygp/regression/register.go", Package: exports,
+		Tests: "Repeated", Old: `		p.noise.sigma.RawMatrix().Data} {`, New: `		nil} {`},
+	{Name: "export: noise follows from the register", File: "experiments/privacygp/regression/export.go",
+		Package: exports, Tests: "Repeated", Old: `if rng, told, err = p.register(`, New: `if _, told, err = p.register(`},
+	{Name: "export: independent part of the noise", File: "experiments/privacygp/regression/register.go",
+		Package: exports, Tests: "Together", Old: `out.Set(i, i, out.At(i, i)+r.Tau2)`,
+		New: `out.Set(i, i, out.At(i, i)+2*r.Tau2)`},
+	{Name: "export: rows in common", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "PutTogether", Old: `if o.last < k && is(o) {`, New: `if o.last <= k && is(o) {`},
+	{Name: "export: corrected rows count as two", File: "experiments/privacygp/regression/together.go",
+		Package: exports, Tests: "PutTogether", Old: `errorsOf := [][]int{separate}`, New: `errorsOf := [][]int{corrected}`},
+	{Name: "export: other units", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "PutTogether", Old: `units = []bool{false, true}`, New: `units = []bool{false}`},
+	{Name: "export: conditions of those before", File: "experiments/privacygp/regression/together.go",
+		Package: exports, Tests: "BelowTheTolerance", Old: `for j, r := range all {
+		if err := ctx.Err(); err != nil {`, New: `for j, r := range all {
+		if j < len(all)-1 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {`},
+	{Name: "export: everywhere", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "UniformNoiseTogether", Old: `if p.method != uniform {
+		return nil`, New: `if true {
+		return nil`},
+	{Name: "export: linear combinations", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "BelowTheTolerance", Old: `if p.method != strong && p.h == nil {`, New: `if true {`},
+	{Name: "export: most rows", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "PutTogether", Old: `rows > mostTogether`, New: `rows > 2*mostTogether`},
 
 	// Budget.
 	{Name: "budget: composition", File: filters, Package: budget, Tests: "Boundary|Totals",

@@ -112,8 +112,8 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 // severalNote states how the bound goes with other exports of the same data.
 func severalNote(registered bool) string {
 	if registered {
-		return "holds for whoever has all exports of these data up to this one that the operator's ledger knows; outputs of " +
-			"another name or of data that it does not recognise are not among them. The noise follows from a secret of the " +
+		return "holds for whoever has all exports of these data up to this one that the operator's ledger knows; outputs " +
+			"of another name or of data that it does not recognise are not among them. The noise follows from a secret of the " +
 			"ledger, the data and its covariance: repeated, this export is the same, and there is nothing to average"
 	}
 	return "not registered in a ledger: another export of the same data has other noise, and whoever has k of them " +

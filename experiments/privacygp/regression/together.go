@@ -299,7 +299,9 @@ func (r *registered) problem(e *engine.Engine) (*problem, error) {
 		return nil, fmt.Errorf("a registered export has the unknown kernel %q", r.Kernel.Name)
 	}
 	p := &problem{method: weak, prior: &prior{engine: e, kernel: unit, kernelName: r.Kernel.Name}}
-	p.Hyperparameters = gp.Hyperparameters{Lengthscales: r.Kernel.Lengthscales, Variance: r.Kernel.Variance, Noise: r.Noise}
+	p.Hyperparameters = gp.Hyperparameters{
+		Lengthscales: r.Kernel.Lengthscales, Variance: r.Kernel.Variance, Noise: r.Noise,
+	}
 	switch {
 	case r.Condition.Everywhere:
 		p.method = uniform
@@ -371,8 +373,8 @@ func (p *problem) given(ctx context.Context, x *mat.Dense, noise []*mat.Dense, n
 	total := symmetric(m)
 	var c mat.Cholesky
 	if !c.Factorize(total) {
-		return nil, errors.New("the covariance of all exports of these data together is singular in floating point, so that " +
-			"no bound is known: give a larger resolution, or repeat a registered export")
+		return nil, errors.New("the covariance of all exports of these data together is singular in floating point, so " +
+			"that no bound is known: give a larger resolution, or repeat a registered export")
 	}
 	cross, err := p.between(x, p.places)
 	if err != nil {
