@@ -237,7 +237,9 @@ var privacyMutants = []Mutant{
 		return nil`, New: `if true {
 		return nil`},
 	{Name: "export: linear combinations", File: "experiments/privacygp/regression/together.go", Package: exports,
-		Tests: "BelowTheTolerance", Old: `if p.method != strong && p.h == nil {`, New: `if true {`},
+		Tests: "PutTogether", Old: `if p.method != strong && p.h == nil {`, New: `if true {`},
+	{Name: "export: equal noise counts once", File: "experiments/privacygp/regression/together.go", Package: exports,
+		Tests: "SameNoise", Old: `return bytes.Equal(e.Digest, o.Digest)`, New: `return bytes.Equal(e.Digest, nil)`},
 	{Name: "export: most rows", File: "experiments/privacygp/regression/together.go", Package: exports,
 		Tests: "PutTogether", Old: `rows > mostTogether`, New: `rows > 2*mostTogether`},
 

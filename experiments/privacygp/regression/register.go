@@ -33,7 +33,7 @@ const registeredFormat = "privkern/privacygp-export/1"
 type registered struct {
 	Format string `json:"format"`
 	// Digest is a keyed digest of the rows and the covariance of the noise, from which the noise
-	// follows: an export with the same digest is the same.
+	// follows: obfuscated outputs with the same digest are the same.
 	Digest []byte           `json:"digest"`
 	Output string           `json:"output"`
 	Inputs []string         `json:"inputs"`
@@ -125,6 +125,10 @@ func (p *prepared) register(ctx context.Context, t *experiment.Trial, grid float
 	if err != nil {
 		return nil, "", err
 	}
+	entry, err := json.Marshal(now)
+	if err != nil {
+		return nil, "", err
+	}
 	var told string
 	err = t.Exports.Register(p.settings.Dataset, func(earlier []json.RawMessage) (json.RawMessage, error) {
 		all := make([]*registered, len(earlier), len(earlier)+1)
@@ -132,7 +136,8 @@ func (p *prepared) register(ctx context.Context, t *experiment.Trial, grid float
 			if all[i], err = readRegistered(raw); err != nil {
 				return nil, fmt.Errorf("export %d of these data cannot be read in the ledger: %w", i+1, err)
 			}
-			if bytes.Equal(all[i].Digest, now.Digest) {
+			// The ledger may have other blanks.
+			if again, err := json.Marshal(all[i]); err == nil && bytes.Equal(again, entry) {
 				told = fmt.Sprintf("these are the data and the noise of export %d of %d of these data: the obfuscated outputs "+
 					"are the same, and disclose nothing more", i+1, len(earlier))
 				return nil, nil
@@ -141,7 +146,7 @@ func (p *prepared) register(ctx context.Context, t *experiment.Trial, grid float
 		if told, err = p.together(ctx, append(all, now)); err != nil {
 			return nil, err
 		}
-		return json.Marshal(now)
+		return entry, nil
 	})
 	if err != nil {
 		return nil, "", err

@@ -369,6 +369,10 @@ func TestWhatIsPutTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	trialtest.Near(t, "the variance", kept[0].least, 4-32/10.5, 1e-9)
+	if kept, err = keptBy(t.Context(), engineOf(t), []*registered{twice, twice}); err != nil {
+		t.Fatal(err)
+	}
+	trialtest.Near(t, "the variance", kept[0].least, 4-32/9.5, 1e-9)
 	// Noise that both places have in common hides each of them, but not their difference.
 	common := line(2, 0)
 	common.X, common.Factor, common.Tau2, common.Noise = numbers{0, 0.5}, numbers{10, 10}, 0.01, 0.01
@@ -384,6 +388,39 @@ func TestWhatIsPutTogether(t *testing.T) {
 	same64 := one(func(r *registered) { r.Tau2 = 1e-30; r.Noise = 0 })
 	_, err = keptBy(t.Context(), engineOf(t), []*registered{same64, same64})
 	trialtest.Refuses(t, err, "singular in floating point")
+}
+
+// The same noise for another condition discloses nothing more, and the condition is registered.
+func TestSameNoiseForAnotherCondition(t *testing.T) {
+	register := &trialtest.Exports{Key: "one"}
+	run := exporter(t, register, wave(t, 16))
+	first, _, err := run(tolerance(0.001), of(3)) // no place is in need
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, told, err := run(tolerance(0.002), of(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(first.Obfuscated, second.Obfuscated) || !strings.HasPrefix(told, "registered as export 2 of") {
+		t.Errorf("other outputs, or %q", told)
+	}
+	var all []*registered
+	for _, raw := range register.List {
+		r, err := readRegistered(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	alone, err := keptBy(t.Context(), engineOf(t), all[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := keptBy(t.Context(), engineOf(t), all)
+	if err != nil || len(both) != 2 || both[0].least != alone[0].least {
+		t.Errorf("both keep %v, one %v, %v", both, alone, err)
+	}
 }
 
 // Uniform noise keeps its tolerance everywhere, and several exports are accepted only where all of them do,
@@ -404,6 +441,7 @@ func TestUniformNoiseTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		second := *first
+		second.Digest = []byte("of other noise")
 		second.Condition = &modelfile.Condition{Places: [][]float64{{90, 90}}, Variance: []float64{0}}
 		first.Condition.Places = [][]float64{{100, 100}} // where nothing is known
 		all := []*registered{first, &second}
