@@ -27,14 +27,20 @@ row, the output of a row, or the inputs of a row with a public output. A release
 that would exceed the limit of an account is refused. The limit of a new account is
 epsilon 10 at delta min(1e-6, 0.01/n) for n rows or persons.
 
-The ledger holds SHA-256 digests of private data, and these commands print their
-first digits. Do not pass their output on to readers of releases.`,
+The ledger recognises the people: by the path of a file, by samples of its rows and
+columns, and by the names of persons (person=COLUMN). After a corrected cell, rows
+more or less or in another order, a column that is rescaled, renamed or new, other
+inputs, another format or folder, the same accounts are charged; data that several
+accounts know are charged to all of them. It holds hashes with a key of its own,
+and these commands print none of them. Who may read the ledger can test guesses.
+What is printed tells nothing of the data but which of them share people.`,
 		Example: `  run budget list
   run budget show 1
   run budget set default --epsilon 3`,
 	}
 	cmd.PersistentFlags().Var((*budgetFile)(&file), "budget-file", budgetFileUsage)
-	return group(cmd, "command", a.budgetListCommand(&file), a.budgetShowCommand(&file), a.budgetSetCommand(&file))
+	return group(cmd, "command", a.budgetListCommand(&file), a.budgetShowCommand(&file), a.budgetSetCommand(&file),
+		a.budgetLinkCommand(&file))
 }
 
 const budgetFileUsage = "ledger of the budgets (default: privkern/budget.json in your configuration folder)"
@@ -158,7 +164,7 @@ func budgetTable(a *app, reports []*budget.Report) error {
 			w,
 			"%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
 			r.Number,
-			budget.Short(r.Account),
+			r.Account,
 			orDash(r.Label),
 			r.Unit,
 			rowsOf(r),
@@ -193,6 +199,8 @@ func amount(a budget.Amount) string {
 // leftOf describes the remainder of an account, rounded down.
 func leftOf(r *budget.Report) string {
 	switch {
+	case len(r.Published) > 0 && r.Left.Epsilon == 0:
+		return "nothing: " + publicParts(r)
 	case r.Over:
 		return "nothing: the limit is exceeded"
 	case r.Left.Epsilon == 0:
@@ -202,14 +210,24 @@ func leftOf(r *budget.Report) string {
 		budget.ShownDown(r.Left.Mu))
 }
 
+// publicParts tells which parts of rows releases have published.
+func publicParts(r *budget.Report) string {
+	return strings.Join(r.Published, " and ") + " published"
+}
+
 func (a *app) budgetShowCommand(file *string) *cobra.Command {
 	var unit, output string
 	cmd := &cobra.Command{
 		Use:   "show ACCOUNT",
 		Short: "Show an account with all of its releases",
 		Long: `Show an account. ACCOUNT is its number in run budget list, or names the accounts
-of all units of protection: a budget id, a label, or 6 or more first digits of the
-SHA-256 of the data. --unit shows the account of one unit.
+of all units of protection: its name, its label, or data-N for data without a name.
+--unit shows the account of one unit.
+
+"known by" counts the forms in which the ledger has met the data, and "found" of a
+release is how they were recognised then: by their path, a person, a sketch of rows
+and columns, the bytes of the columns that are used (accounts of earlier versions),
+or the name given; or the account was opened.
 
 The exit status is 2 if there is no such account; see run help exit-codes.`,
 		Example:           "  run budget show 1\n  run budget show patients --unit inputs --output json",
@@ -256,11 +274,10 @@ func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 	}
 	var reports []*budget.Report
 	for _, account := range accounts {
-		r, err := account.Report()
+		r, err := account.Details()
 		if err != nil {
 			return err
 		}
-		r.Entries = account.Entries
 		reports = append(reports, r)
 	}
 	if asJSON {
@@ -288,13 +305,20 @@ func (a *app) showAccount(r *budget.Report) error {
 	} {
 		_, _ = fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
 	}
+	_, _ = fmt.Fprintf(w, "known by\t%s\n", r.Known)
+	for _, apart := range r.Known.Apart {
+		_, _ = fmt.Fprintf(w, "new people\t%s: %s\n", apart.Time, apart.Reason)
+	}
+	for _, p := range r.Known.Published {
+		_, _ = fmt.Fprintf(w, "published\t%s, by %s: %s\n", p.Time, p.Experiment, p.Part)
+	}
 	if err := w.Flush(); err != nil || len(r.Entries) == 0 {
 		return err
 	}
-	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tpure\tmu\trho\tnote")
+	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tpure\tmu\trho\tfound\tnote")
 	for _, e := range r.Entries {
-		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
-			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, e.RhoDelta), orDash(e.Note))
+		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
+			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, e.RhoDelta), orDash(e.Found), orDash(e.Note))
 	}
 	return w.Flush()
 }
@@ -326,7 +350,7 @@ unless a number is given; --delta auto goes back to that.
 
 Where ACCOUNT names the accounts of several units of protection, --unit selects whose
 limit changes; a label is that of all. With --create accounts are opened
-before their first release, under the name that releases give with --budget-id: of
+before their first release, under the name that releases give with --account: of
 every unit, each with the limit, or of --unit only. A release opens those that are
 missing with the limit of new accounts.
 
@@ -386,7 +410,7 @@ The exit status is 2 if a value or the account is wrong; see run help exit-codes
 	flags.StringVar(&delta, "delta", "", "limit of delta, above 0 and below 1; of default also auto")
 	flags.StringVar(&c.Unit, "unit", "", "which of the accounts that ACCOUNT names: "+unitNames())
 	flags.StringVar(&label, "label", "", "a name for the account, for all units; '' removes it")
-	flags.BoolVar(&c.Create, "create", false, "open the accounts, for releases with --budget-id ACCOUNT")
+	flags.BoolVar(&c.Create, "create", false, "open the accounts, for releases with --account ACCOUNT")
 	return cmd
 }
 
@@ -427,6 +451,11 @@ func (a *app) setBudget(file string, c budget.Change) error {
 	if err != nil {
 		return budgetUsage(err)
 	}
+	return a.changedBudgets(reports)
+}
+
+// changedBudgets prints accounts after a change.
+func (a *app) changedBudgets(reports []*budget.Report) error {
 	if err := budgetTable(a, reports); err != nil {
 		return err
 	}
@@ -441,33 +470,24 @@ func (a *app) setBudget(file string, c budget.Change) error {
 // budgetUsage makes mistakes in a request usage errors.
 func budgetUsage(err error) error {
 	var argument *budget.ArgumentError
-	var ambiguous *budget.AmbiguousError
-	if errors.As(err, &argument) || errors.As(err, &ambiguous) {
+	if errors.As(err, &argument) {
 		return usageError{err}
 	}
 	return err
 }
 
-// completeAccounts offers names of accounts, but no digests: a terminal that
-// others see would show them before they were asked for.
+// completeAccounts offers the words that name accounts.
 func (a *app) completeAccounts(
 	file *string,
 ) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var words []string
-		if ledger, err := a.openLedger(*file); err == nil && len(args) == 0 {
+		if ledger, err := a.openLedger(*file); err == nil && (len(args) == 0 || cmd.Name() == "link" && len(args) == 1) {
 			if cmd.Name() == "set" {
 				words = append(words, "default")
 			}
 			if state, err := ledger.Read(); err == nil {
-				for i, account := range state.Accounts {
-					words = append(words, strconv.Itoa(i+1))
-					for _, w := range []string{account.Name, account.Label} {
-						if w != "" {
-							words = append(words, w)
-						}
-					}
-				}
+				words = append(words, state.Words()...)
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp

@@ -62,10 +62,12 @@ no file and prints no record. It computes on the CPU, as run audit does:
 --backend auto takes no GPU for it. With --backend cuda, or --dtype float32, it
 states that audits do not cover it.
 
-A release books its epsilon and delta on the accounts of its data before noise is
+A release books its epsilon and delta on the accounts of the people in its data,
+which are recognised in any form of the file, before noise is
 drawn, and is refused where they exceed the remainder (run budget --help), or where
 the disk has no room for the largest size of its public shape. One that fails later
-has spent. --no-budget books nothing, and the release says so. delta
+has spent. --account NAME names the account, and --show-account prints what is
+left, for your eyes alone. --no-budget books nothing, and the release says so. delta
 of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 --tuning states where the hyper-parameters came from; the release repeats it.
 
@@ -199,7 +201,8 @@ type trialOptions struct {
 	releaseOptions  trial.ReleaseOptions
 	allowLargeDelta bool
 	ledger          *budget.Ledger // nil with --no-budget
-	budgetID        string
+	account         budget.Request
+	showAccount     bool
 }
 
 const (
@@ -231,27 +234,35 @@ func (o *trialOptions) checkProfile(cmd *cobra.Command, experiment string) error
 
 // releaseFlags are those of a release alone.
 type releaseFlags struct {
-	tuning, budgetFile, budgetID string
-	noBudget, allowLargeDelta    bool
+	tuning, budgetFile, account, newPeople string
+	showAccount, noBudget, allowLargeDelta bool
 }
 
 func (f *releaseFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters "+
 		"came from: public, unaccounted, or the file of a choice that cloaking/selection or dpgp/hyperparameters released")
 	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release: "+budgetFileUsage)
-	flags.StringVar(&f.budgetID, "budget-id", "", "release: book on the account of this name, not on that of the data")
+	flags.StringVar(&f.account, "account", "", "release: book on the account of this name, a new one where no other "+
+		"knows the data; its number or label name it, too")
+	flags.StringVar(&f.account, "budget-id", "", "release: the same as --account")
+	flags.StringVar(&f.newPeople, "new-people", "", "release: the reason why data that other accounts know are of other "+
+		"people; it is kept in the ledger alone")
+	flags.BoolVar(&f.showAccount, "show-account", false, "release: print the accounts that are charged, and their rest, "+
+		"on standard error, for your eyes alone")
 	flags.BoolVar(&f.noBudget, "no-budget", false, "release: book nothing; the release says so")
 	flags.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "release: allow delta of 1/n and more, for n rows")
 }
 
 // names are the flags' names.
 func (f *releaseFlags) names() []string {
-	return []string{"tuning", "budget-file", "budget-id", "no-budget", "allow-large-delta"}
+	return []string{"tuning", "budget-file", "account", "budget-id", "new-people", "show-account", "no-budget",
+		"allow-large-delta"}
 }
 
 // into sets the options of a release, and refuses invalid ones.
 func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, params experiment.Params) error {
-	o.allowLargeDelta, o.budgetID = f.allowLargeDelta, f.budgetID
+	o.allowLargeDelta, o.showAccount = f.allowLargeDelta, f.showAccount
+	o.account = budget.Request{Account: f.account, NewPeople: f.newPeople}
 	o.releaseOptions.Unbooked = f.noBudget
 	switch tuning := experiment.Tuning(f.tuning); tuning {
 	case experiment.TuningPublic, experiment.TuningUnaccounted:
@@ -275,16 +286,14 @@ func (f *releaseFlags) into(a *app, o *trialOptions, e *experiment.Experiment, p
 		}
 		o.releaseOptions.Tuning = experiment.TuningBooked
 	}
-	if f.noBudget && (f.budgetFile != "" || f.budgetID != "") {
-		return usagef("--no-budget books nothing; leave --budget-file and --budget-id out")
+	if f.noBudget && (f.budgetFile != "" || f.account != "" || f.newPeople != "" || f.showAccount) {
+		return usagef("--no-budget books nothing; leave --budget-file, --account, --new-people and --show-account out")
 	}
 	if f.noBudget {
 		return nil
 	}
-	if f.budgetID != "" {
-		if err := budget.CheckName(f.budgetID); err != nil {
-			return usagef("--budget-id: %w", err)
-		}
+	if err := o.account.Check(); err != nil {
+		return usagef("--new-people: %w", err)
 	}
 	var err error
 	if o.ledger, err = a.openLedger(f.budgetFile); err != nil {
@@ -443,13 +452,14 @@ func (a *app) release(
 	options.Open = engine.Opener
 	var warning, spent string
 	var refused error
+	var booked []budget.Booking
 	options.Book = func(s experiment.Spending) error {
 		s.Experiment = e.Name
 		if warning, refused = privacy.CheckDelta(s, o.allowLargeDelta); refused != nil {
 			return refused
 		}
 		if refused = room(e, job.Params, o.release, s.Size); refused == nil && !options.Unbooked {
-			if refused = o.ledger.Book(s, o.budgetID); refused == nil {
+			if booked, refused = o.book(s, job); refused == nil {
 				spent = "; its budget is spent all the same (run budget list): another attempt spends another"
 			}
 		}
@@ -457,6 +467,9 @@ func (a *app) release(
 	}
 	rec, rel, err := trial.Release(ctx, e, job, options, watched.Inner)
 	watched.Close()
+	if o.showAccount {
+		a.showBookings(booked)
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		if spent != "" {
@@ -485,6 +498,27 @@ func (a *app) release(
 	a.say("%s released in %s; %s%s says what is protected", text.Count(len(rel.Rows), "row"), o.release,
 		strings.TrimRight(o.release, "/"), store.DescriptionSuffix)
 	return rec, nil
+}
+
+// book books a release on the accounts of its data.
+func (o *trialOptions) book(s experiment.Spending, job trial.Job) ([]budget.Booking, error) {
+	data, err := budget.DataOf(s.Dataset, job.Folders[s.Dataset], s.Person)
+	if err != nil {
+		return nil, err
+	}
+	return o.ledger.Book(s, data, o.account)
+}
+
+// showBookings prints the accounts that a release was charged to, for the operator alone.
+func (a *app) showBookings(booked []budget.Booking) {
+	for _, b := range booked {
+		how := "found by " + b.Found
+		if b.Found == budget.Opened {
+			how = "opened now"
+		}
+		a.complain("account %d (%s, unit %s), %s: spent %s, limit %s, left %s", b.Number, b.Account, b.Unit, how,
+			amount(b.Spent), amount(b.Limit), leftOf(b.Report))
+	}
 }
 
 // room refuses a release for which there is no room on the disk, before anything is spent.

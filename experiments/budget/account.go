@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"privkern/experiments/budget/sketch"
 	"privkern/experiments/mechanism/loss"
 	"privkern/runner/experiment"
 )
@@ -72,37 +73,43 @@ type Entry struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	loss.Booked
-	Note string `json:"note,omitempty"`
+	// Found is how the data were recognised: "path", "persons", "sketch", "bytes" or "name"; or
+	// "opened" where they were not.
+	Found string `json:"found,omitempty"`
+	Note  string `json:"note,omitempty"`
 }
 
-// Account holds the releases of some data at one unit of protection. Its
-// key is the data or the name, with the unit: no two accounts of a ledger share it.
-// Entries are only ever added.
+// Account holds the releases of some data at one unit of protection. No two accounts of a source have
+// the same unit. Entries are only ever added.
 type Account struct {
-	Data    string  `json:"data,omitempty"` // SHA-256 of the data, private; or
-	Name    string  `json:"name,omitempty"` // the budget id
-	Label   string  `json:"label,omitempty"`
+	Number  int     `json:"number"` // from 1, by which people name it
+	Source  int     `json:"source"` // the ID of the people behind it
 	Unit    string  `json:"unit"`
-	Rows    int     `json:"n,omitempty"` // 0 before the first booking
+	Rows    int     `json:"n,omitempty"` // of the last booking; 0 before the first
 	Limit   Limit   `json:"limit"`
 	Entries []Entry `json:"entries"`
+	// Published are the releases after which a part of what the account protects is public: they
+	// have spent without bound.
+	Published []Publication `json:"published,omitempty"`
 
-	number int // place in the ledger, from 1
+	source *Source
 }
 
-// id is the digest or the name of the account's data. CheckName keeps names apart from digests, so
-// that one text serves for both.
-func (a *Account) id() string { return a.Data + a.Name }
+// Publication is a release that publishes the inputs or the outputs of all rows as they are.
+type Publication struct {
+	Time       string `json:"time"`
+	Experiment string `json:"experiment"`
+	Part       string `json:"part"` // [experiment.UnitInputs] or [experiment.UnitOutput]
+}
 
-// describe names the account without a digest of data, because others may read the output
-// of a release.
+// describe names the account without a word that depends on the data.
 func describe(a *Account) string {
 	text := "the account of these data"
-	if a.number > 0 {
-		text = fmt.Sprintf("account %d", a.number)
+	if a.Number > 0 {
+		text = fmt.Sprintf("account %d", a.Number)
 	}
-	if a.Name != "" {
-		text += fmt.Sprintf(" (%s)", a.Name)
+	if len(a.source.Names) > 0 {
+		text += fmt.Sprintf(" (%s)", a.source.Names[0])
 	}
 	return text + ", unit " + a.Unit
 }
@@ -112,24 +119,12 @@ func describe(a *Account) string {
 // else, since a NaN or a negative entry would give budget back.
 func (a *Account) check() error {
 	switch {
-	case (a.Data == "") == (a.Name == ""):
-		return fmt.Errorf("it has either data or a name")
-	case a.Data != "" && !isDigest(a.Data):
-		return fmt.Errorf("its data are no SHA-256")
+	case a.Number < 1:
+		return fmt.Errorf("its number is %d", a.Number)
 	case !slices.Contains(experiment.Units(), a.Unit):
 		return fmt.Errorf("its unit is %q", a.Unit)
 	case a.Rows < 0 || a.Rows == 0 && len(a.Entries) > 0:
 		return fmt.Errorf("its n is %d", a.Rows)
-	}
-	if a.Name != "" {
-		if err := CheckName(a.Name); err != nil {
-			return err
-		}
-	}
-	if a.Label != "" {
-		if err := CheckLabel(a.Label); err != nil {
-			return err
-		}
 	}
 	if err := a.Limit.check(); err != nil {
 		return err
@@ -137,6 +132,11 @@ func (a *Account) check() error {
 	for i, e := range a.Entries {
 		if err := e.check(); err != nil {
 			return fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	for i, p := range a.Published {
+		if !slices.Contains(rowParts, p.Part) || !printable(p.Time) || !printable(p.Experiment) {
+			return fmt.Errorf("publication %d is of %q", i+1, p.Part)
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (e Entry) check() error {
 			return fmt.Errorf("%s_delta is %s; a number from 0 and below 1 is required", amount.name, number(amount.delta))
 		}
 	}
-	for _, text := range []string{e.Time, e.Experiment, e.Note} {
+	for _, text := range []string{e.Time, e.Experiment, e.Found, e.Note} {
 		if !printable(text) {
 			return fmt.Errorf("%q is not printable", text)
 		}
@@ -182,18 +182,14 @@ func checkGuarantee(epsilon, delta float64) error {
 
 // Bounds of names. They leave no word that could mean two things to [State.Find].
 const (
-	hexDigits = "0123456789abcdef"
-	maxName   = 100 // bytes
-	minPrefix = 6   // digits of a digest that name an account
+	maxName = 100 // bytes
 	// defaultName stands for the limit of new accounts.
 	defaultName = "default"
 )
 
-func isDigest(s string) bool { return len(s) == 64 && isHex(s) }
+func isDigest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
-func isHex(s string) bool { return strings.Trim(s, hexDigits) == "" }
-
-// CheckName refuses a budget id that shells, people or [State.Find] could take
+// CheckName refuses a name of an account that shells, people or [State.Find] could take
 // for something else.
 func CheckName(name string) error {
 	odd := func(r rune) bool {
@@ -201,15 +197,15 @@ func CheckName(name string) error {
 	}
 	switch {
 	case name == "":
-		return fmt.Errorf("a budget id must not be empty")
+		return fmt.Errorf("the name of an account must not be empty")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, odd):
-		return fmt.Errorf("the budget id %q has other characters than letters, digits and . _ - + : @ /", name)
+		return fmt.Errorf("the name %q has other characters than letters, digits and . _ - + : @ /", name)
 	}
-	return checkWord("budget id", name)
+	return checkWord("name", name)
 }
 
 // CheckLabel refuses a label that could be taken for something else. Unlike a
-// budget id it may have spaces and signs.
+// name it may have spaces and signs.
 func CheckLabel(label string) error {
 	if strings.TrimSpace(label) != label || label == "" || !printable(label) {
 		return fmt.Errorf("the label %q is empty, begins or ends with a space, or is not printable", label)
@@ -227,8 +223,8 @@ func checkWord(what, word string) error {
 		return fmt.Errorf("the %s %q stands for the limit of new accounts; choose another", what, word)
 	case strings.Trim(word, "0123456789") == "":
 		return fmt.Errorf("the %s %q could be the number of an account; add a letter", what, word)
-	case len(word) >= minPrefix && isHex(strings.ToLower(word)):
-		return fmt.Errorf("the %s %q could be the digits of a digest; choose another", what, word)
+	case strings.HasPrefix(word, dataPrefix):
+		return fmt.Errorf("the %s %q could stand for data without a name; choose another", what, word)
 	}
 	return nil
 }
@@ -240,11 +236,13 @@ func printable(s string) bool {
 // State is the content of a ledger at one moment. It is a copy: changing it changes
 // nothing in the file.
 type State struct {
-	Default  *Limit // of new accounts; nil for DefaultEpsilon and AutoDelta
-	Accounts []*Account
+	Key      sketch.Key // of all HMACs; zero before the first booking
+	Default  *Limit     // of new accounts; nil for DefaultEpsilon and AutoDelta
+	Sources  []*Source
+	Accounts []*Account // in the order in which they were opened
 }
 
-// check refuses a state that no version of the program writes.
+// check refuses a state that no version of the program writes, and joins accounts and sources.
 func (s *State) check() error {
 	if s.Default != nil {
 		d := *s.Default
@@ -255,6 +253,24 @@ func (s *State) check() error {
 			return err
 		}
 	}
+	sources := map[int]*Source{}
+	for i, source := range s.Sources {
+		if source == nil {
+			return fmt.Errorf("source %d is null", i+1)
+		}
+		if err := source.check(); err != nil {
+			return fmt.Errorf("source %d: %w", i+1, err)
+		}
+		if sources[source.ID] != nil {
+			return fmt.Errorf("source %d is there twice", source.ID)
+		}
+		sources[source.ID] = source
+		for _, other := range s.Sources[:i] {
+			if word := source.clash(other); word != "" {
+				return fmt.Errorf("two sources have the name or label %q", word)
+			}
+		}
+	}
 	for i, a := range s.Accounts {
 		if a == nil {
 			return fmt.Errorf("account %d is null", i+1)
@@ -262,38 +278,47 @@ func (s *State) check() error {
 		if err := a.check(); err != nil {
 			return fmt.Errorf("account %d: %w", i+1, err)
 		}
+		if a.source = sources[a.Source]; a.source == nil {
+			return fmt.Errorf("account %d is of source %d, which is not there", i+1, a.Source)
+		}
 		for _, b := range s.Accounts[:i] {
-			if a.id() == b.id() && a.Unit == b.Unit {
-				return fmt.Errorf("account %d is there twice", i+1)
-			}
-			if a.clashes(b) {
-				return fmt.Errorf("account %d: another account has its label", i+1)
+			if a.Number == b.Number || a.source == b.source && a.Unit == b.Unit {
+				return fmt.Errorf("account %d is there twice", a.Number)
 			}
 		}
 	}
 	return nil
 }
 
-// clashes reports whether a word names both accounts although they belong to
-// different data.
-func (a *Account) clashes(b *Account) bool {
-	same := func(x, y string) bool { return x != "" && x == y }
-	return a.id() != b.id() && (same(a.Label, b.Label) || same(a.Label, b.Name) || same(a.Name, b.Label))
+// clash returns a word that names both sources; "" for none.
+func (s *Source) clash(other *Source) string {
+	for _, word := range append(s.Names, s.Label) {
+		if word != "" && (slices.Contains(other.Names, word) || other.Label == word) {
+			return word
+		}
+	}
+	return ""
 }
 
-// account returns the account with a key, or nil.
-func (s *State) account(id, unit string) *Account {
+// account returns the account of a source and a unit, or nil.
+func (s *State) account(source *Source, unit string) *Account {
 	for _, a := range s.Accounts {
-		if a.id() == id && a.Unit == unit {
+		if a.source == source && a.Unit == unit {
 			return a
 		}
 	}
 	return nil
 }
 
-func (s *State) add(a *Account) {
+// add opens an account of a source. Numbers are never given twice, as long as the last is there.
+func (s *State) add(a *Account, source *Source) *Account {
+	a.source, a.Source = source, source.ID
+	for _, b := range s.Accounts {
+		a.Number = max(a.Number, b.Number)
+	}
+	a.Number++
 	s.Accounts = append(s.Accounts, a)
-	a.number = len(s.Accounts)
+	return a
 }
 
 // limit returns that of a new account of n rows or persons.
@@ -314,19 +339,13 @@ func (s *State) NewLimit() Limit {
 }
 
 // Find returns the accounts, one for each unit, that a word names: a number of an
-// account, which names it alone, a budget id, a label, or 6 or more first digits
-// of the SHA-256 of the data. An error is an *[experiment.UnknownError] or an
-// *[AmbiguousError].
+// account, which names it alone, a name, data-N for data without one, or a label. An error is an
+// *[experiment.UnknownError].
 func (s *State) Find(word string) ([]*Account, error) {
-	// In this order, so that a name that somebody chose goes before digits of a
-	// digest, and a number before both.
+	// In this order, so that no name that somebody chose hides a number.
 	for _, fits := range []func(*Account) bool{
-		func(a *Account) bool { return fmt.Sprint(a.number) == word },
-		func(a *Account) bool { return word != "" && a.Name == word },
-		func(a *Account) bool { return word != "" && a.Label == word },
-		func(a *Account) bool {
-			return len(word) >= minPrefix && a.Data != "" && strings.HasPrefix(a.Data, strings.ToLower(word))
-		},
+		func(a *Account) bool { return fmt.Sprint(a.Number) == word },
+		func(a *Account) bool { return word != "" && a.source.is(word) },
 	} {
 		var found []*Account
 		for _, a := range s.Accounts {
@@ -334,13 +353,9 @@ func (s *State) Find(word string) ([]*Account, error) {
 				found = append(found, a)
 			}
 		}
-		if len(found) == 0 {
-			continue
+		if len(found) > 0 {
+			return found, nil
 		}
-		if i := slices.IndexFunc(found, func(a *Account) bool { return a.id() != found[0].id() }); i > 0 {
-			return nil, &AmbiguousError{word, []int{found[0].number, found[i].number}}
-		}
-		return found, nil
 	}
 	return nil, experiment.Unknown("account", word, s.Words())
 }
@@ -360,23 +375,17 @@ func (s *State) Choose(word, unit string) ([]*Account, error) {
 	return nil, mistake("%q has no account of unit %s, only of %s", word, unit, unitsOf(found))
 }
 
-// Words returns the words that name accounts: numbers, budget ids, labels, and short
-// digests of data, for the operator's eyes only.
+// Words returns the words that name accounts: numbers, names and labels.
 func (s *State) Words() []string {
 	var words []string
 	for _, a := range s.Accounts {
-		words = append(words, fmt.Sprint(a.number), Short(a.id()))
-		if a.Label != "" {
-			words = append(words, a.Label)
+		words = append(words, fmt.Sprint(a.Number))
+	}
+	for _, source := range s.Sources {
+		words = append(words, source.String())
+		if source.Label != "" {
+			words = append(words, source.Label)
 		}
 	}
 	return words
-}
-
-// Short returns the first digits of a digest, and a name as it is.
-func Short(id string) string {
-	if isDigest(id) {
-		return id[:12]
-	}
-	return id
 }

@@ -42,6 +42,12 @@ func noisy(t *testing.T, epsilon, delta float64) experiment.Spending {
 	return spend(epsilon, delta, float64(mu))
 }
 
+// book books a release of data that are known by their place alone, under a name; "" for none.
+func (l *Ledger) book(s experiment.Spending, as string) error {
+	_, err := l.Book(s, Data{place: s.Data}, Request{Account: as})
+	return err
+}
+
 func open(t *testing.T) *Ledger {
 	t.Helper()
 	l, err := Open(filepath.Join(t.TempDir(), "conf", "budget.json"))
@@ -64,7 +70,7 @@ func limited(t *testing.T, epsilon float64) *Ledger {
 func book(t *testing.T, l *Ledger, releases ...experiment.Spending) {
 	t.Helper()
 	for i, s := range releases {
-		if err := l.Book(s, ""); err != nil {
+		if err := l.book(s, ""); err != nil {
 			t.Fatalf("release %d: %v", i+1, err)
 		}
 	}
@@ -135,7 +141,7 @@ func TestTotals(t *testing.T) {
 		{"nothing", entries(2, loss.Booked{Mu: 0.01, MuDelta: 1e-4}), "", math.Inf(1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &Account{Limit: Limit{5, 1e-3}, Entries: c.entries}
+			a := &Account{source: new(Source), Limit: Limit{5, 1e-3}, Entries: c.entries}
 			r, err := a.Report()
 			if err != nil {
 				t.Fatal(err)
@@ -208,7 +214,7 @@ func TestBoundary(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := refused(t, l.Book(c.not, ""))
+			e := refused(t, l.book(c.not, ""))
 			if e.Releases != len(c.fit) || e.Asked.Epsilon != c.not.Epsilon || e.Limit != (Limit{1, 1e-3}) {
 				t.Errorf("%+v", e)
 			}
@@ -249,14 +255,14 @@ func TestLeft(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := limited(t, 1)
 			book(t, l, c.first...)
-			e := refused(t, l.Book(noisy(t, 5, 1e-3), ""))
+			e := refused(t, l.book(noisy(t, 5, 1e-3), ""))
 			r := report(t, l)
 			if !(e.Left.Epsilon > 0 && e.Left.Mu > 0 && e.Left.Delta == 1e-3 && e.LeftPure > 0) || e.Left != r.Left ||
 				e.LeftPure != r.LeftPure {
 				t.Fatalf("%+v, %+v", e, r)
 			}
-			refused(t, l.Book(noisy(t, e.Left.Epsilon*(1+1e-7), 1e-3), ""))
-			a := &Account{Limit: Limit{1, 1e-3}}
+			refused(t, l.book(noisy(t, e.Left.Epsilon*(1+1e-7), 1e-3), ""))
+			a := &Account{Limit: Limit{1, 1e-3}, source: new(Source)}
 			for _, epsilon := range []float64{e.LeftPure, e.LeftPure * (1 + 1e-7)} {
 				s, err := l.Read()
 				if err != nil {
@@ -287,7 +293,7 @@ func TestNoRoundingOverspends(t *testing.T) {
 		most[name] = sum(t, name)
 	}
 	for trial := range 24 {
-		a := &Account{Name: "x", Unit: "row", Limit: Limit{1, 1e-3}}
+		a := &Account{source: &Source{Names: []string{"x"}}, Unit: "row", Limit: Limit{1, 1e-3}}
 		admitted := 0
 		for range 40 {
 			k := float64(1 + rng.IntN(40))
@@ -361,7 +367,7 @@ func TestOutside(t *testing.T) {
 		{"mu, but too much", 0, 5.1e-5, 10, 0.005, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := &Account{Limit: Limit{1, 1e-3}}
+			a := &Account{source: new(Source), Limit: Limit{1, 1e-3}}
 			first := Entry{Epsilon: 0.5, Delta: 1e-3,
 				Booked: loss.Booked{Mu: 0.1, MuDelta: c.muOut, Rho: 0.005, RhoDelta: c.rhoOut}}
 			second := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: c.mu, Rho: c.rho}}
@@ -391,7 +397,7 @@ func TestUnitsAreBookedTogether(t *testing.T) {
 	row := spend(0.6, 0, 0)
 	row.Units = []string{experiment.UnitRow, experiment.UnitOutput}
 	book(t, l, spend(0.5, 0, 0)) // of outputs alone
-	e := refused(t, l.Book(row, ""))
+	e := refused(t, l.book(row, ""))
 	if e.Unit != experiment.UnitOutput {
 		t.Errorf("unit %s refuses", e.Unit)
 	}
@@ -425,10 +431,10 @@ func TestDefaultLimit(t *testing.T) {
 	if err != nil || s.Accounts[1].Limit.Delta != 0.01/100000 {
 		t.Errorf("%+v, %v", s.Accounts[1], err)
 	}
-	wrong := spend(3, 1e-5, 0.5)
-	wrong.Rows = 999
-	if err := l.Book(wrong, ""); err == nil || !strings.Contains(err.Error(), "1000 rows") {
-		t.Errorf("equal data with other n: %v", err)
+	many.Rows = 2 // the δ stays when data grow or shrink
+	book(t, l, many)
+	if s, err := l.Read(); err != nil || s.Accounts[1].Limit.Delta != 0.01/100000 || s.Accounts[1].Rows != 2 {
+		t.Errorf("%+v, %v", s.Accounts[1], err)
 	}
 }
 
@@ -444,11 +450,11 @@ func TestErrorsHoldNoDigest(t *testing.T) {
 		err      error
 		contains []string
 	}{
-		{"more", l.Book(again, ""), []string{"account 1, unit output", "limit is (1, 0.001)", "spent (",
+		{"more", l.book(again, ""), []string{"account 1, unit output", "limit is (1, 0.001)", "spent (",
 			"asks for (5, 0.0001), which is (", "at the account's delta", "run budget show 1", "run budget set 1 --epsilon"}},
-		{"new", l.Book(fresh, ""), []string{"the account of these data", "run budget set default", "--budget-id"}},
-		{"named", l.Book(fresh, "study"), []string{"(study)", "run budget set study --unit output"}},
-		{"no digest", l.Book(experiment.Spending{Data: data(0) + "x", Units: []string{"row"}, Rows: 5, Epsilon: 1},
+		{"new", l.book(fresh, ""), []string{"the account of these data", "run budget set default", "--account NAME"}},
+		{"named", l.book(fresh, "study"), []string{"(study)", "run budget set study --unit output"}},
+		{"no digest", l.book(experiment.Spending{Data: data(0) + "x", Units: []string{"row"}, Rows: 5, Epsilon: 1},
 			""), []string{"no SHA-256"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -489,18 +495,18 @@ func TestRefusedSpending(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l, s := open(t), spend(1, 1e-5, 0.1)
 			change(&s)
-			if err := l.Book(s, ""); err == nil {
+			if err := l.book(s, ""); err == nil {
 				t.Error("it is booked")
 			}
-			if _, err := l.Read(); !errors.Is(err, ErrNone) {
-				t.Errorf("there is a ledger: %v", err)
+			if s, err := l.Read(); err == nil && len(s.Accounts) > 0 {
+				t.Errorf("an account is opened: %+v", s)
 			}
 		})
 	}
-	for _, name := range []string{"-x", "default", "Default", "17", "abcdef12", "a b", "a\n", "\xff",
+	for _, name := range []string{"-x", "default", "Default", "17", "data-1", "a b", "a\n", "\xff",
 		strings.Repeat("x", 101)} {
-		t.Run("budget id "+name, func(t *testing.T) {
-			if err := open(t).Book(spend(1, 0, 0), name); err == nil {
+		t.Run("name "+name, func(t *testing.T) {
+			if err := open(t).book(spend(1, 0, 0), name); err == nil {
 				t.Error("it is booked")
 			}
 		})
@@ -519,7 +525,7 @@ func TestClockJumps(t *testing.T) {
 		s.Experiment = fmt.Sprint("test/", i)
 		book(t, l, s)
 	}
-	refused(t, l.Book(spend(8, 0, 0), ""))
+	refused(t, l.book(spend(8, 0, 0), ""))
 	s, err := l.Read()
 	if err != nil {
 		t.Fatal(err)
@@ -533,7 +539,7 @@ func TestClockJumps(t *testing.T) {
 
 func TestNumbersAreReadBackExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	a := &Account{Name: "x", Unit: "row", Rows: math.MaxInt, Limit: Limit{math.Pi, 1.0 / 3}}
+	a := &Account{Number: 1, Source: 1, Unit: "row", Rows: math.MaxInt, Limit: Limit{math.Pi, 1.0 / 3}}
 	for range 1000 {
 		a.Entries = append(a.Entries, Entry{
 			Epsilon: math.Ldexp(rng.Float64()+0x1p-60, rng.IntN(200)-100),
@@ -545,7 +551,7 @@ func TestNumbersAreReadBackExactly(t *testing.T) {
 			},
 		})
 	}
-	raw, err := encode(&State{Accounts: []*Account{a}})
+	raw, err := encode(&State{Sources: []*Source{{ID: 1, Names: []string{"x"}}}, Accounts: []*Account{a}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,41 @@
 //
 // # Accounts
 //
-// An account belongs to data and a unit. Data are named by a digest of their
-// canonical form, or by the name that the operator gives them (a budget id), which
-// lets data that grow, or that exist in several forms, share one budget. A release
-// that protects a whole row protects the output of a row and its inputs as well, and
-// is booked in all three accounts, in one write.
+// An account belongs to a source, the people behind data, and to a unit of protection. A release
+// that protects a whole row protects the output of a row and its inputs as well, and is booked in
+// all three accounts, in one write; one that protects persons is booked in that of persons besides.
+//
+// # Sources
+//
+// The data of a release belong to every source that knows
+//
+//   - their place: the path of the file, without links, or the name of a paper's data set;
+//   - one of their persons, where the release names the column of them: exactly, by an HMAC;
+//   - their rows or columns, by a keyed sample of them (package sketch), whatever the release uses of them;
+//   - the bytes of the columns that are used, in any order, which is all that schema 1 knew.
+//
+// All of these are charged, each within its own limit, and then know the place, the sample and the
+// persons as well: data that join two groups of people join their budgets from then on. Data that
+// no source knows open one. A person may name the account ([Request]). A name is no way
+// to a fresh budget: a new one is refused for data that others know, and an old one is charged
+// beside them, unless a person declares that these are other people. The ledger keeps the reason.
+//
+// A file in which every value is changed, and that lies elsewhere, is not recognised, nor is one with
+// less than three tenths of the rows of the smaller of both. [Ledger.Link] makes sources one: the
+// entries of both count together, within the smaller limit. What either had spent before was
+// within its own limit only.
+//
+// Nothing that leaves depends on which source knows data, because one person decides it: a release tells its
+// account to the ledger alone, and a refusal to the operator.
+//
+// # Publications
+//
+// A release that publishes the inputs of every row as they are (or the outputs) spends without bound
+// on the accounts that protect them: of inputs, rows and persons. Where these have entries it is
+// refused; and so is a later one that would protect what is public. Every release that protects
+// a part of a row has an entry in the account of the part, so that this account decides. That
+// of persons goes on for the part that is not public. Parts are those of the release: a column that is an
+// input of one and the output of another counts as what each of them takes it for.
 //
 // # Filters
 //
@@ -106,21 +136,29 @@
 //	{
 //	 "schema": 2,
 //	 "sha256": "c2e56819...",          of the file with 64 zeros in its place
+//	 "key": "7f0c...",                 of all HMACs, random
 //	 "default": {"epsilon": 3},        where a person has set one
+//	 "sources": [
+//	  {"id": 1, "names": ["patients"], "label": "dose study",
+//	   "places": ["a0a0..."], "sketches": [{"sets": [...]}], "persons": "AAAA..."}
+//	 ],
 //	 "accounts": [
 //	  {
-//	   "data": "a0a0a0a0...",          or "name": the budget id
-//	   "label": "dose study",
+//	   "number": 1,
+//	   "source": 1,
 //	   "unit": "output",
 //	   "n": 544,
 //	   "limit": {"epsilon": 3, "delta": 1e-6},
 //	   "entries": [
 //	    {"time": "2026-01-02T03:04:05Z", "experiment": "cloaking/regression",
-//	     "epsilon": 1, "delta": 0.001, "mu": 0.388, "rho": 0.0754}
+//	     "epsilon": 1, "delta": 0.001, "mu": 0.388, "rho": 0.0754, "found": "sketch"}
 //	   ]
 //	  }
 //	 ]
 //	}
+//
+// Whoever may read the file has its key, and can test guesses of rows and persons: it is for its owner
+// only (0600).
 //
 // The ledger is JSON with a schema number and a SHA-256 over all of its bytes. It
 // is replaced as a whole under a lock on a file next to it, and synced before

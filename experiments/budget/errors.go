@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"privkern/runner/experiment"
 )
 
 // ErrNone is the error where there is no ledger yet: nothing has been booked.
@@ -12,10 +14,10 @@ var ErrNone = errors.New("there is no budget ledger yet")
 // LimitError is a release that does not fit into an account. Nothing is booked.
 // Its text has no digest of data.
 type LimitError struct {
-	// Account is its number, its budget id and its unit, for people.
+	// Account is its number, its name and its unit, for people.
 	Account  string
 	Number   int    // of the account; 0 where it would be a new one
-	Name     string // budget id; "" for accounts of data
+	Name     string // "" for accounts without one
 	Unit     string
 	Releases int // booked so far
 	Limit    Limit
@@ -62,8 +64,8 @@ func (e *LimitError) Error() string {
 	default:
 		fmt.Fprintf(
 			&b,
-			"; `run budget set default --epsilon E%s` changes the limit of new accounts, and with --budget-id "+
-				"the data get an account with a limit of their own",
+			"; `run budget set default --epsilon E%s` changes the limit of new accounts; `run budget set NAME "+
+				"--epsilon E --delta D --create%[1]s` opens an account with one of its own, for --account NAME",
 			e.flag(),
 		)
 	}
@@ -119,14 +121,23 @@ func (e *ArgumentError) Error() string { return e.Reason }
 
 func mistake(format string, args ...any) error { return &ArgumentError{fmt.Sprintf(format, args...)} }
 
-// AmbiguousError is a word that names accounts of different data.
-type AmbiguousError struct {
-	Word    string
-	Numbers []int // of two of them
+// PublishedError is a release that cannot be booked because a part of the data is published as it
+// is, by this release or by an earlier one. Nothing is booked.
+type PublishedError struct {
+	Account string // that protects the part
+	Part    string // "inputs" or "output"
+	Earlier bool   // an earlier release has published it
+	Others  int    // releases that protect it, where it is this one that would publish it
 }
 
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf(
-		"%q names several accounts, %d and %d among them; give more digits, or the number of an account", e.Word,
-		e.Numbers[0], e.Numbers[1])
+func (e *PublishedError) Error() string {
+	part := map[string]string{experiment.UnitInputs: "the inputs of every row",
+		experiment.UnitOutput: "the output of every row"}[e.Part]
+	if e.Earlier {
+		return fmt.Sprintf("an earlier release of these people has published %s as they were (%s), and this one would "+
+			"protect them: its guarantee would protect nothing; choose a method that takes them to be public", part, e.Account)
+	}
+	return fmt.Sprintf("this release publishes %s as they are, which %d earlier releases of these people protect (%s): their "+
+		"guarantee would protect nothing any more; choose a method that protects them, or predict at public points of "+
+		"another file", part, e.Others, e.Account)
 }

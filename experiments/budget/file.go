@@ -29,7 +29,9 @@ const (
 type document struct {
 	Schema   int        `json:"schema"`
 	SHA256   string     `json:"sha256"` // of the file with 64 zeros in its place
+	Key      string     `json:"key"`    // of all HMACs, in hexadecimal digits
 	Default  *Limit     `json:"default,omitempty"`
+	Sources  []*Source  `json:"sources"`
 	Accounts []*Account `json:"accounts"`
 }
 
@@ -38,9 +40,10 @@ var zeros = strings.Repeat("0", 64)
 // encode writes a state, one member a line, so that a person can read it. Numbers
 // have the digits that they need to be read back exactly.
 func encode(s *State) ([]byte, error) {
-	doc := document{Schema: schema, SHA256: zeros, Default: s.Default, Accounts: s.Accounts}
+	doc := document{Schema: schema, SHA256: zeros, Key: hex.EncodeToString(s.Key[:]), Default: s.Default,
+		Sources: s.Sources, Accounts: s.Accounts}
 	if doc.Accounts == nil {
-		doc.Accounts = []*Account{}
+		doc.Sources, doc.Accounts = []*Source{}, []*Account{}
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -101,9 +104,6 @@ func parse(raw []byte) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range s.Accounts {
-		a.number = i + 1
-	}
 	return s, nil
 }
 
@@ -115,7 +115,11 @@ func parse2(raw []byte) (*State, error) {
 	if err := dec.Decode(&doc); err != nil {
 		return nil, err
 	}
-	return &State{Default: doc.Default, Accounts: doc.Accounts}, nil
+	s := &State{Default: doc.Default, Sources: doc.Sources, Accounts: doc.Accounts}
+	if n, err := hex.Decode(s.Key[:], []byte(doc.Key)); err != nil || n != len(s.Key) || len(doc.Key) != 2*n {
+		return nil, errors.New("its key is not of 64 hexadecimal digits")
+	}
+	return s, nil
 }
 
 // read returns the content of the ledger, or [ErrNone], and its bytes. Where there

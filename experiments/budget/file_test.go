@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"privkern/experiments/budget/sketch"
 	"privkern/experiments/mechanism/loss"
 	"privkern/runner/store/disk"
 )
@@ -19,22 +20,31 @@ import (
 func content(t testing.TB) []byte {
 	t.Helper()
 	raw, err := encode(&State{
+		Key:     sketch.Key{1, 2, 3},
 		Default: &Limit{Epsilon: 3},
+		Sources: []*Source{
+			{ID: 1, Label: "dose study", Places: []string{data(0)[:32]}, Bytes: []string{data(1)},
+				Persons: sketch.Tokens{5, 6}, Exports: []json.RawMessage{json.RawMessage(`{"x":1}`)},
+				Sketches: []*sketch.Sketch{{Sets: []sketch.Set{{Chance: 0.01, Tokens: sketch.Tokens{64, 129}}}}},
+				Apart:    []Apart{{Time: "2026-01-02T03:04:05Z", Reason: "other ward", From: []int{2}}}},
+			{ID: 2, Names: []string{"patients"}},
+		},
 		Accounts: []*Account{
 			{
-				Data:  data(0),
-				Label: "dose study",
-				Unit:  "row",
-				Rows:  544,
-				Limit: Limit{3, 1.0 / 544},
+				Number: 1,
+				Source: 1,
+				Unit:   "row",
+				Rows:   544,
+				Limit:  Limit{3, 1.0 / 544},
 				Entries: []Entry{
 					{Time: "2026-01-02T03:04:05Z", Experiment: "cloaking/regression", Epsilon: 1, Delta: 0.001,
-						Booked: loss.Booked{Mu: 0.4, Rho: 0.08}},
+						Booked: loss.Booked{Mu: 0.4, Rho: 0.08}, Found: bySketch},
 					{Time: "2026-01-02T03:04:06Z", Experiment: "kahm/classifier", Epsilon: 0.25,
 						Booked: loss.Booked{Pure: 0.25, Mu: 0.3, MuDelta: 1e-6, Rho: 0.06}},
 				},
 			},
-			{Name: "patients", Unit: "output", Limit: Limit{1, 1e-5}, Entries: []Entry{}},
+			{Number: 2, Source: 2, Unit: "output", Limit: Limit{1, 1e-5}, Entries: []Entry{},
+				Published: []Publication{{Experiment: "kahm/classifier", Part: "output"}}},
 		},
 	})
 	if err != nil {
@@ -140,9 +150,15 @@ func TestUnusableFiles(t *testing.T) {
 		{"epsilon beyond floats", resealed(t, `"epsilon": 0.25,`, `"epsilon": 1e999,`), "number"},
 		{"delta 1", resealed(t, `"delta": 0.001`, `"delta": 1`), "delta"},
 		{"limit 0", resealed(t, `"epsilon": 3`, `"epsilon": 0`), "epsilon"},
-		{"data and name", resealed(t, `"name": "patients"`, `"name": "patients", "data": "`+data(1)+`"`), "either"},
+		{"short key", resealed(t, `"key": "01`, `"key": "`), "key"},
+		{"account of nobody", resealed(t, `"source": 2`, `"source": 3`), "source 3"},
+		{"account twice", resealed(t, `"number": 2`, `"number": 1`), "twice"},
+		{"source twice", resealed(t, `"id": 2`, `"id": 1`), "twice"},
+		{"hash in other digits", resealed(t, data(1), "x"+data(1)[1:]), "HMAC"},
+		{"hashes out of order", resealed(t, `"AAAAAAAAAEAAAAAAAAAAgQ=="`, `"AAAAAAAAAIEAAAAAAAAAQA=="`), "ascending"},
+		{"unknown part", resealed(t, `"part": "output"`, `"part": "row"`), "publication 1"},
 		{"odd label", resealed(t, "dose study", `dose\u001b[2J`), "label"},
-		{"clashing label", resealed(t, "dose study", "patients"), "label"},
+		{"clashing label", resealed(t, "dose study", "patients"), "name or label"},
 		{"null account", resealed(t, `"accounts": [`, `"accounts": [null,`), "null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,7 +167,7 @@ func TestUnusableFiles(t *testing.T) {
 			_, errRead := l.Read()
 			two := 2.0
 			_, errSet := l.SetDefault(&two, nil)
-			for what, err := range map[string]error{"Read": errRead, "Book": l.Book(spend(1, 1e-5, 0.1), ""),
+			for what, err := range map[string]error{"Read": errRead, "Book": l.book(spend(1, 1e-5, 0.1), ""),
 				"Check": l.Check(), "SetDefault": errSet} {
 				t.Run(what, func(t *testing.T) {
 					var file *FileError
@@ -193,7 +209,7 @@ func TestUnusablePaths(t *testing.T) {
 			if err := c.prepare(l); err != nil {
 				t.Fatal(err)
 			}
-			for what, err := range map[string]error{"Book": l.Book(spend(1, 1e-5, 0.1), ""), "Check": l.Check()} {
+			for what, err := range map[string]error{"Book": l.book(spend(1, 1e-5, 0.1), ""), "Check": l.Check()} {
 				t.Run(what, func(t *testing.T) {
 					var file *FileError
 					if !errors.As(err, &file) || !strings.Contains(err.Error(), c.want) {
@@ -223,10 +239,10 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := other.Book(spend(1, 0, 0), ""); err != nil {
+	if err := other.book(spend(1, 0, 0), ""); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, l.Book(spend(1, 0, 0), ""))
+	refused(t, l.book(spend(1, 0, 0), ""))
 	if err := os.Symlink(filepath.Join(t.TempDir(), "nowhere"), link+"2"); err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +279,7 @@ func TestPreviousVersion(t *testing.T) {
 		t.Errorf("%s\n%v", kept, err)
 	}
 	place(t, l, []byte("torn"))
-	if err := l.Book(
+	if err := l.book(
 		spend(0.1, 0, 0),
 		"",
 	); err == nil || !strings.Contains(err.Error(), "forgets that change") ||
@@ -313,7 +329,7 @@ func TestHeldLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.wait = 20 * time.Millisecond
-	if err := other.Book(
+	if err := other.book(
 		spend(1, 1e-5, 0.1),
 		"",
 	); !errors.Is(err, disk.ErrHeld) ||
@@ -324,7 +340,7 @@ func TestHeldLock(t *testing.T) {
 		t.Errorf("reading waits for the lock: %v", err)
 	}
 	unlock()
-	if err := other.Book(spend(1, 1e-5, 0.1), ""); err != nil {
+	if err := other.book(spend(1, 1e-5, 0.1), ""); err != nil {
 		t.Error(err)
 	}
 }

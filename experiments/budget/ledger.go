@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"privkern/experiments/budget/sketch"
 	"privkern/runner/experiment"
 	"privkern/runner/store/disk"
 )
@@ -107,42 +108,94 @@ func (l *Ledger) update(change func(*State) error) error {
 	} else if err != nil {
 		return err
 	}
+	s.secure()
 	if err := change(s); err != nil {
 		return err
 	}
 	return l.write(s, old)
 }
 
-// Book writes a release into the accounts of all its units, durably, or into none.
-// The accounts are those of the data, or with as, those of that budget id. An
-// account that is not there is opened with the default limit.
+// Booking reports a release in one account, for the operator's eyes.
+type Booking struct {
+	*Report
+	Found string // how the data were recognised; "opened" for a new account
+}
+
+// Book writes a release of data into the accounts of all its units, durably, or into none: those of
+// every source that knows the data, or is named. An account that is not there is opened with the
+// default limit. The data are read before the ledger is locked.
 //
-// An error means that nothing may be released. Where the release does not fit it
-// is a *[LimitError], where the ledger cannot be used a *[FileError]. After nil the
-// release has spent, even if it fails later.
-func (l *Ledger) Book(s experiment.Spending, as string) error {
-	if err := checkSpending(s, as); err != nil {
-		return fmt.Errorf("this release cannot be booked: %w", err)
+// An error means that nothing may be released. Where the release does not fit it is a *[LimitError],
+// where nothing is left to protect a *[PublishedError], for a new name of data that are known a
+// *[KnownError], where the ledger cannot be used a *[FileError]. After nil the release has spent,
+// even if it fails later.
+func (l *Ledger) Book(s experiment.Spending, d Data, r Request) ([]Booking, error) {
+	if err := checkSpending(s); err != nil {
+		return nil, fmt.Errorf("this release cannot be booked: %w", err)
 	}
-	err := l.update(func(state *State) error { return state.book(s, as, l.now()) })
+	var out []Booking
+	err := l.identify(d, func(state *State, d *seen) (err error) {
+		out, err = state.book(s, d, r, l.now())
+		return err
+	})
 	var limit *LimitError
 	if errors.As(err, &limit) && l.chosen {
 		limit.File = l.path
 	}
 	if err != nil {
-		return fmt.Errorf("nothing is released: %w", err)
+		return nil, fmt.Errorf("nothing is released: %w", err)
 	}
-	return nil
+	return out, nil
+}
+
+// identify changes the ledger with data as they look under its key.
+func (l *Ledger) identify(d Data, change func(*State, *seen) error) error {
+	for {
+		key, err := l.key()
+		if err != nil {
+			return err
+		}
+		at, err := d.under(key)
+		if err != nil {
+			return err
+		}
+		err = l.update(func(s *State) error {
+			if s.Key != key {
+				return errOtherKey
+			}
+			return change(s, at)
+		})
+		if !errors.Is(err, errOtherKey) {
+			return err
+		}
+	}
+}
+
+// errOtherKey is the error where a ledger was replaced by another while data were read.
+var errOtherKey = errors.New("the ledger has another key")
+
+// key returns the key of the ledger. Without one it makes the ledger, or writes it in the present
+// schema.
+func (l *Ledger) key() (key sketch.Key, err error) {
+	if s, err := l.Read(); err == nil && s.Key != (sketch.Key{}) {
+		return s.Key, nil
+	}
+	err = l.update(func(s *State) error {
+		key = s.Key
+		return nil
+	})
+	return key, err
 }
 
 // checkSpending refuses values that no release spends. Its errors show no digest.
-func checkSpending(s experiment.Spending, as string) error {
-	if as != "" {
-		if err := CheckName(as); err != nil {
-			return err
-		}
-	} else if !isDigest(s.Data) || s.Row != "" && !isDigest(s.Row) {
+func checkSpending(s experiment.Spending) error {
+	if !isDigest(s.Data) || s.Row != "" && !isDigest(s.Row) {
 		return errors.New("its data have no SHA-256") // which is private and not shown
+	}
+	for _, p := range s.Publishes {
+		if !slices.Contains(rowParts, p) || slices.Contains(s.Units, p) {
+			return fmt.Errorf("it publishes %q, and protects %s", p, strings.Join(s.Units, ", "))
+		}
 	}
 	if s.Rows < 1 {
 		return fmt.Errorf("n is %d; at least one row is required", s.Rows)
@@ -166,70 +219,144 @@ func checkSpending(s experiment.Spending, as string) error {
 	return checkGuarantee(s.Epsilon, s.Delta)
 }
 
+// rowParts are the units of a part of a row that a release may publish as it is.
+var rowParts = []string{experiment.UnitInputs, experiment.UnitOutput}
+
 // book adds the release to the state: to the account of the unit that its guarantee
 // names, and to those of the finer units that it protects as well, since whoever
 // may replace a row may replace its output or its inputs. After an error the state is of no use,
 // and is not written.
-func (s *State) book(spending experiment.Spending, as string, now time.Time) error {
-	for i, unit := range spending.Units {
-		key := Account{Name: as}
-		switch {
-		case as != "":
-		case unit == experiment.UnitRow && spending.Row != "":
-			key.Data = spending.Row
-		default:
-			key.Data = spending.Data
+func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.Time) ([]Booking, error) {
+	// A text, since a clock may be in a year that a time in JSON cannot have.
+	time := now.UTC().Format(time.RFC3339)
+	sources, err := s.find(d, []string{spending.Data, spending.Row}, r, time)
+	if err != nil {
+		return nil, err
+	}
+	var out []Booking
+	for _, source := range sources {
+		source.learn(d)
+		source.Bytes = union(source.Bytes, s.digests(spending.Data, spending.Row))
+		if err := s.checkPublished(source.Source, spending); err != nil {
+			return nil, err
 		}
-		a := s.account(key.id(), unit)
-		if a == nil {
-			a = &Account{Data: key.Data, Name: key.Name, Unit: unit, Limit: s.limit(spending.Rows),
-				Label: s.label(key.id()), Entries: []Entry{}}
-			for _, b := range s.Accounts {
-				if a.clashes(b) {
-					return fmt.Errorf("the budget id %q is the label of account %d; choose another", as, b.number)
-				}
+		for i, unit := range spending.Units {
+			a := s.accountOf(source.Source, unit, spending.Rows)
+			e, err := a.entry(spending)
+			if err != nil {
+				return nil, err
 			}
+			e.Time, e.Found = time, source.how
+			if a.Number == 0 {
+				e.Found = Opened
+			}
+			if i > 0 {
+				e.Note = "protects unit " + spending.Units[0]
+			}
+			if err := a.admit(e); err != nil {
+				return nil, err
+			}
+			// Data may grow. The limit, with its δ, stays.
+			if a.Rows = spending.Rows; a.Number == 0 {
+				s.add(a, source.Source)
+			}
+			report, err := a.Report()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, Booking{report, e.Found})
 		}
-		// Rows of a budget id may grow. Then the limit, with its δ, stays.
-		if a.Data != "" && a.Rows > 0 && a.Rows != spending.Rows {
-			return fmt.Errorf("%s is of %d rows, and the release of %d: equal data have equal numbers of rows",
-				describe(a), a.Rows, spending.Rows)
+		s.publish(source.Source, spending, time)
+	}
+	return out, s.check()
+}
+
+// accountOf returns the account of a source and a unit; where there is none, one that is not in the
+// state yet. What is public of the data already is so for its new account, too.
+func (s *State) accountOf(source *Source, unit string, n int) *Account {
+	if a := s.account(source, unit); a != nil {
+		return a
+	}
+	a := &Account{Source: source.ID, source: source, Unit: unit, Limit: s.limit(n), Entries: []Entry{}}
+	for _, part := range rowParts {
+		if b := s.account(source, part); b != nil && protects(unit, part) {
+			a.Published = append(a.Published, b.Published...)
 		}
-		e, err := a.entry(spending)
-		if err != nil {
-			return err
-		}
-		// A text, since a clock may be in a year that a time in JSON cannot have.
-		e.Time = now.UTC().Format(time.RFC3339)
-		if i > 0 {
-			e.Note = "protects unit " + spending.Units[0]
-		}
-		if err := a.admit(e); err != nil {
-			return err
-		}
-		if a.Rows == 0 {
-			a.Rows = spending.Rows
-		}
-		if a.number == 0 {
-			s.add(a)
+	}
+	return a
+}
+
+// protects reports whether accounts of a unit protect a part of a row.
+func protects(unit, part string) bool {
+	return unit == part || unit == experiment.UnitRow || unit == experiment.UnitPerson
+}
+
+// checkPublished refuses a release that publishes what others protect, or protects what is public.
+// Whatever protects a part has an entry in the account of the part.
+func (s *State) checkPublished(source *Source, spending experiment.Spending) error {
+	for _, part := range rowParts {
+		a := s.account(source, part)
+		switch {
+		case a == nil:
+		case slices.Contains(spending.Units, part) && len(a.Published) > 0:
+			return &PublishedError{Account: describe(a), Part: part, Earlier: true}
+		case slices.Contains(spending.Publishes, part) && len(a.Entries) > 0:
+			return &PublishedError{Account: describe(a), Part: part, Others: len(a.Entries)}
 		}
 	}
 	return nil
 }
 
-// label returns the label that accounts of an id have.
-func (s *State) label(id string) string {
-	for _, a := range s.Accounts {
-		if a.id() == id && a.Label != "" {
-			return a.Label
+// publish books what a release publishes as it is, without bound, on the accounts that protect it.
+func (s *State) publish(source *Source, spending experiment.Spending, time string) {
+	for _, part := range spending.Publishes {
+		for _, unit := range experiment.Units() {
+			a := s.account(source, unit)
+			if !protects(unit, part) || a == nil && unit == experiment.UnitPerson {
+				continue // the account of persons gets it when it is opened
+			}
+			if a == nil {
+				a = s.add(s.accountOf(source, unit, spending.Rows), source)
+			}
+			if !slices.ContainsFunc(a.Published, func(p Publication) bool { return p.Part == part }) {
+				a.Published = append(a.Published, Publication{Time: time, Experiment: spending.Experiment, Part: part})
+			}
 		}
 	}
-	return ""
+}
+
+// exhausted reports whether nothing is left that the account protects. That of persons goes on for
+// the part that is not public.
+func (a *Account) exhausted() bool {
+	if a.Unit != experiment.UnitPerson {
+		return len(a.Published) > 0
+	}
+	for _, part := range rowParts {
+		if !slices.ContainsFunc(a.Published, func(p Publication) bool { return p.Part == part }) {
+			return false
+		}
+	}
+	return true
+}
+
+// reports describes the accounts of a source.
+func (s *State) reports(source *Source) (out []*Report, err error) {
+	for _, a := range s.Accounts {
+		if a.source != source {
+			continue
+		}
+		r, err := a.Report()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // Change is a person's change of an account. Fields that are nil or "" leave it as it is.
 type Change struct {
-	Account string // as [State.Find] takes it; the budget id with Create
+	Account string // as [State.Find] takes it; the name with Create
 	Unit    string // "" for the only one, for a label, and with Create for each
 	Epsilon *float64
 	Delta   *float64
@@ -238,9 +365,9 @@ type Change struct {
 }
 
 // Set changes the limit or the label of an account, or opens those of a
-// budget id before its first release, and returns the reports of the changed accounts. A
+// name before its first release, and returns the reports of the changed accounts. A
 // limit may be lowered below the sum of releases: then nothing more is released. A mistake
-// is an *[ArgumentError], an *[AmbiguousError] or an *[experiment.UnknownError].
+// is an *[ArgumentError] or an *[experiment.UnknownError].
 func (l *Ledger) Set(c Change) ([]*Report, error) {
 	var reports []*Report
 	err := l.update(func(s *State) error {
@@ -291,26 +418,30 @@ func unitsOf(accounts []*Account) string {
 	return strings.Join(units, " and ")
 }
 
-// open adds accounts for a budget id: of a unit, or of each. Accounts of data are not
-// opened in advance: nobody types their digest.
+// open adds accounts for a name: of a unit, or of each. Data without a name get theirs by their first
+// release.
 func (s *State) open(c Change) ([]*Account, error) {
-	if err := CheckName(c.Account); err != nil {
-		return nil, mistake("%v; accounts are opened for budget ids, and those of data by their first release", err)
+	source, err := s.named(c.Account)
+	if err != nil {
+		return nil, mistake("%v; accounts are opened for names, and others by the first release of their data", err)
 	}
 	units := []string{c.Unit}
 	if c.Unit == "" {
 		units = experiment.Units()
 	}
+	if source == nil {
+		source = s.addSource(c.Account)
+	}
 	for _, unit := range units {
-		old := s.account(c.Account, unit)
+		old := s.account(source, unit)
 		switch {
 		case old == nil:
 		case c.Unit == "":
 			return nil, mistake("%q has an account of unit %s already, number %d; open those of the others with --unit",
-				c.Account, unit, old.number)
+				c.Account, unit, old.Number)
 		default:
 			return nil, mistake("%q has an account of unit %s already, number %d; leave out --create to change it",
-				c.Account, unit, old.number)
+				c.Account, unit, old.Number)
 		}
 	}
 	if c.Epsilon == nil || c.Delta == nil {
@@ -318,14 +449,7 @@ func (s *State) open(c Change) ([]*Account, error) {
 	}
 	var opened []*Account
 	for _, unit := range units {
-		a := &Account{Name: c.Account, Unit: unit, Label: s.label(c.Account), Entries: []Entry{}}
-		for _, b := range s.Accounts {
-			if a.clashes(b) {
-				return nil, mistake("%q is the label of account %d; choose another budget id", c.Account, b.number)
-			}
-		}
-		s.add(a)
-		opened = append(opened, a)
+		opened = append(opened, s.add(s.accountOf(source, unit, 1), source))
 	}
 	return opened, nil
 }
@@ -346,14 +470,10 @@ func (s *State) change(a *Account, c Change) error {
 			return mistake("%v", err)
 		}
 	}
-	for _, b := range s.Accounts {
-		if b.id() == a.id() {
-			b.Label = *c.Label
-		}
-	}
-	for _, b := range s.Accounts {
-		if a.clashes(b) {
-			return mistake("the label %q names account %d already; choose another", *c.Label, b.number)
+	a.source.Label = *c.Label
+	for _, other := range s.Sources {
+		if other != a.source && a.source.clash(other) != "" {
+			return mistake("the label %q names %s already; choose another", *c.Label, other)
 		}
 	}
 	return nil

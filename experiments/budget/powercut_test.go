@@ -62,7 +62,7 @@ func (b *bookings) round(t *testing.T) (mishap bool) {
 	l := &Ledger{disk: p, path: powerCutPath, now: time.Now}
 	_, err := l.SetDefault(new(1e6), nil)
 	if err == nil {
-		err = l.Book(s, "")
+		err = l.book(s, "")
 	}
 	b.disk.SetFree(disktest.Unlimited)
 	full := errors.Is(err, syscall.ENOSPC)
@@ -130,7 +130,7 @@ func TestPowerCutOfTheFirstBookings(t *testing.T) {
 				attempt := func(killAt int) bool {
 					p := on.Process("p")
 					p.KillAt(killAt)
-					err := (&Ledger{disk: p, path: powerCutPath, now: time.Now}).Book(spend(0.125, 0, 0), "")
+					err := (&Ledger{disk: p, path: powerCutPath, now: time.Now}).book(spend(0.125, 0, 0), "")
 					if err == nil {
 						confirmed++
 					}
@@ -139,7 +139,7 @@ func TestPowerCutOfTheFirstBookings(t *testing.T) {
 				firstEnded, secondEnded = attempt(first), attempt(second)
 				on = on.PowerCut(rand.New(rand.NewPCG(seed, uint64(1000*first+second))))
 				l := &Ledger{disk: on.Process("next"), path: powerCutPath, now: time.Now}
-				if err := l.Book(spend(0.125, 0, 0), ""); err != nil {
+				if err := l.book(spend(0.125, 0, 0), ""); err != nil {
 					t.Fatalf("killed at %d and %d: %v", first, second, err)
 				}
 				s, err := l.Read()

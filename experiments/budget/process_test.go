@@ -46,7 +46,7 @@ func child(job []string) int {
 	for i := range n {
 		s := small(fmt.Sprint(job[1], "/", i))
 		var limit *LimitError
-		switch err := l.Book(s, ""); {
+		switch err := l.book(s, ""); {
 		case errors.As(err, &limit):
 			return 3
 		case err != nil:
@@ -118,7 +118,7 @@ func TestConcurrentBookings(t *testing.T) {
 		wg.Go(func() {
 			for i := range 4 {
 				s := small(fmt.Sprint("goroutine", g, "/", i))
-				err := l.Book(s, "")
+				err := l.book(s, "")
 				var limit *LimitError
 				if err == nil {
 					mu.Lock()
@@ -227,7 +227,7 @@ func TestFullDisk(t *testing.T) {
 	var failed error
 	booked := 0
 	for ; booked < 10000 && failed == nil; booked++ {
-		failed = l.Book(spend(1e-3, 1e-9, 1e-3), "")
+		failed = l.book(spend(1e-3, 1e-9, 1e-3), "")
 	}
 	booked--
 	var file *FileError
@@ -274,7 +274,7 @@ func TestReadOnlyFolder(t *testing.T) {
 				book(t, l, spend(1e-3, 0, 0))
 			}
 			readOnly(t, dir)
-			for what, err := range map[string]error{"Book": l.Book(spend(1e-3, 0, 0), ""), "Check": l.Check()} {
+			for what, err := range map[string]error{"Book": l.book(spend(1e-3, 0, 0), ""), "Check": l.Check()} {
 				var file *FileError
 				if !errors.As(err, &file) {
 					t.Errorf("%s: %v", what, err)

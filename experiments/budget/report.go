@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"privkern/experiments/mechanism"
 )
@@ -77,8 +79,8 @@ func (a *Account) refuse(e Entry) error {
 	alone, _ := a.spent([]Entry{e})
 	return &LimitError{
 		Account:  describe(a),
-		Number:   a.number,
-		Name:     a.Name,
+		Number:   a.Number,
+		Name:     strings.Join(a.source.Names[:min(1, len(a.source.Names))], ""),
 		Unit:     a.Unit,
 		Releases: len(a.Entries),
 		Limit:    a.Limit,
@@ -94,7 +96,7 @@ func (a *Account) refuse(e Entry) error {
 // limit. Numbers are rounded to the nearest, the rest down.
 type Report struct {
 	Number   int     `json:"number"`
-	Account  string  `json:"account"` // SHA-256 of the data, or the budget id
+	Account  string  `json:"account"` // its name, or data-N
 	Label    string  `json:"label,omitempty"`
 	Unit     string  `json:"unit"`
 	Rows     int     `json:"n,omitempty"`
@@ -105,7 +107,12 @@ type Report struct {
 	Left     Amount  `json:"left"`      // the largest Gaussian release
 	LeftPure float64 `json:"left_pure"` // the largest pure ε
 	Over     bool    `json:"over"`      // more is spent than the limit allows
-	Entries  []Entry `json:"entries,omitempty"`
+	// Published are the parts that releases have published as they were: what the account protects
+	// of them is spent without bound.
+	Published []string `json:"published,omitempty"`
+	// Known and Entries are in the report of [Account.Details] alone.
+	Known   *Known  `json:"known,omitempty"`
+	Entries []Entry `json:"entries,omitempty"`
 }
 
 // Report describes the account, without its entries.
@@ -120,7 +127,7 @@ func (a *Account) Report() (*Report, error) {
 			return nil, err
 		}
 	}
-	r := &Report{Number: a.number, Account: a.id(), Label: a.Label, Unit: a.Unit, Rows: a.Rows,
+	r := &Report{Number: a.Number, Account: a.source.String(), Label: a.source.Label, Unit: a.Unit, Rows: a.Rows,
 		Releases: len(a.Entries), Limit: Amount{Epsilon: a.Limit.Epsilon, Delta: a.Limit.Delta},
 		Left: left, LeftPure: pure, Over: !within}
 	if len(a.Entries) > 0 {
@@ -128,7 +135,58 @@ func (a *Account) Report() (*Report, error) {
 	} else {
 		r.Spent.Delta = a.Limit.Delta
 	}
+	for _, p := range a.Published {
+		if !slices.Contains(r.Published, p.Part) {
+			r.Published = append(r.Published, p.Part)
+		}
+	}
+	if a.exhausted() {
+		r.Spent, r.Filter = Amount{Epsilon: math.Inf(1), Delta: a.Limit.Delta}, ""
+		r.Left, r.LeftPure = Amount{Delta: a.Limit.Delta}, 0
+	}
 	return r, nil
+}
+
+// Known counts the forms in which the ledger has met the data of an account.
+type Known struct {
+	Places    int           `json:"places"`   // paths of files, and names of data sets
+	Sketches  int           `json:"sketches"` // of rows and columns that are kept
+	Persons   int           `json:"persons"`
+	Bytes     int           `json:"bytes"` // digests of columns that were used
+	Exports   int           `json:"exports"`
+	Apart     []Apart       `json:"apart,omitempty"` // what --new-people declared
+	Published []Publication `json:"published,omitempty"`
+}
+
+func (k *Known) String() string {
+	var parts []string
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{{k.Places, "path", "paths"}, {k.Sketches, "sketch", "sketches"}, {k.Persons, "person", "persons"},
+		{k.Bytes, "digest", "digests"}, {k.Exports, "export", "exports"}} {
+		switch {
+		case c.n == 1:
+			parts = append(parts, "1 "+c.one)
+		case c.n > 1:
+			parts = append(parts, fmt.Sprint(c.n, " ", c.many))
+		}
+	}
+	if len(parts) == 0 {
+		return "its name alone"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Details describes the account with its entries.
+func (a *Account) Details() (*Report, error) {
+	r, err := a.Report()
+	if err == nil {
+		s := a.source
+		r.Entries, r.Known = a.Entries, &Known{Places: len(s.Places), Sketches: len(s.Sketches), Persons: len(s.Persons),
+			Bytes: len(s.Bytes), Exports: len(s.Exports), Apart: s.Apart, Published: a.Published}
+	}
+	return r, err
 }
 
 // Shown writes x with up to 4 digits.

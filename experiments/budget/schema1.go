@@ -10,7 +10,8 @@ import (
 )
 
 // document1 is a file of the first schema. Its accounts added up either μ or ε and δ: the rule of
-// each is read and has no meaning any more.
+// each is read and has no meaning any more. Data were found by a SHA-256 of the columns that a
+// release used, without a key; they are until a release of the same bytes teaches the ledger the rest.
 type document1 struct {
 	Schema   int         `json:"schema"`
 	SHA256   string      `json:"sha256"`
@@ -47,12 +48,27 @@ func parse1(raw []byte) (*State, error) {
 		return nil, err
 	}
 	s := &State{Default: doc.Default}
+	sources := map[string]*Source{} // by data or name
 	for i, old := range doc.Accounts {
-		if old == nil {
+		switch {
+		case old == nil:
 			return nil, fmt.Errorf("account %d is null", i+1)
+		case (old.Data == "") == (old.Name == "") || old.Data != "" && !isDigest(old.Data):
+			return nil, fmt.Errorf("account %d: it has either a SHA-256 of data or a name", i+1)
 		}
-		a := &Account{Data: old.Data, Name: old.Name, Label: old.Label, Unit: old.Unit, Rows: old.Rows, Limit: old.Limit,
-			Entries: []Entry{}}
+		source := sources[old.Data+old.Name]
+		if source == nil {
+			if source = s.addSource(); old.Name != "" {
+				source.Names = []string{old.Name}
+			} else {
+				source.Bytes = []string{old.Data}
+			}
+			sources[old.Data+old.Name] = source
+		}
+		if source.Label == "" {
+			source.Label = old.Label
+		}
+		a := s.add(&Account{Unit: old.Unit, Rows: old.Rows, Limit: old.Limit, Entries: []Entry{}}, source)
 		for k, e := range old.Entries {
 			entry, err := e.entry()
 			if err != nil {
@@ -60,7 +76,6 @@ func parse1(raw []byte) (*State, error) {
 			}
 			a.Entries = append(a.Entries, entry)
 		}
-		s.Accounts = append(s.Accounts, a)
 	}
 	return s, nil
 }

@@ -37,9 +37,7 @@ func TestSet(t *testing.T) {
 		over   bool
 	}{
 		{"by number", Change{Account: "3", Epsilon: value(4.0)}, 3, Limit{4, 1e-3}, false},
-		{"by digest", Change{Account: data(0)[:6], Delta: value(0.01)}, 1, Limit{1, 0.01}, false},
-		{"by digest in capitals", Change{Account: strings.ToUpper(data(0)[:9]), Delta: value(0.01)}, 1, Limit{1,
-			0.01}, false},
+		{"without a name", Change{Account: "data-1", Delta: value(0.01)}, 1, Limit{1, 0.01}, false},
 		{"by label and unit", Change{Account: "dose study", Unit: "output", Epsilon: value(4.0),
 			Delta: value(1e-4)}, 3, Limit{4, 1e-4}, false},
 		{"by name", Change{Account: "patients", Epsilon: value(3.0)}, 4, Limit{3, 1e-5}, false},
@@ -65,7 +63,7 @@ func TestSet(t *testing.T) {
 				if c.number == 2 {
 					again.Data, again.Units = data(1), []string{experiment.UnitRow}
 				}
-				if e := refused(t, l.Book(again, "")); e.Left.Epsilon != 0 {
+				if e := refused(t, l.book(again, "")); e.Left.Epsilon != 0 {
 					t.Errorf("%+v", e)
 				}
 			}
@@ -77,7 +75,7 @@ func TestSet(t *testing.T) {
 		want   string
 	}{
 		{"unknown", Change{Account: "patient", Epsilon: value(1.0)}, `did you mean "patients"`},
-		{"short digest", Change{Account: data(0)[:5], Epsilon: value(1.0)}, "unknown account"},
+		{"digest", Change{Account: data(0), Epsilon: value(1.0)}, "unknown account"},
 		{"number 0", Change{Account: "0", Epsilon: value(1.0)}, "unknown account"},
 		{"empty", Change{Account: "", Epsilon: value(1.0)}, "unknown account"},
 		{"two units", Change{Account: "dose study", Epsilon: value(1.0)}, "--unit"},
@@ -91,10 +89,10 @@ func TestSet(t *testing.T) {
 		{"infinite epsilon", Change{Account: "1", Epsilon: value(math.Inf(1))}, "is required"},
 		{"delta 0", Change{Account: "1", Delta: value(0.0)}, "is required"},
 		{"delta 1", Change{Account: "1", Delta: value(1.0)}, "is required"},
-		{"label of others", Change{Account: "1", Label: value("dose study")}, "names account 2 already"},
-		{"label is a name", Change{Account: "1", Label: value("patients")}, "names account 4 already"},
+		{"label of others", Change{Account: "1", Label: value("dose study")}, "names data-2 already"},
+		{"label is a name", Change{Account: "1", Label: value("patients")}, "names patients already"},
 		{"label is a number", Change{Account: "1", Label: value("12")}, "number"},
-		{"label is a digest", Change{Account: "1", Label: value("cafe00")}, "digest"},
+		{"label of data without a name", Change{Account: "1", Label: value("data-7")}, "without a name"},
 		{"label is not printable", Change{Account: "1", Label: value("a\tb")}, "printable"},
 		{"there already", Change{Account: "patients", Unit: "row", Epsilon: value(1.0), Delta: value(1e-6),
 			Create: true}, "leave out --create"},
@@ -102,7 +100,7 @@ func TestSet(t *testing.T) {
 			Create: true}, "of the others with --unit"},
 		{"new without a limit", Change{Account: "new", Create: true}, "--epsilon"},
 		{"new without delta", Change{Account: "new", Unit: "row", Epsilon: value(1.0), Create: true}, "--delta"},
-		{"new digest", Change{Account: data(2), Unit: "row", Epsilon: value(1.0), Delta: value(1e-6), Create: true},
+		{"new number", Change{Account: "7", Unit: "row", Epsilon: value(1.0), Delta: value(1e-6), Create: true},
 			"first release"},
 		{"new label", Change{Account: "dose-study", Unit: "row", Label: value("dose study"), Epsilon: value(1.0),
 			Delta: value(1e-6), Create: true}, "already"},
@@ -126,20 +124,6 @@ func TestSet(t *testing.T) {
 	}
 }
 
-func TestAmbiguousDigest(t *testing.T) {
-	l := open(t)
-	for _, last := range []string{"0", "1"} {
-		s := spend(1, 0, 0)
-		s.Data = data(0)[:63] + last
-		book(t, l, s)
-	}
-	_, err := l.Set(Change{Account: data(0)[:20], Epsilon: value(1.0)})
-	var ambiguous *AmbiguousError
-	if !errors.As(err, &ambiguous) || ambiguous.Numbers[1] != 2 {
-		t.Errorf("%v", err)
-	}
-}
-
 // A limit that is set for a name in advance holds for every unit, and each is there by name.
 func TestEveryUnitOpenedInAdvance(t *testing.T) {
 	for _, unit := range experiment.Units() {
@@ -151,12 +135,12 @@ func TestEveryUnitOpenedInAdvance(t *testing.T) {
 			}
 			s := spend(1.5, 0, 0)
 			s.Units = []string{unit}
-			refused(t, l.Book(s, "patients"))
+			refused(t, l.book(s, "patients"))
 			reports, err := l.Set(Change{Account: "patients", Unit: unit, Epsilon: value(2.0)})
 			if err != nil || len(reports) != 1 || reports[0].Unit != unit {
 				t.Fatal(reports, err)
 			}
-			if err := l.Book(s, "patients"); err != nil {
+			if err := l.book(s, "patients"); err != nil {
 				t.Fatal(err)
 			}
 			reports, err = l.Set(Change{Account: "patients", Label: value("dose study")})
@@ -185,7 +169,7 @@ func TestOpenedInAdvance(t *testing.T) {
 	for i, rows := range []int{1000, 1200} { // data of a name may grow
 		s.Rows, s.Data = rows, data(byte(i))
 		s.Units = []string{experiment.UnitRow, experiment.UnitOutput}
-		err := l.Book(s, "patients")
+		err := l.book(s, "patients")
 		if i == 0 && err != nil {
 			t.Fatal(err)
 		}
@@ -194,8 +178,8 @@ func TestOpenedInAdvance(t *testing.T) {
 		}
 	}
 	state, err := l.Read()
-	if err != nil || len(state.Accounts) != 2 || state.Accounts[0].Rows != 1000 || state.Accounts[1].Label != "all" ||
-		state.Accounts[1].Data != "" {
+	if err != nil || len(state.Accounts) != 2 || state.Accounts[0].Rows != 1000 ||
+		state.Sources[0].Label != "all" || len(state.Sources) != 1 {
 		t.Errorf("%+v, %v", state, err)
 	}
 }

@@ -148,7 +148,7 @@ func TestTruth(t *testing.T) {
 	filters, tight := map[string]int{}, 0.0
 	for trial := range 300 {
 		limit := Limit{[]float64{0.5, 1, 3, 10}[rng.IntN(4)], AutoDelta(1 << rng.IntN(21))}
-		a := &account{Account: &Account{Limit: limit}}
+		a := &account{Account: &Account{source: new(Source), Limit: limit}}
 		a.losses = [2]losses{{0, []float64{1}}, {0, []float64{1}}}
 		for refused := 0; refused < 6 && len(a.Entries) < 40; {
 			if !a.release(t, rng) {
@@ -217,7 +217,7 @@ func (s *policy) delta(t *testing.T, a *Account, p, q float64) float64 {
 	}
 	right, out := 1/(1+math.Exp(-chosen.Epsilon)), chosen.Delta*p
 	for _, r := range [][2]float64{{right, 1 - right}, {1 - right, right}} {
-		next := &Account{Limit: a.Limit, Entries: slices.Clone(a.Entries)}
+		next := &Account{source: new(Source), Limit: a.Limit, Entries: slices.Clone(a.Entries)}
 		out += s.delta(t, next, p*(1-chosen.Delta)*r[0], q*(1-chosen.Delta)*r[1])
 	}
 	return out
@@ -229,7 +229,7 @@ func TestTruthOfChosenReleases(t *testing.T) {
 	for trial := range 60 {
 		s := &policy{rand.New(rand.NewPCG(7, uint64(trial))), Limit{[]float64{0.5, 1, 2}[trial%3], 0.1}, 6}
 		t.Run(fmt.Sprint(trial), func(t *testing.T) {
-			delta := s.delta(t, &Account{Limit: s.limit}, 1, 1)
+			delta := s.delta(t, &Account{source: new(Source), Limit: s.limit}, 1, 1)
 			if tight = max(tight, delta); delta > s.limit.Delta*(1+1e-12) {
 				t.Errorf("the limit is %v, and the releases have delta %g", s.limit, delta)
 			}

@@ -421,7 +421,7 @@ func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*rel
 	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows.X); err != nil {
 		return nil, err
 	}
-	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Epsilon: s.Epsilon,
+	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Dataset: s.Dataset, Epsilon: s.Epsilon,
 		Losses: []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}}, o.publish), nil
 }
 

@@ -259,7 +259,7 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	}
 	unit := cmp.Or(x.method.Unit, experiment.UnitRow)
 	return rows.Data().Plan(unit, experiment.Spending{
-		Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Mu: muOf(p.Losses), Size: p.Size,
+		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Mu: muOf(p.Losses), Size: p.Size,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
 		return publish(ctx, t, l, p, rows.private(unit, private), source)
 	}), nil

@@ -88,7 +88,7 @@ func (d Data) Plan(unit string, spending experiment.Spending,
 		p.Private, p.People = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output)), d.People
 	}
 	if d.People != nil {
-		p.Spending.Rows = d.People.Count
+		p.Spending.Rows, p.Spending.Person = d.People.Count, d.People.Column
 		p.Spending.Units = slices.Insert(p.Spending.Units, 0, experiment.UnitPerson)
 	}
 	return p

@@ -119,9 +119,12 @@ func UnitsOfAPerson() []string { return append([]string{UnitPerson}, UnitsOfARow
 // Spending is the cost of a release to the budgets of its data.
 type Spending struct {
 	Experiment string
+	// Dataset is the name of the data in the setting, such as csv:PATH, and Person the column of their
+	// persons, "" for none: by them the budgets of the same people are found.
+	Dataset, Person string
 	// Data is the SHA-256, in hexadecimal digits, of the canonical form of the
 	// columns that the release uses: equal for equal rows in any order and any layout of
-	// the file. It is private, and never leaves the ledger.
+	// the file. It is private. Ledgers of an earlier version found accounts by it.
 	Data string
 	// Row is the same of whole rows, in which it does not matter which column is
 	// the output: the account of [UnitRow]. It is empty for a release that does not

@@ -135,6 +135,21 @@ func (s *Sketch) Matches(other *Sketch) bool {
 	return false
 }
 
+// Similar reports whether a sketch is nearly the same as another: of every set of columns nine values
+// of ten.
+func (s *Sketch) Similar(other *Sketch) bool {
+	if len(s.Sets) != len(other.Sets) {
+		return false
+	}
+	for i := range s.Sets {
+		a, b := &s.Sets[i], &other.Sets[i]
+		if shared, _ := a.shared(b); a.Level != b.Level || float64(shared) < most*float64(max(len(a.Tokens), len(b.Tokens))) {
+			return false
+		}
+	}
+	return true
+}
+
 // matches compares the values of the same random part of both sets.
 func (s *Set) matches(other *Set) bool {
 	shared, smaller := s.shared(other)
@@ -240,6 +255,7 @@ type maker struct {
 	all     []uint64  // the sum of a row's codes, by row
 	seen    map[string]bool
 	scaled  bool
+	known   map[[2]*column]bool // of determines
 }
 
 // column is a column with the codes of its values.
@@ -248,11 +264,13 @@ type column struct {
 	codes  []uint64
 	room   float64 // about how many values it could take
 	fine   bool    // its numbers are measured so finely that equal ones are of one row
-	first  uint64  // the least code in the sample, by which columns are ordered
+	// numbers is whether it numbers the rows or names them one by one, as any table may.
+	numbers bool
+	first   uint64 // the least code in the sample, by which columns are ordered
 }
 
 func newMaker(key Key, w *table.Whole) *maker {
-	m := &maker{key: key, n: w.Rows, all: make([]uint64, w.Rows), seen: map[string]bool{}}
+	m := &maker{key: key, n: w.Rows, all: make([]uint64, w.Rows), seen: map[string]bool{}, known: map[[2]*column]bool{}}
 	mix := func(x uint64, purpose int) uint64 { return key.mix(x, purpose) }
 	for i := range w.Columns {
 		c := &column{values: w.Columns[i].Values, codes: make([]uint64, w.Rows)}
@@ -377,6 +395,7 @@ func (m *maker) measure() {
 			c.room = min(c.room, n*(n-1)/(same*math.Ldexp(1, s.level)))
 		}
 		if c.values == nil {
+			c.numbers = s.rows >= alone
 			continue
 		}
 		grid := gridOf(values)
@@ -386,10 +405,45 @@ func (m *maker) measure() {
 		c.fine = grid >= fineGrid*s.distinct()
 		if s.rows == 1 || c.fine {
 			c.room = grid
+			c.numbers = s.rows >= alone && grid < room*s.distinct()
 		} else {
 			c.room = min(grid, n*(n-1)/(same*math.Ldexp(1, s.level)))
 		}
 	}
+	m.columns = slices.DeleteFunc(m.columns, func(c *column) bool {
+		if c.numbers {
+			for row, code := range c.codes {
+				m.all[row] -= code
+			}
+		}
+		return c.numbers
+	})
+}
+
+// determines reports whether a column that has equal values in several rows determines another
+// one, in the first rows: then the two take no more values than the first.
+func (m *maker) determines(a, b *column) bool {
+	pair := [2]*column{a, b}
+	known, there := m.known[pair]
+	if !there {
+		known = m.compare(a, b)
+		m.known[pair] = known
+	}
+	return known
+}
+
+// compare is [maker.determines] without the pairs that are known.
+func (m *maker) compare(a, b *column) bool {
+	const first = 4096
+	others := make(map[uint64]uint64, first)
+	n := min(first, m.n)
+	for row := range n {
+		if other, there := others[a.codes[row]]; there && other != b.codes[row] {
+			return false
+		}
+		others[a.codes[row]] = b.codes[row]
+	}
+	return 2*len(others) <= n
 }
 
 // continuous is the number of points of a grid that is too fine to be one.
@@ -486,8 +540,10 @@ func (m *maker) singles() []projection {
 func (m *maker) usable(columns []*column) []projection {
 	could, fine := 1.0, false
 	name := make([]byte, 0, 8*len(columns))
-	for _, c := range columns {
-		could *= c.room
+	for i, c := range columns {
+		if !slices.ContainsFunc(columns[:i], func(a *column) bool { return m.determines(a, c) || m.determines(c, a) }) {
+			could *= c.room
+		}
 		fine = fine || c.fine
 		name = binary.BigEndian.AppendUint64(name, uint64(slices.Index(m.columns, c)))
 	}

@@ -133,7 +133,7 @@ func plan(ctx context.Context, t *experiment.Trial, settings *selectionSettings)
 	p.warnings = slices.Concat(s.e.Warnings(), cloak.PrecisionWarnings(s.e, slices.Concat(all...),
 		&settings.Solver), cloak.DesignWarnings(slices.Concat(all...)))
 	return release.Data{Inputs: s.data.Inputs, Output: s.data.Raw}.Plan(experiment.UnitOutput,
-		experiment.Spending{Epsilon: settings.SelectionEpsilon, Losses: []experiment.Loss{
+		experiment.Spending{Dataset: cloak.Census, Epsilon: settings.SelectionEpsilon, Losses: []experiment.Loss{
 			{Law: "exponential mechanism", Size: settings.SelectionEpsilon, Times: 1}}}, p.publish), nil
 }
 

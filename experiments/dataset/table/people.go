@@ -15,7 +15,8 @@ import (
 // People are the persons behind the rows of [Data], of which a guarantee protects one with all of
 // their rows.
 type People struct {
-	Of []int // the person of each row (N), from 0 in the order in which the file has them first
+	Column string // that names them
+	Of     []int  // the person of each row (N), from 0 in the order in which the file has them first
 	// Count is the number of persons of the whole file, P. It is public. A person of whom no row has
 	// all values is counted, and none of the rows is theirs.
 	Count int
@@ -156,7 +157,7 @@ func (s Spec) draw(t *experiment.Trial, kept []int, person *column) ([]int, *Peo
 	}
 	before := len(kept)
 	kept = drawRows(kept, person.codes, s.PerPerson, t.Stream("rows of persons"))
-	p := &People{Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
+	p := &People{Column: person.item.name, Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
 	for _, row := range kept {
 		p.Of = append(p.Of, int(person.codes[row]))
 	}

@@ -93,11 +93,11 @@ func estimateAt(name, path string) (int, error) {
 
 // plain is a text that looks like a number, as arrays of texts have it, in the kind that it has in
 // a file of texts.
-func (v cell) plain() cell {
-	if v.kind == word && v.text != "" {
-		return textCell(v.text)
+func (c cell) plain() cell {
+	if c.kind == word && c.text != "" {
+		return textCell(c.text)
 	}
-	return v
+	return c
 }
 
 func (c *WholeColumn) add(v cell, row int, hash func(string) uint64) {

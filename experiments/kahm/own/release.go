@@ -100,7 +100,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		return nil, err
 	}
 	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes)}
-	return data.Plan(experiment.UnitInputs, experiment.Spending{Epsilon: rowEpsilon(&s.Budget, p), Size: r.size()},
+	return data.Plan(experiment.UnitInputs, experiment.Spending{Dataset: s.Dataset, Epsilon: rowEpsilon(&s.Budget, p), Size: r.size()},
 		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 

@@ -89,7 +89,8 @@ type Spending struct {
 func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 	t.Helper()
 	want := experiment.Spending{
-		Data: rows.Account(inputs), Units: []string{experiment.UnitOutput}, Rows: len(rows),
+		Dataset: p.Spending.Dataset,
+		Data:    rows.Account(inputs), Units: []string{experiment.UnitOutput}, Rows: len(rows),
 		Epsilon: s.Epsilon, Delta: s.Delta, Size: p.Spending.Size, // see WantNoOrder
 	}
 	if s.Steps == 0 {

@@ -1,0 +1,406 @@
+package budget
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	random "math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/runner/experiment"
+)
+
+// patients are rows of people with two measurements, an age, a sex and a group, from a seed.
+func patients(n int, seed uint64) [][]string {
+	rng := random.New(random.NewPCG(seed, 1))
+	rows := [][]string{{"id", "age", "sex", "weight", "dose", "y"}}
+	for i := range n {
+		rows = append(rows, []string{fmt.Sprintf("P%d-%d", seed, i), fmt.Sprint(20 + rng.IntN(60)),
+			[]string{"no", "yes"}[rng.IntN(2)], fmt.Sprintf("%.2f", 50+30*rng.Float64()), fmt.Sprint(rng.IntN(5)),
+			fmt.Sprintf("%.4f", rng.NormFloat64())})
+	}
+	return rows
+}
+
+// save writes rows as a file of a name, and returns its data.
+func save(t *testing.T, path string, rows [][]string, by, person string) Data {
+	t.Helper()
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(strings.Join(row, by) + "\n")
+	}
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(b.String()), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := DataOf("csv:"+path, path, person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// column changes the values of a column.
+func column(rows [][]string, j int, change func(string) string) [][]string {
+	out := [][]string{rows[0]}
+	for _, row := range rows[1:] {
+		row = slices.Clone(row)
+		row[j] = change(row[j])
+		out = append(out, row)
+	}
+	return out
+}
+
+// fresh is a release of ε of columns that no other release has used.
+func fresh(epsilon float64) experiment.Spending {
+	s := spend(epsilon, 0, 0)
+	sum := sha256.Sum256([]byte(rand.Text()))
+	s.Data = hex.EncodeToString(sum[:])
+	return s
+}
+
+// charged are the numbers of the accounts of a release.
+func charged(booked []Booking) (out []int) {
+	for _, b := range booked {
+		out = append(out, b.Number)
+	}
+	return out
+}
+
+// The same people are charged to the same account in whatever form their data come; others are not.
+func TestAccountFollowsPeople(t *testing.T) {
+	rows := patients(200, 1)
+	scaled := func(s string) string {
+		var v float64
+		_, _ = fmt.Sscan(s, &v)
+		return fmt.Sprint(v * 2.20462)
+	}
+	shuffled := slices.Clone(rows[1:])
+	slices.SortFunc(shuffled, func(a, b []string) int { return strings.Compare(a[5], b[5]) })
+	wider := [][]string{append(slices.Clone(rows[0]), "site")}
+	for _, row := range rows[1:] {
+		wider = append(wider, append(slices.Clone(row), "1"))
+	}
+	renamed := append([][]string{{"a", "b", "c", "d", "e", "f"}}, rows[1:]...)
+	cell := column(rows, 3, func(s string) string {
+		if s == rows[7][3] {
+			return "99.99"
+		}
+		return s
+	})
+	number := func(s string) string { return map[string]string{"no": "0", "yes": "1"}[s] }
+	for name, c := range map[string]struct {
+		rows [][]string
+		by   string
+	}{
+		"corrected cell": {cell, ","}, "appended rows": {append(slices.Clone(rows), patients(50, 2)[1:]...), ","},
+		"removed rows": {rows[:120], ","}, "shuffled rows": {append(slices.Clone(rows[:1]), shuffled...), ","},
+		"rescaled column":  {column(rows, 3, scaled), ","},
+		"rescaled output":  {column(rows, 5, scaled), ","},
+		"renamed columns":  {renamed, ","},
+		"constant column":  {wider, ","},
+		"other classes":    {column(rows, 2, func(s string) string { return "class " + s }), ","},
+		"numbers for yes":  {column(rows, 2, number), ","},
+		"other separators": {rows, ";"},
+		"first ids":        {column(rows, 0, func(s string) string { return s + "x" }), ","},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, dir := limited(t, 10), t.TempDir()
+			if _, err := l.Book(fresh(1), save(t, dir+"/first.csv", rows, ",", ""), Request{}); err != nil {
+				t.Fatal(err)
+			}
+			s := fresh(1)
+			s.Rows = len(c.rows) - 1
+			booked, err := l.Book(s, save(t, dir+"/other/x.csv", c.rows, c.by, ""), Request{})
+			if err != nil || !slices.Equal(charged(booked), []int{1}) || booked[0].Found != bySketch || booked[0].Releases != 2 {
+				t.Errorf("%+v, %v", booked, err)
+			}
+			// By its path from then on, with any content.
+			booked, err = l.Book(s, save(t, dir+"/other/x.csv", patients(90, 9), ",", ""), Request{})
+			if err != nil || !slices.Equal(charged(booked), []int{1}) || booked[0].Found != byPath {
+				t.Errorf("%+v, %v", booked, err)
+			}
+		})
+	}
+	t.Run("other people", func(t *testing.T) {
+		l, dir := limited(t, 10), t.TempDir()
+		for i := range 5 {
+			booked, err := l.Book(fresh(1), save(t, fmt.Sprint(dir, "/", i, ".csv"), patients(200, uint64(i)), ",", ""),
+				Request{})
+			if err != nil || !slices.Equal(charged(booked), []int{i + 1}) || booked[0].Found != Opened {
+				t.Errorf("%+v, %v", booked, err)
+			}
+		}
+	})
+}
+
+// Thirty daily snapshots of a growing file spend from one account.
+func TestSnapshots(t *testing.T) {
+	l, dir, all := limited(t, 10), t.TempDir(), patients(400, 1)
+	for day := range 30 {
+		rows := append(slices.Clone(all[:1]), all[1+5*day:201+5*day]...)
+		booked, err := l.Book(fresh(0.1), save(t, fmt.Sprint(dir, "/day", day, ".csv"), rows, ",", ""), Request{})
+		if err != nil || !slices.Equal(charged(booked), []int{1}) || booked[0].Releases != day+1 {
+			t.Fatalf("day %d: %+v, %v", day, booked, err)
+		}
+	}
+	if s, err := l.Read(); err != nil || len(s.Sources[0].Sketches) > mostSketches {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// One person is enough, in any column of any file; without any the account is another one.
+func TestPersonsAreFoundExactly(t *testing.T) {
+	l, dir := limited(t, 10), t.TempDir()
+	first, second := patients(50, 1), patients(50, 2)
+	third := column(patients(50, 3), 0, func(s string) string {
+		if other := map[string]string{"P3-4": "P1-7", "P3-9": "P2-8"}[s]; other != "" {
+			return other
+		}
+		return s
+	})
+	s := fresh(1)
+	s.Units = []string{"person", "row", "output", "inputs"}
+	for i, c := range []struct {
+		rows  [][]string
+		want  []int
+		found string
+	}{
+		{first, []int{1, 2, 3, 4}, Opened}, {second, []int{5, 6, 7, 8}, Opened},
+		{third, []int{1, 2, 3, 4, 5, 6, 7, 8}, byPersons},
+	} {
+		s.Data = fresh(1).Data
+		booked, err := l.Book(s, save(t, fmt.Sprint(dir, "/", i, ".csv"), c.rows, ",", "id"), Request{})
+		if err != nil || !slices.Equal(charged(booked), c.want) || booked[0].Found != c.found {
+			t.Errorf("%d: %v, %v", i, charged(booked), err)
+		}
+	}
+	// A file of several accounts is refused where one of them refuses.
+	if _, err := l.Set(Change{Account: "6", Epsilon: value(2.5)}); err != nil {
+		t.Fatal(err)
+	}
+	d := save(t, dir+"/2.csv", third, ",", "id")
+	_, err := l.Book(s, d, Request{})
+	if e := refused(t, err); e.Number != 6 {
+		t.Errorf("%+v", e)
+	}
+	if state, err := l.Read(); err != nil || len(state.Accounts[0].Entries) != 2 {
+		t.Errorf("a refused release is booked: %v", err)
+	}
+}
+
+// A name is no way to a fresh budget, unless a person says that people are others.
+func TestNewNames(t *testing.T) {
+	l, dir := limited(t, 1), t.TempDir()
+	rows := patients(100, 1)
+	d := save(t, dir+"/a.csv", rows, ",", "")
+	moved := save(t, dir+"/b.csv", rows, ",", "")
+	if _, err := l.Book(fresh(1), d, Request{}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := l.Book(fresh(1), moved, Request{})
+	refused(t, err)
+	var known *KnownError
+	if _, err = l.Book(fresh(1), moved, Request{Account: "study"}); !errors.As(err, &known) ||
+		!strings.Contains(err.Error(), "data-1 knows them") {
+		t.Errorf("%v", err)
+	}
+	// Nor is one that was opened before.
+	if _, err := l.Set(Change{Account: "study", Epsilon: value(5.0), Delta: value(1e-6), Create: true}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Book(fresh(1), moved, Request{Account: "study"})
+	refused(t, err)
+	if _, err := l.Book(fresh(1), moved, Request{NewPeople: "reason"}); err == nil {
+		t.Error("new people without an account")
+	}
+	for range 2 { // the reason holds from then on
+		booked, err := l.Book(fresh(1), moved, Request{Account: "study", NewPeople: "another ward"})
+		if err != nil || booked[0].Account != "study" || len(booked) != 1 {
+			t.Fatalf("%v, %v", booked, err)
+		}
+		booked, err = l.Book(fresh(1), moved, Request{})
+		if err != nil || booked[0].Account != "study" || len(booked) != 1 {
+			t.Errorf("%+v, %v", booked, err)
+		}
+	}
+	raw, err := os.ReadFile(l.path)
+	if err != nil || !strings.Contains(string(raw), "another ward") {
+		t.Errorf("the reason is not kept: %v", err)
+	}
+	for word, want := range map[string]string{"1": "data-1", "data-1": "data-1", "study": "study"} {
+		d := save(t, dir+"/"+word, patients(60, 7+uint64(len(word))), ",", "")
+		if booked, err := l.Book(fresh(0.1), d, Request{Account: word}); word != "study" {
+			refused(t, err)
+		} else if err != nil || booked[0].Account != want {
+			t.Errorf("--account %s: %+v, %v", word, booked, err)
+		}
+	}
+}
+
+func TestLink(t *testing.T) {
+	at := func(t *testing.T) (*Ledger, []Data) {
+		l, dir := limited(t, 3), t.TempDir()
+		var all []Data
+		for i := range 3 {
+			d := save(t, fmt.Sprint(dir, "/", i, ".csv"), patients(40, uint64(i)), ",", "")
+			s := fresh(1)
+			if i == 1 {
+				s.Units = []string{"row", "output"}
+			}
+			if _, err := l.Book(s, d, Request{}); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, d)
+		}
+		return l, all // accounts 1: output; 2, 3: row, output; 4: output
+	}
+	l, all := at(t)
+	if _, err := l.Set(Change{Account: "3", Epsilon: value(2.5)}); err != nil {
+		t.Fatal(err)
+	}
+	reports, err := l.Link("1", "data-2", nil)
+	if err != nil || len(reports) != 2 || reports[0].Number != 1 || reports[0].Releases != 2 ||
+		reports[0].Limit.Epsilon != 2.5 || reports[1].Number != 2 || reports[1].Unit != "row" {
+		t.Fatalf("%+v, %v", reports, err)
+	}
+	for _, d := range all[:2] {
+		_, err := l.Book(fresh(1), d, Request{})
+		if e := refused(t, err); e.Releases != 2 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if booked, err := l.Book(fresh(1), all[2], Request{}); err != nil || booked[0].Number != 4 {
+		t.Errorf("%+v, %v", booked, err)
+	}
+	other, _ := at(t)
+	if reports, err = l.Link("4", "3", other); err != nil || len(reports) != 2 || reports[0].Releases != 3 {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	_, err = l.Book(fresh(1), all[2], Request{})
+	refused(t, err)
+	before, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := Open(filepath.Join(t.TempDir(), "none.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		a, b string
+		from *Ledger
+		want string
+	}{
+		{"1", "1", nil, "one already"}, {"1", "2", nil, "one already"}, {"1", "9", nil, `unknown account "9"`},
+		{"x", "1", nil, `unknown account "x"`}, {"1", "9", other, `unknown account "9"`}, {"1", "4", l, "is this ledger"},
+		{"1", "4", none, "there is no budget ledger"},
+	} {
+		if _, err := l.Link(c.a, c.b, c.from); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("link %s %s: %v", c.a, c.b, err)
+		}
+	}
+	if after, err := os.ReadFile(l.path); err != nil || string(after) != string(before) {
+		t.Errorf("a mistake changes the ledger: %v", err)
+	}
+}
+
+// What a release publishes protects nobody afterwards, and what is protected is not published.
+func TestPublished(t *testing.T) {
+	release := func(publishes string, units ...string) experiment.Spending {
+		s := spend(0.5, 0, 0)
+		if s.Units = units; publishes != "" {
+			s.Publishes = []string{publishes}
+		}
+		return s
+	}
+	row := release("", "row", "output", "inputs")
+	cloaked := release("inputs", "output")
+	kept := release("", "output") // at public points
+	kahm := release("output", "inputs")
+	person := release("inputs", "person", "output")
+	people := release("", "person", "row", "output", "inputs")
+	for name, c := range map[string]struct {
+		releases []experiment.Spending
+		refused  bool // the last one
+		earlier  bool
+	}{
+		"rows, then their inputs":          {[]experiment.Spending{row, cloaked}, true, false},
+		"inputs, then rows":                {[]experiment.Spending{cloaked, row}, true, true},
+		"inputs twice":                     {[]experiment.Spending{cloaked, cloaked, kept}, false, false},
+		"rows, then outputs":               {[]experiment.Spending{row, kept}, false, false},
+		"outputs, then inputs":             {[]experiment.Spending{kept, cloaked}, false, false},
+		"inputs, then outputs":             {[]experiment.Spending{cloaked, kahm}, true, true},
+		"outputs, then labels as they are": {[]experiment.Spending{kept, kahm}, true, false},
+		"labels, then outputs":             {[]experiment.Spending{kahm, kept}, true, true},
+		"labels twice":                     {[]experiment.Spending{kahm, kahm}, false, false},
+		"outputs of persons twice":         {[]experiment.Spending{person, person}, false, false},
+		"outputs of persons, then persons": {[]experiment.Spending{person, people}, true, true},
+		"persons, then their inputs":       {[]experiment.Spending{people, person}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := limited(t, 10)
+			last := len(c.releases) - 1
+			book(t, l, c.releases[:last]...)
+			err := l.book(c.releases[last], "")
+			var published *PublishedError
+			if errors.As(err, &published) != c.refused || err != nil && published.Earlier != c.earlier {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	l := limited(t, 10)
+	book(t, l, person)
+	state, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	infinite := map[string]bool{}
+	for _, a := range state.Accounts {
+		r, err := a.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		infinite[a.Unit] = r.Spent.Epsilon > 1e100 && r.Left.Epsilon == 0 && slices.Contains(r.Published, "inputs")
+	}
+	want := map[string]bool{"row": true, "inputs": true, "output": false, "person": false}
+	if !maps.Equal(infinite, want) {
+		t.Errorf("%v", infinite)
+	}
+}
+
+// The accounts of the first schema are found by the bytes of a release, and those of rows and of
+// their parts become one source.
+func TestFirstSchemaIsFoundByBytes(t *testing.T) {
+	l := open(t)
+	account := func(data, unit string) string {
+		return `{"data":"` + data + `","unit":"` + unit + `","n":50,"rule":"basic","limit":{"epsilon":1,"delta":0.002},` +
+			`"entries":[{"time":"2026-01-02T03:04:05Z","experiment":"x","epsilon":0.75,"delta":0,"mu":0}]}`
+	}
+	place(t, l, seal([]byte(`{"schema":1,"sha256":"`+zeros+`","accounts":[`+account(data(0), "output")+`,`+
+		account(data(5), "row")+`]}`)))
+	d := save(t, t.TempDir()+"/a.csv", patients(50, 1), ",", "")
+	s := spend(0.5, 0, 0)
+	s.Row, s.Units = data(5), []string{"row", "output"}
+	_, err := l.Book(s, d, Request{})
+	refused(t, err)
+	s.Epsilon, s.Losses = 0.25, spend(0.25, 0, 0).Losses
+	booked, err := l.Book(s, d, Request{})
+	if err != nil || !slices.Equal(charged(booked), []int{2, 1}) || booked[0].Found != byBytes {
+		t.Fatalf("%+v, %v", booked, err)
+	}
+	raw, err := os.ReadFile(l.path)
+	if err != nil || strings.Contains(string(raw), data(0)) || strings.Contains(string(raw), data(5)) {
+		t.Errorf("digests of data are kept without a key: %v", err)
+	}
+	s.Data, s.Row = data(6), data(7) // other columns of the same file
+	_, err = l.Book(s, d, Request{})
+	refused(t, err)
+}
