@@ -59,13 +59,14 @@ func wholeCell(v float64, digits func() string) cell {
 	return c
 }
 
-// addPerson takes the name of the next row's person, which may have any form.
+// addPerson takes the name of the next row's person, which may have any form: a text of digits, as arrays and
+// Parquet files have it, is the number.
 func (c *column) addPerson(path string, v cell, at func() place) error {
 	if v.kind == missing {
 		return at().errorf(path, "column %q has no value here, expected the person of the row: person=%[1]s needs one in "+
 			"every row", c.item.name)
 	}
-	key := v.identity()
+	key := v.plain().identity()
 	code, ok := c.index[key]
 	if !ok {
 		code = int32(len(c.index))
@@ -81,14 +82,22 @@ func (c *column) addPerson(path string, v cell, at func() place) error {
 // A draw sees of a person's rows nothing but how many there are, so that it may come before
 // everything else: the rows that others are left with do not depend on it. No amplification is
 // claimed for it.
-func drawRows(rows []int, codes []int32, m int, rng *rand.Rand) []int {
-	of := map[int32][]int{}
+func drawRows(rows []int, codes []int32, persons, m int, rng *rand.Rand) []int {
+	starts := make([]int, persons+1) // where the rows of each person begin, once they are sorted
 	for _, row := range rows {
-		of[codes[row]] = append(of[codes[row]], row)
+		starts[codes[row]+1]++
 	}
-	left := map[int]bool{}
-	for _, row := range rows { // in the order of the file: that of a map would change with each run
-		own := of[codes[row]]
+	for person := range persons {
+		starts[person+1] += starts[person]
+	}
+	next, sorted := slices.Clone(starts), make([]int, len(rows)) // places among rows
+	for i, row := range rows {
+		sorted[next[codes[row]]] = i
+		next[codes[row]]++
+	}
+	left := make([]bool, len(rows))
+	for person := range persons {
+		own := sorted[starts[person]:starts[person+1]]
 		if len(own) <= m {
 			continue
 		}
@@ -96,27 +105,27 @@ func drawRows(rows []int, codes []int32, m int, rng *rand.Rand) []int {
 			j := i + rng.IntN(len(own)-i)
 			own[i], own[j] = own[j], own[i]
 		}
-		for _, other := range own[m:] {
-			left[other] = true
+		for _, i := range own[m:] {
+			left[i] = true
 		}
-		delete(of, codes[row])
 	}
-	if len(left) == 0 {
-		return rows
+	kept := rows[:0]
+	for i, row := range rows {
+		if !left[i] {
+			kept = append(kept, row)
+		}
 	}
-	return slices.DeleteFunc(rows, func(row int) bool { return left[row] })
+	return kept
 }
 
 // Groups are the rows of each person who has any, in the order of the file.
 func (p *People) Groups() [][]int {
-	at, groups := map[int]int{}, [][]int(nil)
+	at, groups := slices.Repeat([]int{-1}, p.Count), [][]int(nil)
 	for row, person := range p.Of {
-		i, ok := at[person]
-		if !ok {
-			i = len(groups)
-			at[person], groups = i, append(groups, nil)
+		if at[person] < 0 {
+			at[person], groups = len(groups), append(groups, nil)
 		}
-		groups[i] = append(groups[i], row)
+		groups[at[person]] = append(groups[at[person]], row)
 	}
 	return groups
 }
@@ -156,7 +165,7 @@ func (s Spec) draw(t *experiment.Trial, kept []int, person *column) ([]int, *Peo
 		return kept, nil
 	}
 	before := len(kept)
-	kept = drawRows(kept, person.codes, s.PerPerson, t.Stream("rows of persons"))
+	kept = drawRows(kept, person.codes, len(person.index), s.PerPerson, t.Stream("rows of persons"))
 	p := &People{Column: person.item.name, Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
 	for _, row := range kept {
 		p.Of = append(p.Of, int(person.codes[row]))
