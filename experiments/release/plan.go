@@ -10,6 +10,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/mechanism/loss"
 	"privkern/runner/experiment"
 )
 
@@ -123,13 +124,39 @@ func Planned[S any](plan func(context.Context, *experiment.Trial, *S) (*Plan, er
 	}
 }
 
-// Run books the plan's spending, draws the noise and makes the release.
+// Run books the plan's spending, draws the noise and makes the release. It states the guarantee for several rows
+// of one person, where one row is protected.
 func (p *Plan) Run(ctx context.Context, t *experiment.Trial) (*experiment.Release, error) {
+	groups, err := p.groups() // before anything is spent
+	if err != nil {
+		return nil, err
+	}
 	s, err := Open(t, p.Spending)
 	if err != nil {
 		return nil, err
 	}
-	return p.With(ctx, s, p.Private)
+	out, err := p.With(ctx, s, p.Private)
+	if err == nil && groups != nil {
+		out.Privacy.Groups = groups
+	}
+	return out, err
+}
+
+// groups returns the guarantees for 2, 5 and 10 rows of one person; nil where a person is protected, or the
+// losses are not known.
+func (p *Plan) groups() ([]experiment.Group, error) {
+	if p.Spending.Losses == nil || slices.Contains(p.Spending.Units, experiment.UnitPerson) {
+		return nil, nil
+	}
+	var out []experiment.Group
+	for _, rows := range []int{2, 5, 10} {
+		group, err := loss.Group(p.Spending.Losses, p.Spending.Delta, rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, group)
+	}
+	return out, nil
 }
 
 // With makes a release of other rows than the plan's, with noise from s.

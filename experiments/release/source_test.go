@@ -237,6 +237,33 @@ func TestPlanRun(t *testing.T) {
 	}
 }
 
+// A release that protects a row states the guarantee of several; one that protects a person does not.
+func TestPlanGroups(t *testing.T) {
+	n := noiseFor(t, 1, 1, 10)
+	for _, c := range []struct {
+		unit string
+		want string
+	}{
+		{experiment.UnitRow, "[{2 1 0} {5 2.5 0} {10 5 0}]"},
+		{experiment.UnitPerson, "[]"},
+	} {
+		t.Run(c.unit, func(t *testing.T) {
+			p := &Plan{Private: mat.NewDense(1, 1, []float64{4}), Spending: spending,
+				Publish: func(_ context.Context, rows *mat.Dense, s *Source) (*experiment.Release, error) {
+					_, err := s.Add(n, []float64{rows.At(0, 0)})
+					return &experiment.Release{Privacy: &experiment.Privacy{}}, err
+				}}
+			p.Spending.Units, p.Spending.Delta = []string{c.unit}, 0
+			p.Spending.Losses = []experiment.Loss{{Law: "laplace", Size: 0.25, Times: 2}}
+			out, err := p.Run(t.Context(), &experiment.Trial{Entropy: seeded(1),
+				Book: func(experiment.Spending) error { return nil }})
+			if err != nil || fmt.Sprint(out.Privacy.Groups) != c.want {
+				t.Errorf("%v, %v; want %s", out.Privacy.Groups, err, c.want)
+			}
+		})
+	}
+}
+
 // A plan releases other rows than its own, too.
 func TestPlanWith(t *testing.T) {
 	n := noiseFor(t, 1, 1, 10)

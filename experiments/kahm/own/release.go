@@ -100,7 +100,12 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 		return nil, err
 	}
 	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes)}
-	return data.Plan(experiment.UnitInputs, experiment.Spending{Dataset: s.Dataset, Epsilon: rowEpsilon(&s.Budget, p), Size: r.size()},
+	spending := experiment.Spending{
+		Dataset: s.Dataset, Epsilon: rowEpsilon(&s.Budget, p), Size: r.size(),
+		// An entry moves by at most its whole range, which is 1/d times the change that the noise is for.
+		Losses: []experiment.Loss{{Law: "laplace", Size: s.Epsilon / s.D, Times: p}},
+	}
+	return data.Plan(experiment.UnitInputs, spending,
 		(&publication{s, t, r, ranges, noise}).publish), nil
 }
 
