@@ -86,7 +86,8 @@ func TestConcentration(t *testing.T) {
 		var nearest float64
 		for _, alpha := range []float64{1.001, 1.1, 1.5, 2, 3, 8, 30, 300} {
 			slack := 1 + 1e-6 // by the rounding of divergences near order 1
-			noise := (math.Log(alpha/(2*alpha-1)) + (alpha-1)*e + math.Log1p((alpha-1)/alpha*math.Exp((1-2*alpha)*e))) / (alpha - 1)
+			noise := (math.Log(alpha/(2*alpha-1)) + (alpha-1)*e +
+				math.Log1p((alpha-1)/alpha*math.Exp((1-2*alpha)*e))) / (alpha - 1)
 			if noise > alpha*laplaceRho*slack {
 				t.Errorf("epsilon %g: Laplace noise has %g of order %g, rho is %g", e, noise, alpha, laplaceRho)
 			}

@@ -10,8 +10,8 @@
 // For distributions P and Q of the outputs on neighbouring data, δ(ε) is the hockey-stick divergence
 // sup P(S) − e^ε Q(S), for every real ε. A pair dominates a mechanism whose δ is nowhere above that of
 // the pair, for all neighbours. The product of pairs dominates the composition of mechanisms that they
-// dominate, each of which may be chosen after the outputs of those before it (Zhu, Dong and Wang, "Optimal accounting of
-// differential privacy via characteristic function", AISTATS 2022, Theorem 10). These are used:
+// dominate, each of which may be chosen after the outputs of those before it (Zhu, Dong and Wang, "Optimal accounting
+// of differential privacy via characteristic function", AISTATS 2022, Theorem 10). These are used:
 //
 //   - Gaussian noise: N(μ, 1) and N(0, 1). The product of several is that of √(Σμ²).
 //   - Laplace noise on one coordinate: δ(ε) = 1 − e^((ε−ε₀)/2) for |ε| ≤ ε₀.
@@ -29,24 +29,24 @@
 // The loss L = log(P/Q) under P gives δ(ε) = E max(0, 1 − e^(ε−L)). It is moved to the multiples of a spacing h: the
 // probability of a loss between two is distributed to both so that the probabilities under P and Q are kept.
 // That draws chords of the convex function δ of e^ε ("connect the dots": Doroshenko, Ghazi, Kamath, Kumar and
-// Manurangsi, "Connect the dots: tighter discrete approximations of privacy loss distributions", PETS 2022), so the pair
-// of the grid dominates. The probability of losses too large for the grid counts as unbounded, and adds to δ; that of
-// losses too small moves up.
+// Manurangsi, "Connect the dots: tighter discrete approximations of privacy loss distributions", PETS 2022), so the
+// pair of the grid dominates. The probability of losses too large for the grid counts as unbounded, and adds to δ;
+// that of losses too small moves up.
 //
 // # Composition
 //
-// Losses of a product add, and their probabilities are convolved by a fast Fourier transform, on probabilities that are
-// tilted: p(x) e^(θx) divided by its sum e^K. A tilt commutes with the convolution, and lets the losses near
-// an ε be the likely ones, so that the errors of the transform are small beside the δ there, however small that is.
+// Losses of a product add, and their probabilities are convolved by a fast Fourier transform, on probabilities that
+// are tilted: p(x) e^(θx) divided by its sum e^K. A tilt commutes with the convolution, and lets the losses near
+// an ε be the likely ones, so that the errors of the transform are small against the δ there, however small that is.
 // Four errors are bounded and added to δ:
 //
 //   - Losses above the window, by Chernoff's bound exp(K(τ) − τb) at several τ. Losses that the cyclic
 //     convolution wraps into the window only add to it.
 //   - The transform: with relative error η in the Euclidean norm for each (Higham, "Accuracy and stability of
 //     numerical algorithms", 2002, Theorem 24.2; η = 4e-15 log₂ N covers twiddle factors of an error of 2e-15), a
-//     product of powers nᵢ has at most Σ nᵢ η ‖pᵢ‖ + η, as all of the transforms are at most 1. δ is a sum with weights
-//     e^(−θmh)(1 − e^(−mh)) for the m-th multiple above ε, and so by Cauchy's inequality takes no more than this times
-//     (min(N, 1/(e^(2θh) − 1)))^½, as little as the tilt allows.
+//     product of powers nᵢ has at most Σ nᵢ η ‖pᵢ‖ + η, as all of the transforms are at most 1. δ is a sum with
+//     weights e^(−θmh)(1 − e^(−mh)) for the m-th multiple above ε, and so by Cauchy's inequality takes no more than
+//     this times (min(N, 1/(e^(2θh) − 1)))^½, as little as the tilt allows.
 //   - Rounding of each probability, 1e-12 of it, in the n-th power of the composition.
 //   - Rounding of sums, all of which have positive terms.
 //
@@ -59,11 +59,11 @@
 //
 //	δ(ε) ≤ δ₀ + (1 − δ₀) G(ε),
 //
-// where G is that of N(μ, 1) and N(0, 1): the right side is the δ of M; for ε < 0 both sides follow from the other order by
-// δ(−ε; P, Q) = 1 − e^−ε + e^−ε δ(ε; Q, P); and a pair whose δ is nowhere larger is a post-processing of the other
-// (Blackwell; Dong, Roth and Su 2022, Theorem 2.10 of arXiv:1905.02383). So outside of an event of probability δ₀, under
-// either hypothesis, the release is μ-GDP, and over releases probabilities of these events and the μ² add. The
-// inequality is examined at all ε (see covered), and where δ(ε) ≤ δ₀ it holds.
+// where G is that of N(μ, 1) and N(0, 1): the right side is the δ of M; for ε < 0 both sides follow from the other
+// order by δ(−ε; P, Q) = 1 − e^−ε + e^−ε δ(ε; Q, P); and a pair whose δ is nowhere larger is a post-processing of the
+// other (Blackwell; Dong, Roth and Su 2022, Theorem 2.10 of arXiv:1905.02383). So outside of an event of probability
+// δ₀, under either hypothesis, the release is μ-GDP, and over releases probabilities of these events and the μ² add.
+// The inequality is examined at all ε (see covered), and where δ(ε) ≤ δ₀ it holds.
 //
 // Without a δ₀, μ² is the sum of those of the mechanisms. ρ is the sum of those of the mechanisms as well.
 package loss
