@@ -183,7 +183,20 @@ func sum(t *testing.T, name string) float64 {
 // Releases that just fit, and that just do not, into an account with a limit (1, 1e-3).
 func TestBoundary(t *testing.T) {
 	m := math.Sqrt(sum(t, gaussianFilter)) * (1 - 1e-15)
-	choice := math.Sqrt(8 * sum(t, zcdpFilter) / 64) // 64 of them fill the sum of ρ = ε²/8
+	// 64 choices fill the sum of μ², which is wider than that of ρ here.
+	choice, above := 0.0, 1.0
+	for range 60 {
+		middle := (choice + above) / 2
+		b, err := loss.Book(spend(middle, 0, 0).Losses, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Mu <= m/8 {
+			choice = middle
+		} else {
+			above = middle
+		}
+	}
 	limit := noisy(t, 1, 1e-3)
 	for _, c := range []struct {
 		name string
@@ -198,7 +211,7 @@ func TestBoundary(t *testing.T) {
 		{"a larger delta", nil, noisy(t, 1, 1e-3+1e-10)},
 		{"four halves of M", repeat(spend(0.4, 1e-3, m/2), 4), spend(0.1, 1e-3, 1e-3)},
 		{"sixteen quarters of M", repeat(spend(0.2, 1e-3, m/4), 16), spend(0.1, 1e-3, 1e-3)},
-		{"64 choices by rho", repeat(spend(choice*(1-1e-11), 0, 0), 64), spend(1e-3, 0, 0)},
+		{"64 choices by mu", repeat(spend(choice*(1-1e-11), 0, 0), 64), spend(1e-3, 0, 0)},
 		{"64 choices and noise", repeat(spend(choice*(1-1e-11), 0, 0), 64), spend(0.1, 1e-3, 1e-3)},
 		{"ten times 0.1", repeat(spend(0.1, 0, 0), 10), spend(1, 0, 0)},
 		{"one whole", []experiment.Spending{spend(1, 0, 0)}, spend(1e-15, 0, 0)},
