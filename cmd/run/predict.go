@@ -42,7 +42,8 @@ The output has the inputs and, by the method of the MODEL:
 
   dpgp/regression       mean, of the output; sd, the standard deviation of the
   privacygp/regression  function, privacy noise included; predictive_sd, that of an
-                        observation; all in the unit of the output
+                        observation; low95 and high95, between which an observation
+                        lies with 95 %; all in the unit of the output
   dpgp/classification   p_CLASS, the probability of each class; class, that of the
                         largest mean
   kahm/classifier       distance, to the nearest machine; class, that of the machine
@@ -53,6 +54,9 @@ Several MODELs of kahm/classifier, of parties that do not share their rows, are 
 the nearest machine of any of them decides, and party is its MODEL, counted from 1. The
 machines are fitted when they are used. MODELs that need more memory than is available
 are refused; where that is not known, more than 8 GiB.
+
+Intervals follow from the MODEL alone, whose noise is public: they hold if the model
+does. Classifiers have none.
 
 Predictions need nothing but the model, and cost no privacy: any number of them may be
 made and published. The model states its guarantee.

@@ -46,8 +46,8 @@ var (
 	nothing = regexp.MustCompile(`x^`) // matches no text
 	// The third column, after two inputs; the noise's deviation in the last one is
 	// public.
-	regressionColumns     = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,[^,\n]*,`)
-	regressionRecord      = regexp.MustCompile(`"prediction":\s*\[[^\]]*\]`)
+	regressionColumns     = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,[^,\n]*,|,[^,\n]*,[^,\n]*$`)
+	regressionRecord      = regexp.MustCompile(`"(prediction|low95|high95)":\s*\[[^\]]*\]`)
 	classificationColumns = regexp.MustCompile(`(?m),[^,\n]*,[^,\n]*$`)
 	classificationRecord  = regexp.MustCompile(`"(probability|class)":\s*\[[^\]]*\]`)
 	modelNumbers          = regexp.MustCompile(`"mean":\s*\[[^\]]*\]|"covariance":\s*\[(\s*\[[^\]]*\],?)*\s*\]`)

@@ -25,6 +25,20 @@ type Prediction struct {
 // LabelColumn is the name of the column of [Prediction.Labels].
 const LabelColumn = "class"
 
+// RegressionColumns are the columns of predictions of a regression, whose names no input can have: the
+// mean and the standard deviation of the function, that of an observation, and the ends of the interval
+// that holds an observation with a probability of 95 %, if these are normal.
+var RegressionColumns = []string{"mean", "sd", "predictive_sd", "low95", "high95"}
+
+// central95 is how many standard deviations the ends of a normal variate's central region of 95 % lie from
+// its mean.
+const central95 = 1.959963984540054
+
+// RegressionRow is a prediction of these columns.
+func RegressionRow(mean, sd, predictiveSD float64) []float64 {
+	return []float64{mean, sd, predictiveSD, mean - central95*predictiveSD, mean + central95*predictiveSD}
+}
+
 // PrependInputs puts the columns of x (P×len(names)) before the others.
 func (p *Prediction) PrependInputs(names []string, x *mat.Dense) {
 	p.Columns = slices.Concat(names, p.Columns)

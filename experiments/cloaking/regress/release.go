@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -19,6 +20,10 @@ const (
 	columnPrediction = "prediction"
 	columnNoiseSD    = "noise_sd"
 	columnGPSD       = "predictive_sd" // of an observation, Eq. (3)
+	// The ends of the interval that holds an observation with a probability of 95 %, if the model holds:
+	// the variances of the privacy noise and of an observation, both public, add up.
+	columnLow95  = "low95"
+	columnHigh95 = "high95"
 )
 
 // checkRelease refuses a release that would protect less than it says.
@@ -44,7 +49,7 @@ func checkRelease(s *regressionSettings) error {
 
 // checkNames refuses inputs that are named as a column of the release.
 func checkNames(inputs []string) error {
-	return cloak.CheckNames(inputs, columnPrediction, columnNoiseSD, columnGPSD)
+	return cloak.CheckNames(inputs, columnPrediction, columnNoiseSD, columnGPSD, columnLow95, columnHigh95)
 }
 
 // Plan plans a release of a trial of cloaking/regression, for audits.
@@ -126,7 +131,7 @@ type publication struct {
 
 // columns are those of the release.
 func (p *publication) columns() []string {
-	return append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD)
+	return append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD, columnLow95, columnHigh95)
 }
 
 // publish releases the predictions from the outputs (N×1), which it clips.
@@ -149,8 +154,8 @@ func (p *publication) publish(_ context.Context, private *mat.Dense,
 	}
 	square := 0.0
 	for i, sd := range p.noiseSD {
-		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), p.Within.Prior+predictions.At(i, 0), sd,
-			p.predictiveSD[i])
+		mean, half := p.Within.Prior+predictions.At(i, 0), table.Central95*math.Hypot(sd, p.predictiveSD[i])
+		out.Rows[i] = append(slices.Clone(p.points.RawRowView(i)), mean, sd, p.predictiveSD[i], mean-half, mean+half)
 		square += sd * sd
 	}
 	sd := math.Sqrt(square / float64(len(p.noiseSD)))

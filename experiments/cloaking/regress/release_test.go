@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -41,13 +43,13 @@ func predicting(at string) func(*regressionSettings) {
 func TestReleasePoints(t *testing.T) {
 	file, _ := cloaktest.SmallOwn(t)
 	r := published(t, trialtest.Options{File: file}, smallOwn)
-	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd", "predictive_sd"}) ||
+	if !slices.Equal(r.Columns, []string{"x", "prediction", "noise_sd", "predictive_sd", "low95", "high95"}) ||
 		!slices.Equal(cloaktest.ColumnOf(t, r, "x"), []float64{0, 1, 2, 3, 4, 5, 6, 7}) {
 		t.Errorf("%q, %v", r.Columns, cloaktest.ColumnOf(t, r, "x"))
 	}
 	kung := trialtest.Options{Folder: cloaktest.Census(t), File: cloaktest.File(t, "note,age,weight\na,20,40\nb,60,45\n")}
 	r = published(t, kung, by(cloak.AgeAndWeight, cloak.Standard), public, predicting("csv:points.csv"))
-	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd", "predictive_sd"}) ||
+	if !slices.Equal(r.Columns, []string{"weight", "age", "prediction", "noise_sd", "predictive_sd", "low95", "high95"}) ||
 		!slices.Equal(r.Rows[1][:2], []float64{45, 60}) || len(r.Rows) != 2 {
 		t.Errorf("%q, %v", r.Columns, r.Rows)
 	}
@@ -278,4 +280,58 @@ func TestReleaseRefusals(t *testing.T) {
 			t.Errorf("reads %q, %v", Regression().Datasets(p), err)
 		}
 	})
+}
+
+// Of data that are as the model has them, about 95 % of new observations lie in the intervals of releases.
+func TestIntervalsHoldObservations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const rows, points, unit = 24, 8, 10.0 // the unit is a quarter of the public range: few outputs are clipped
+	change := func(s *regressionSettings) {
+		smallOwn(s)
+		ownFile("x", "y", -2*unit, 2*unit)(s)
+		s.Epsilon, s.Calibration, s.KernelVariance, s.NoiseVariance = 20, mechanism.Analytic, 0.1, 0.1
+	}
+	settings := Regression().With(change)
+	covariance := mat.NewSymDense(rows, nil)
+	for i := range rows {
+		for j := range i + 1 {
+			apart := float64(i%points-j%points) / 2
+			covariance.SetSym(i, j, settings.KernelVariance*math.Exp(-apart*apart/2))
+		}
+		covariance.SetSym(i, i, covariance.At(i, i)+1e-9)
+	}
+	var root mat.Cholesky
+	if !root.Factorize(covariance) {
+		t.Fatal("no factor")
+	}
+	var lower mat.TriDense
+	root.LTo(&lower)
+	inside, all := 0, 0
+	for seed := range 150 {
+		z := mat.NewVecDense(rows, nil)
+		for i := range rows {
+			z.SetVec(i, rng.NormFloat64())
+		}
+		var f mat.VecDense
+		f.MulVec(&lower, z)
+		observe := func(i int) float64 {
+			return unit * (f.AtVec(i) + math.Sqrt(settings.NoiseVariance)*rng.NormFloat64())
+		}
+		var b strings.Builder
+		b.WriteString("x,y\n")
+		for i := range rows {
+			fmt.Fprintf(&b, "%d,%.17g\n", i%points, observe(i))
+		}
+		r := published(t, trialtest.Options{File: cloaktest.File(t, b.String()), Seed: uint64(seed)}, change)
+		low, high := cloaktest.ColumnOf(t, r, "low95"), cloaktest.ColumnOf(t, r, "high95")
+		for i := range points {
+			if y := observe(i); low[i] <= y && y <= high[i] {
+				inside++
+			}
+			all++
+		}
+	}
+	if share := float64(inside) / float64(all); share < 0.93 || share > 0.975 {
+		t.Errorf("%.3f of %d observations are in intervals of 95 %%", share, all)
+	}
 }

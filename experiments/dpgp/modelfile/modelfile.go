@@ -96,13 +96,9 @@ type Mechanism struct {
 	Lambda      float64 `json:"lambda"`
 }
 
-// Reserved are the columns of predictions, whose names no input can have: the mean and the
-// standard deviation of the function, and that of an observation.
-var Reserved = []string{"mean", "sd", "predictive_sd"}
-
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output.Name, Privacy: m.Privacy}
+	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output.Name, Privacy: m.Privacy}
 }
 
 // Check implements [model.Payload].
@@ -139,7 +135,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	g := sparsegp.InducingInputs{Kernel: kernel.EQ(lengthscale, m.Kernel.Variance),
 		Z: scaling.Apply(model.Dense(m.Inducing)), Jitter: m.Jitter}
 	covs := []*mat.Dense{model.Dense(m.Covariance)}
-	p := &model.Prediction{Columns: Reserved}
+	p := &model.Prediction{Columns: model.RegressionColumns}
 	for x := range q.Chunks() {
 		mean, variances, err := sparsegp.Predict(ctx, q.Engine, g, m.Mean, covs, scaling.Apply(x))
 		var notPD *op.NotPositiveDefiniteError
@@ -151,8 +147,8 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 			return nil, err
 		}
 		for i, v := range variances[0] {
-			p.Rows = append(p.Rows, []float64{m.Output.Centre + m.Output.Scale*mean[i], m.Output.Scale * math.Sqrt(v),
-				m.Output.Scale * math.Sqrt(v+m.Noise)})
+			p.Rows = append(p.Rows, model.RegressionRow(m.Output.Centre+m.Output.Scale*mean[i],
+				m.Output.Scale*math.Sqrt(v), m.Output.Scale*math.Sqrt(v+m.Noise)))
 		}
 	}
 	p.Warnings = q.Engine.Warnings()

@@ -63,13 +63,15 @@ func TestPredict(t *testing.T) {
 		{50 + 10*(0.5*w-w), 10 * math.Sqrt(v), 10 * math.Sqrt(v+0.25)},
 		{50, 10 * math.Sqrt(1.5), 10 * math.Sqrt(1.75)},
 	} {
+		half := 1.959963984540054 * want[2]
+		want = append(want, want[0]-half, want[0]+half)
 		for j, name := range p.Columns {
 			if math.Abs(p.Rows[i][j]-want[j]) > 1e-10 {
 				t.Errorf("row %d: %s is %g, want %g", i, name, p.Rows[i][j], want[j])
 			}
 		}
 	}
-	if p.Output != "y" || !slices.Equal(p.Columns, []string{"mean", "sd", "predictive_sd"}) {
+	if p.Output != "y" || !slices.Equal(p.Columns, []string{"mean", "sd", "predictive_sd", "low95", "high95"}) {
 		t.Errorf("%q: %q", p.Output, p.Columns)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
-	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
+	"privkern/experiments/model"
 	"privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/graphs/sparsegp"
@@ -53,7 +53,7 @@ var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 		Wide: "use a smaller sigma or kernel_variance, or, where the noise is most of them, a larger " +
 			"epsilon",
 	},
-	Taken: func(name string, _ []string) bool { return slices.Contains(modelfile.Reserved, name) },
+	Taken: func(name string, _ []string) bool { return slices.Contains(model.RegressionColumns, name) },
 })
 
 // Plan plans a release of a trial, for audits.

@@ -79,13 +79,9 @@ func Unit(name string) (kernel.Kernel, bool) {
 	return kernel.Kernel{}, false
 }
 
-// Reserved are the columns of predictions, whose names no input can have: the mean and the
-// standard deviation of the function, and that of an observation.
-var Reserved = []string{"mean", "sd", "predictive_sd"}
-
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output, Privacy: m.Privacy}
+	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output, Privacy: m.Privacy}
 }
 
 // Check implements [model.Payload].

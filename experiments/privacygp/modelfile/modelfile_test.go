@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/modeltest"
+	"privkern/experiments/model"
 )
 
 // kept returns a file that version 1 wrote: run trial privacygp/regression
@@ -35,7 +36,7 @@ func TestPredict(t *testing.T) {
 		mean, sd, predictive := direct(t, m, at.RawRowView(i))
 		for k, want := range []float64{mean, sd, predictive} {
 			if math.Abs(row[k]-want) > 1e-6*math.Abs(want) {
-				t.Errorf("row %d: %s is %.12g, directly %.12g", i, Reserved[k], row[k], want)
+				t.Errorf("row %d: %s is %.12g, directly %.12g", i, model.RegressionColumns[k], row[k], want)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	if err != nil {
 		return nil, err
 	}
-	p := &model.Prediction{Columns: Reserved}
+	p := &model.Prediction{Columns: model.RegressionColumns}
 	for at := range q.Chunks() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -39,7 +39,8 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 		}
 		for i, v := range explained {
 			variance := m.Kernel.Variance * math.Max(0, 1-v)
-			p.Rows = append(p.Rows, []float64{m.Mean + mean.At(i, 0), math.Sqrt(variance), math.Sqrt(variance + m.Noise)})
+			p.Rows = append(p.Rows, model.RegressionRow(m.Mean+mean.At(i, 0), math.Sqrt(variance),
+				math.Sqrt(variance+m.Noise)))
 		}
 	}
 	from, to := table.Ranges(inputs)

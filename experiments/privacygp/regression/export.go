@@ -24,7 +24,7 @@ func checkExport(s *Settings) error {
 		return errors.Join(append(errs, errors.New("simulated data need no export; name your own with dataset=csv:PATH"))...)
 	}
 	for _, name := range s.inputNames() {
-		if slices.Contains(modelfile.Reserved, name) {
+		if slices.Contains(model.RegressionColumns, name) {
 			errs = append(errs, fmt.Errorf("inputs = %s: predictions have a column %q of their own; rename the input", s.Inputs,
 				name))
 		}
