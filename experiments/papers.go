@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/kahm"
 	"privkern/experiments/multikernel"
 	"privkern/experiments/privacygp"
+	"privkern/experiments/stats"
 	"privkern/runner/experiment"
 )
 
@@ -25,6 +26,7 @@ func Papers() []experiment.Paper {
 		dpgp.Paper(),
 		kahm.Paper(),
 		multikernel.Paper(),
+		stats.Experiments(),
 	}
 	for _, p := range papers {
 		for _, e := range p.Experiments {

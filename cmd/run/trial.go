@@ -196,6 +196,8 @@ type trialOptions struct {
 	export         string // file; empty for a trial that exports nothing
 	ignoreMemory   bool
 	profile        string // file; empty for none
+	// summarise prints the files of a release in place of its record; nil for the record.
+	summarise func() error
 
 	// For a release only.
 	releaseOptions  trial.ReleaseOptions
@@ -416,11 +418,15 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return err
 		}
 	}
-	raw, err := record.Encode(rec)
-	if err != nil {
-		return err
+	if o.summarise != nil {
+		err = o.summarise()
+	} else {
+		var raw []byte
+		if raw, err = record.Encode(rec); err == nil {
+			_, err = a.out.Write(raw)
+		}
 	}
-	if _, err := a.out.Write(raw); err != nil {
+	if err != nil {
 		return err
 	}
 	for _, w := range rec.Warnings {

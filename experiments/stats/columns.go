@@ -1,0 +1,147 @@
+package stats
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+// publicMetrics follow from settings and public numbers.
+type publicMetrics struct {
+	// epsilon of each count, quantile and mean
+	EpsilonEach float64 `name:"epsilon_each" doc:"epsilon of each of the queries, of which every statistic is one"`
+	// ranks by which a quantile is off
+	RankError95 float64 `name:"rank_error95" doc:"ranks by which a quantile is at most farther off than the nearest point of its grid, with a probability of 95 %"`
+	Units       float64 `name:"units" doc:"number of rows, or of persons where a column names them; it is public"`
+}
+
+// metrics are those of a trial, which compares the statistics with exact ones.
+type metrics struct {
+	publicMetrics
+	RankError float64  `name:"rank_error" doc:"mean over columns and quantiles of the distance of a quantile from its share, in shares of the values"`
+	MeanError *float64 `name:"mean_error" doc:"mean over columns of the distance of the mean from that of the values, in their standard deviations"`
+	Outside   *float64 `name:"outside" doc:"mean over columns of the share of values outside of the range"`
+}
+
+// Columns is the experiment.
+var Columns = experiment.Of(experiment.Declaration[*settings, metrics]{
+	Name:    "stats/columns",
+	Version: 1,
+	Summary: "private counts, quantiles, means and ranges of the columns of your own data",
+	Source: "Smith 2011, Section 4 (quantiles); Dwork, McSherry, Nissim and Smith 2006 (counts, sums); " +
+		"package privkern/experiments/stats",
+	Datasets:     (*settings).datasets,
+	Tables:       func(s *settings) []experiment.InputTable { return s.spec().Tables() },
+	Check:        (*settings).check,
+	Run:          run,
+	CheckRelease: (*settings).checkRelease,
+	Written:      experiment.FormTable,
+	Release:      release.Planned(plan),
+})
+
+// Experiments returns the experiments that belong to no paper.
+func Experiments() experiment.Paper {
+	return experiment.Paper{Name: "stats", Experiments: []*experiment.Experiment{Columns().Experiment}}
+}
+
+// Plan plans a release of a trial, for audits.
+func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
+	return plan(ctx, t, Columns().Settings(t.Params))
+}
+
+// simulatedRows is the number of simulated values.
+const simulatedRows = 1024
+
+// run makes a release with the trial's own randomness, and compares it with exact statistics.
+func run(ctx context.Context, t *experiment.Trial, s *settings) (*experiment.Outcome[metrics], error) {
+	p, err := newProblem(t, s)
+	if err != nil {
+		return nil, err
+	}
+	private := p.plan().Private
+	out, err := p.publish(ctx, private, release.Unbooked(&words{rng: t.Stream("mechanism")}))
+	if err != nil {
+		return nil, err
+	}
+	m := p.compare(private, out)
+	m.publicMetrics = p.metrics()
+	privacy := p.privacy()
+	privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what may be " +
+		"published is what --release writes"}, privacy.Notes...)
+	return &experiment.Outcome[metrics]{Metrics: m, Privacy: privacy, Warnings: append(p.suspect, out.Warnings...)}, nil
+}
+
+// compare returns the errors of a release of the rows.
+func (p *problem) compare(private *mat.Dense, out *experiment.Release) (m metrics) {
+	at := func(row []float64, name string) float64 { return row[slices.Index(out.Columns, name)] }
+	share := 1 / float64(len(out.Rows))
+	for j, row := range out.Rows {
+		values := p.values(private, j)
+		n := float64(len(values))
+		if n == 0 {
+			continue
+		}
+		for _, q := range p.Quantiles {
+			m.RankError += share / float64(len(p.Quantiles)) * -utility(values, at(row, "q"+experiment.FormatNumber(q)), q) / n
+		}
+		if p.Mean {
+			mean, sd := stat.PopMeanStdDev(values, nil)
+			if sd == 0 {
+				sd = math.Inf(1) // equal values have no error in this unit
+			}
+			m.MeanError = added(m.MeanError, share*math.Abs(at(row, "mean")-mean)/sd)
+		}
+		if slices.Contains(out.Columns, "low") {
+			below, inside := ranks(values, at(row, "low")), ranks(values, math.Nextafter(at(row, "high"), math.Inf(1)))
+			m.Outside = added(m.Outside, share*(n-float64(inside-below))/n)
+		}
+	}
+	return m
+}
+
+func added(sum *float64, v float64) *float64 {
+	if sum != nil {
+		v += *sum
+	}
+	return &v
+}
+
+// words reads a stream as bytes.
+type words struct {
+	rng  *rand.Rand
+	left []byte
+}
+
+func (w *words) Read(p []byte) (int, error) {
+	for i := range p {
+		if len(w.left) == 0 {
+			w.left = binary.LittleEndian.AppendUint64(nil, w.rng.Uint64())
+		}
+		p[i], w.left = w.left[0], w.left[1:]
+	}
+	return len(p), nil
+}
+
+// simulate returns the simulated column.
+func simulate(t *experiment.Trial) *mat.Dense {
+	rng := t.Stream("data")
+	out := mat.NewDense(simulatedRows, 1, nil)
+	for i := range simulatedRows {
+		out.Set(i, 0, rng.NormFloat64())
+	}
+	return out
+}
+
+// nameOf describes a query of a column.
+func (p *problem) nameOf(what string, column int) string {
+	return fmt.Sprintf("%s of %s", what, p.names[column])
+}

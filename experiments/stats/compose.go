@@ -1,0 +1,63 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"privkern/experiments/mechanism/loss"
+	"privkern/runner/experiment"
+)
+
+// The laws of the losses.
+const (
+	laplace = "laplace"
+	choice  = "exponential mechanism"
+)
+
+// lossesOf returns the losses of all queries with ε₀ each.
+func (p *problem) lossesOf(each float64) []experiment.Loss {
+	columns := len(p.names)
+	scalars := columns // numbers of values
+	if p.Mean {
+		scalars += columns
+	}
+	if p.data.People != nil {
+		scalars++ // the number of rows
+	}
+	out := []experiment.Loss{{Law: laplace, Size: each, Times: scalars}}
+	if !p.given() {
+		out = append(out, experiment.Loss{Law: laplace, Size: each / 2, Times: 2 * columns})
+	}
+	if n := len(p.Quantiles); n > 0 {
+		out = append(out, experiment.Loss{Law: choice, Size: each, Times: n * columns})
+	}
+	return out
+}
+
+// leastEpsilon is well above the part of ε that the rounding of exponents costs, some 2⁻²⁸
+// ([release.Source.Choose]).
+const leastEpsilon = 1e-7
+
+// compose finds ε₀.
+func (p *problem) compose() error {
+	sum := 0.0
+	for _, l := range p.lossesOf(1) {
+		sum += l.Size * float64(l.Times)
+	}
+	p.pure = true
+	for p.epsilon = p.Epsilon / sum; ; p.epsilon = math.Nextafter(p.epsilon, 0) {
+		p.losses = p.lossesOf(p.epsilon)
+		booked, err := loss.Book(p.losses, 0)
+		if err != nil {
+			return err
+		}
+		if booked.Pure <= p.Epsilon {
+			break
+		}
+	}
+	if p.epsilon < leastEpsilon {
+		return fmt.Errorf("epsilon = %g leaves %.3g for each of the statistics; at least %g is needed: use a larger epsilon, "+
+			"or fewer columns or quantiles", p.Epsilon, p.epsilon, leastEpsilon)
+	}
+	return nil
+}
