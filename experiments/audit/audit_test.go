@@ -63,6 +63,7 @@ func TestHonestMechanisms(t *testing.T) {
 		"cloaking-selection": 60_000, "sparse-gp": 30_000,
 		"kahm-release": 60_000, "sparse-gp-inputs": 8000, "sparse-gp-classifier": 8000, "sparse-gp-choice": 8000,
 		"sparse-gp-person": 8000, "sparse-gp-class-person": 8000,
+		"statistics": 8000, "statistics-person": 20_000,
 	}
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {

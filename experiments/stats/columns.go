@@ -15,23 +15,6 @@ import (
 	"privkern/runner/experiment"
 )
 
-// publicMetrics follow from settings and public numbers.
-type publicMetrics struct {
-	// epsilon of each count, quantile and mean
-	EpsilonEach float64 `name:"epsilon_each" doc:"epsilon of each of the queries, of which every statistic is one"`
-	// ranks by which a quantile is off
-	RankError95 float64 `name:"rank_error95" doc:"ranks by which a quantile is at most farther off than the nearest point of its grid, with a probability of 95 %"`
-	Units       float64 `name:"units" doc:"number of rows, or of persons where a column names them; it is public"`
-}
-
-// metrics are those of a trial, which compares the statistics with exact ones.
-type metrics struct {
-	publicMetrics
-	RankError float64  `name:"rank_error" doc:"mean over columns and quantiles of the distance of a quantile from its share, in shares of the values"`
-	MeanError *float64 `name:"mean_error" doc:"mean over columns of the distance of the mean from that of the values, in their standard deviations"`
-	Outside   *float64 `name:"outside" doc:"mean over columns of the share of values outside of the range"`
-}
-
 // Columns is the experiment.
 var Columns = experiment.Of(experiment.Declaration[*settings, metrics]{
 	Name:    "stats/columns",

@@ -42,6 +42,28 @@ type settings struct {
 	method.Person
 }
 
+// publicMetrics follow from settings and public numbers.
+type publicMetrics struct {
+	// epsilon of each of the queries, of which every statistic is one
+	EpsilonEach float64 `name:"epsilon_each"`
+	// ranks by which a quantile is at most farther off than the nearest point of its grid, with a
+	// probability of 95 %
+	RankError95 float64 `name:"rank_error95"`
+	// number of rows, or of persons where a column names them; it is public
+	Units float64 `name:"units"`
+}
+
+// metrics are those of a trial, which compares the statistics with exact ones.
+type metrics struct {
+	publicMetrics
+	// mean over columns and quantiles of the distance of a quantile from its share, in shares of the values
+	RankError float64 `name:"rank_error"`
+	// mean over columns of the distance of the mean from that of the values, in their standard deviations
+	MeanError *float64 `name:"mean_error"`
+	// mean over columns of the share of values outside of the range
+	Outside *float64 `name:"outside"`
+}
+
 // isOwn reports whether the data are the user's.
 func (s *settings) isOwn() bool { return table.Is(s.Dataset) }
 
