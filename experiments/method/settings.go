@@ -79,6 +79,14 @@ type Person struct {
 // Given reports whether there is such a column.
 func (p Person) Given() bool { return p.Person != NoColumn && p.Person != "" }
 
+// Column is the column that names persons; "" for none.
+func (p Person) Column() string {
+	if p.Given() {
+		return p.Person
+	}
+	return ""
+}
+
 // Rows is the number of rows that a protected unit has at most.
 func (p Person) Rows() int {
 	if p.Given() {

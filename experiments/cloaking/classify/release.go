@@ -87,7 +87,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	n, _ := points.Dims()
 	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account(), People: d.people}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
-		Dataset: s.Dataset,
+		Dataset: s.Dataset, Person: s.Person.Column(),
 		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
 		Losses: c.steps.Losses(fit.first.Factor),
 		Mu:     math.Sqrt(float64(c.steps.Number)) / fit.first.Factor, // the steps compose

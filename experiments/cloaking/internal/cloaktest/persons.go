@@ -43,7 +43,7 @@ func WantPersons(t *testing.T, p *release.Plan, most int, low, high float64) {
 	for _, n := range []int{5, 4, 3, 3, 1} {
 		rows += min(n, most)
 	}
-	if s := p.Spending; s.Rows != 5 || fmt.Sprint(s.Units) != fmt.Sprint([]string{experiment.UnitPerson,
+	if s := p.Spending; s.Person != "id" || s.Rows != 5 || fmt.Sprint(s.Units) != fmt.Sprint([]string{experiment.UnitPerson,
 		experiment.UnitOutput}) || p.Private.RawMatrix().Rows != rows {
 		t.Errorf("%d persons, units %q, %d rows", s.Rows, s.Units, p.Private.RawMatrix().Rows)
 	}
