@@ -112,10 +112,6 @@ func Units() []string { return append(UnitsOfARow(), UnitPerson) }
 // replacing a row may replace its output or its inputs alone.
 func UnitsOfARow() []string { return []string{UnitRow, UnitOutput, UnitInputs} }
 
-// UnitsOfAPerson returns the units that a release of all rows of persons spends: a person may
-// differ in one row alone.
-func UnitsOfAPerson() []string { return append([]string{UnitPerson}, UnitsOfARow()...) }
-
 // Spending is the cost of a release to the budgets of its data.
 type Spending struct {
 	Experiment string
