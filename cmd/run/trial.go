@@ -74,9 +74,16 @@ of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 With --export FILE the trial writes results that may be handed over although no
 (epsilon, delta) holds for them, such as data with privacy-aware noise or compressed features:
 FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
-empty, and the notes give the reason. An export books no budget. All that is random in it
-comes from the operating system, as with --rng secure, because who knows a seed can
-take the noise off again.
+empty, and the notes give the reason. An export books no budget. No seed has a part in
+what is random in it, because who knows a seed can take the noise off again.
+
+The noise of obfuscated data would average away over several exports. It follows
+from a secret of the budget ledger, the rows and its covariance: repeated, an export
+is the same, byte for byte. One of the same data with other settings, or of
+corrected data, is registered there and put together with those before it; what all
+of them keep is printed on standard error, and one after which a tolerance would hold
+no longer is refused (docs/privacygp.md). --budget-file names another ledger;
+--no-budget registers nothing and draws new noise each time, and the export says so.
 
 Your own data are csv:PATH, comma-separated values with a header, parquet:PATH,
 npy:PATH or images:FOLDER (from the current folder), for experiments with a
@@ -158,10 +165,19 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 				if err := a.checkExport(e, params, o); err != nil {
 					return err
 				}
+				if e.Registered {
+					if err := forRelease.register(a, &o); err != nil {
+						return err
+					}
+				}
 			}
 			for _, name := range forRelease.names() {
-				if cmd.Flags().Changed(name) && !cmd.Flags().Changed("release") {
+				switch {
+				case !cmd.Flags().Changed(name) || cmd.Flags().Changed("release"):
+				case !cmd.Flags().Changed("export") || !ofExports(name):
 					return usagef("--%s is for a release: add --release FILE", name)
+				case !e.Registered:
+					return usagef("--%s: exports of %s have no noise, and are not registered; leave it out", name, e.Name)
 				}
 			}
 			return a.runTrial(cmd, e, params, o)
@@ -243,7 +259,7 @@ type releaseFlags struct {
 func (f *releaseFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tuning, "tuning", string(experiment.TuningUnaccounted), "release: where its hyper-parameters "+
 		"came from: public, unaccounted, or the file of a choice that cloaking/selection or dpgp/hyperparameters released")
-	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release: "+budgetFileUsage)
+	flags.Var((*budgetFile)(&f.budgetFile), "budget-file", "release or export: "+budgetFileUsage)
 	flags.StringVar(&f.account, "account", "", "release: book on the account of this name, a new one where no other "+
 		"knows the data; its number or label name it, too")
 	flags.StringVar(&f.account, "budget-id", "", "release: the same as --account")
@@ -251,7 +267,7 @@ func (f *releaseFlags) add(flags *pflag.FlagSet) {
 		"people; it is kept in the ledger alone")
 	flags.BoolVar(&f.showAccount, "show-account", false, "release: print the accounts that are charged, and their rest, "+
 		"on standard error, for your eyes alone")
-	flags.BoolVar(&f.noBudget, "no-budget", false, "release: book nothing; the release says so")
+	flags.BoolVar(&f.noBudget, "no-budget", false, "release or export: book or register nothing; its description says so")
 	flags.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "release: allow delta of 1/n and more, for n rows")
 }
 
@@ -354,7 +370,8 @@ func checkNewFile(flag, path string, forms []experiment.Form) error {
 
 // runTrial runs one trial in this process and prints its record, or writes its release.
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
-	if o.release != "" && o.backend == backend.Auto {
+	// The noise of an export follows from bits that another backend does not have.
+	if o.backend == backend.Auto && (o.release != "" || o.export != "" && e.Registered) {
 		o.backend = trial.AuditedBackend
 	}
 	c, err := a.choose(o.backend, o.dtype)
@@ -403,7 +420,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return err
 		}
 	case o.export != "":
-		if rec, err = a.export(cmd.Context(), e, job, o.export); err != nil {
+		if rec, err = a.export(cmd.Context(), e, job, o); err != nil {
 			return err
 		}
 	default:

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments/budget"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/progress"
 	"privkern/runner/execute/trial"
@@ -62,26 +64,76 @@ func listOrNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// ofExports reports whether a flag of releases is one of registered exports, too.
+func ofExports(flag string) bool { return flag == "budget-file" || flag == "no-budget" }
+
+// register opens the ledger in which an export is registered.
+func (f *releaseFlags) register(a *app, o *trialOptions) error {
+	switch {
+	case f.noBudget && f.budgetFile != "":
+		return usagef("--no-budget registers nothing; leave --budget-file out")
+	case f.noBudget:
+		return nil
+	}
+	var err error
+	if o.ledger, err = a.openLedger(f.budgetFile); err != nil {
+		return err
+	}
+	return o.ledger.Check() // before anything is computed
+}
+
+// register is a ledger as the register of the exports of a job.
+type register struct {
+	*budget.Ledger
+	folders map[string]string
+	entered bool
+	refused error
+}
+
+// Register implements [experiment.Exports].
+func (r *register) Register(dataset string, add func([]json.RawMessage) (json.RawMessage, error)) error {
+	data, err := budget.DataOf(dataset, r.folders[dataset], "")
+	if err == nil {
+		err = r.Ledger.Register(data, add)
+	}
+	r.entered, r.refused = err == nil, err
+	return err
+}
+
 // export runs the job's export and writes its files.
 func (a *app) export(
-	ctx context.Context, e *experiment.Experiment, job trial.Job, file string,
+	ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions,
 ) (*record.Record, error) {
 	watched := progress.Watch(a.progressOptions(), e.Name)
-	rec, exported, err := trial.Export(ctx, e, job, nil, engine.Opener, watched.Inner)
+	kept := &register{Ledger: o.ledger, folders: job.Folders}
+	var exports experiment.Exports
+	if o.ledger != nil {
+		exports = kept
+	}
+	rec, exported, err := trial.Export(ctx, e, job, exports, engine.Opener, watched.Inner)
 	watched.Close()
+	var registered string
+	if kept.entered {
+		registered = "; it stays registered, and repeated it is the same"
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return nil, err
+	case kept.refused != nil:
+		return nil, fmt.Errorf("nothing is exported: %w", kept.refused)
 	case err != nil:
-		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is exported: %s", e.Name, err)}
+		return nil, statusError{exitTrials, fmt.Sprintf("%s failed, and nothing is exported: %s%s", e.Name, err, registered)}
 	}
-	if err := store.WriteRelease(disk.System, file, rec, exported); err != nil {
-		return nil, err
+	if err := store.WriteRelease(disk.System, o.export, rec, exported); err != nil {
+		return nil, fmt.Errorf("%w%s", err, registered)
+	}
+	if exported.Told != "" {
+		a.say("%s", exported.Told)
 	}
 	what := text.Count(len(exported.Rows), "row")
 	if exported.Model != nil {
 		what = "a model for run predict"
 	}
-	a.say("%s exported in %s; %[2]s%s says what it protects and what it does not", what, file, store.DescriptionSuffix)
+	a.say("%s exported in %s; %[2]s%s says what it protects and what it does not", what, o.export, store.DescriptionSuffix)
 	return rec, nil
 }

@@ -29,6 +29,8 @@ func bare() *experiment.Release {
 	return r
 }
 
+type register struct{ experiment.Exports }
+
 func secureJob() trial.Job {
 	return trial.Job{Identity: experiment.Identity{Experiment: "demo/a",
 		Datasets: map[string]string{"csv:my.csv": "d1935f"}}, Secure: true}
@@ -36,13 +38,14 @@ func secureJob() trial.Job {
 
 // An export has the files of a release, an empty guarantee, and no budget.
 func TestExportRecord(t *testing.T) {
+	kept := new(register)
 	e := exporting(func(tr *experiment.Trial) (*experiment.Release, error) {
-		if tr.Entropy == nil {
-			t.Error("no entropy for its noise")
+		if tr.Entropy == nil || tr.Exports != kept {
+			t.Error("no entropy for its noise, or another register")
 		}
 		return bare(), nil
 	})
-	r, exported, err := trial.Export(context.Background(), e, secureJob(), nil, nil, nil)
+	r, exported, err := trial.Export(context.Background(), e, secureJob(), kept, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
