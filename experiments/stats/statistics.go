@@ -72,7 +72,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 
 // plan returns the release of the rows.
 func (p *problem) plan() *release.Plan {
-	spending := experiment.Spending{Epsilon: p.Epsilon, Losses: p.losses, Size: p.sizeOf(p.names)}
+	spending := experiment.Spending{Dataset: p.Dataset, Epsilon: p.Epsilon, Losses: p.losses, Size: p.sizeOf(p.names)}
 	if !p.pure {
 		spending.Delta = p.Delta
 	}
