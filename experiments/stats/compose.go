@@ -55,9 +55,36 @@ func (p *problem) compose() error {
 			break
 		}
 	}
+	if p.Delta > 0 {
+		if err := p.composeTightly(); err != nil {
+			return err
+		}
+	}
 	if p.epsilon < leastEpsilon {
 		return fmt.Errorf("epsilon = %g leaves %.3g for each of the statistics; at least %g is needed: use a larger epsilon, "+
 			"or fewer columns or quantiles", p.Epsilon, p.epsilon, leastEpsilon)
 	}
+	return nil
+}
+
+// bisections bring ε₀ to within a thousandth of the largest.
+const bisections = 12
+
+// composeTightly raises ε₀ as far as (ε, δ) allows, if that is farther than the sum of ε does.
+func (p *problem) composeTightly() error {
+	low, high := p.epsilon, min(p.Epsilon, 4*p.epsilon)
+	for range bisections {
+		each := (low + high) / 2
+		composed, err := loss.Epsilon(p.lossesOf(each), p.Delta)
+		if err != nil {
+			return err
+		}
+		if composed <= p.Epsilon {
+			low, p.pure = each, false
+		} else {
+			high = each
+		}
+	}
+	p.epsilon, p.losses = low, p.lossesOf(low)
 	return nil
 }

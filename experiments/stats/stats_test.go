@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/mechanism/loss"
 	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -150,6 +151,18 @@ func TestComposition(t *testing.T) {
 				t.Errorf("the draws spend %g of %g", spent, p.Epsilon)
 			}
 		})
+	}
+}
+
+// A delta leaves more to each of many queries, and the composed loss is what is stated.
+func TestTightComposition(t *testing.T) {
+	p := problemOf(t, "a,b\n1,2\n3,4\n", settingsWith(func(s *settings) { s.Columns, s.Delta = "a+b", 1e-6 }))
+	composed, err := loss.Epsilon(p.losses, p.Delta)
+	if pure := p.Epsilon / 12; err != nil || p.pure || p.epsilon <= pure || composed > p.Epsilon || composed < 0.99*p.Epsilon {
+		t.Errorf("%g each, of %g without delta; composed %g, %v", p.epsilon, pure, composed, err)
+	}
+	if got := p.plan().Spending; got.Delta != p.Delta {
+		t.Errorf("%+v", got)
 	}
 }
 
