@@ -87,7 +87,8 @@ func printSummary(out io.Writer, name string, s *table.Summary, most int) error 
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s)); err != nil {
+	_, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s))
+	if err != nil {
 		return err
 	}
 	for i := range s.Columns {

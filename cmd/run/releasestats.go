@@ -24,6 +24,7 @@ func (a *app) releaseCommand() *cobra.Command {
 		Short: "Release statistics of your own data with a guarantee",
 		Long: `Release statistics of your own data. The releases of methods are made by
 run trial EXPERIMENT ... --rng secure --release FILE.`,
+		Example: "  run release stats my.csv columns=age --out age.csv",
 	}
 	return group(cmd, "command", a.releaseStatsCommand())
 }

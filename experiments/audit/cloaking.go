@@ -107,7 +107,8 @@ func cloakingRegression(ctx context.Context, calibration mechanism.Calibration) 
 	return p.gaussian("one output of [0, 100] replaced by any other", spending, pair), nil
 }
 
-// personResponses are seven rows of three persons, of whom at most two each are used; those of the last are at one input.
+// personResponses are seven rows of three persons, of whom at most two each are used; those of the last are at
+// one input.
 const personResponses = "dose,age,response,id\n0,0,50,7\n1,1,50,7\n2,0,50,8\n3,1,50,8\n4,3,50,9\n4,3,50,9\n4,3,50,9\n"
 
 // cloakingPerson releases predictions that protect all outputs of a person.
@@ -149,8 +150,8 @@ func cloakingClassPerson(ctx context.Context) (Subject, error) {
 	return p.gaussian("all labels of one person flipped", spending, pair), nil
 }
 
-// worstPerson replaces all private numbers of one person, each by the other of two ends, where that moves the queries the
-// most.
+// worstPerson replaces all private numbers of one person, each by the other of two ends, where that moves the
+// queries the most.
 func (p *planned) worstPerson(ctx context.Context, low, high float64) (Pair, experiment.Spending, error) {
 	plan, err := p.take(ctx)
 	if err != nil {

@@ -33,12 +33,13 @@ func columnStatistics(ctx context.Context) (Subject, error) {
 
 // personStatistics does the same for both rows of a person, with a public range.
 func personStatistics(ctx context.Context) (Subject, error) {
-	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "who,x\na,0\na,0\nb,9\n", with(statisticsSettings,
-		"quantiles", "0.5", "person", "who", "rows_per_person", 2, "low", 0, "high", 10), stats.Plan)
+	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "who,x\na,0\na,0\nb,9\n", with(
+		statisticsSettings, "quantiles", "0.5", "person", "who", "rows_per_person", 2, "low", 0, "high", 10), stats.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
-	s, err := p.statistics(ctx, "one person with at most 2 rows, replaced by any other", "two rows of 10 in place of 0", 2, 10)
+	s, err := p.statistics(ctx, "one person with at most 2 rows, replaced by any other", "two rows of 10 in place of 0",
+		2, 10)
 	if err == nil {
 		s.Pairs[0].Release = p.request("note,x,who\n7,-3.25,someone\n8,1e1,another\n-9,7.000,another\n", statisticsRows,
 			statisticsRecord)

@@ -137,7 +137,7 @@ func (e *PublishedError) Error() string {
 		return fmt.Sprintf("an earlier release of these people has published %s as they were (%s), and this one would "+
 			"protect them: its guarantee would protect nothing; choose a method that takes them to be public", part, e.Account)
 	}
-	return fmt.Sprintf("this release publishes %s as they are, which %d earlier releases of these people protect (%s): their "+
-		"guarantee would protect nothing any more; choose a method that protects them, or predict at public points of "+
+	return fmt.Sprintf("this release publishes %s as they are, which %d earlier releases of these people protect (%s): "+
+		"their guarantee would protect nothing any more; choose a method that protects them, or predict at public points of "+
 		"another file", part, e.Others, e.Account)
 }

@@ -275,8 +275,8 @@ type KnownError struct {
 
 func (e *KnownError) Error() string {
 	return fmt.Sprintf("data of these people have spent before: %s know%s them, and an account %s would give them a "+
-		"fresh budget; leave --account out, or name that account; `run budget link` makes two accounts one; if these are other "+
-		"people, --new-people REASON says so, in the ledger alone", strings.Join(e.Accounts, " and "),
+		"fresh budget; leave --account out, or name that account; `run budget link` makes two accounts one; if these are "+
+		"other people, --new-people REASON says so, in the ledger alone", strings.Join(e.Accounts, " and "),
 		map[bool]string{true: "s"}[len(e.Accounts) == 1], e.Name)
 }
 

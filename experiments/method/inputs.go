@@ -47,8 +47,8 @@ func (r InputRange) Of(inputs int, simulated float64) (low, high []float64, err 
 	return low, high, nil
 }
 
-// Warnings returns how many of the rows x lie outside of the range, and whether it is that of the rows. They depend on the data:
-// they are for judging, and no part of a release.
+// Warnings returns how many of the rows x lie outside of the range, and whether it is that of the rows. They
+// depend on the data: they are for judging, and no part of a release.
 func (r InputRange) Warnings(rows *Rows) []string {
 	low, high, err := r.Of(len(rows.Inputs), 1)
 	if err != nil { // the range is refused elsewhere

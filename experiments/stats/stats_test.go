@@ -91,7 +91,8 @@ func TestIntervalsAndRanges(t *testing.T) {
 	if _, _, clear := rangeOf(noisy, 100); clear {
 		t.Error("noise of 100 explains 300 in one of all intervals")
 	}
-	for _, c := range [][4]float64{{60, 180, 30, 210}, {0, 10, 0, 13}, {-10, -2, -12, 0}, {-1, 1, -1.5, 1.5}, {5, 5, 4.87, 5.13},
+	for _, c := range [][4]float64{{60, 180, 30, 210}, {0, 10, 0, 13}, {-10, -2, -12, 0}, {-1, 1, -1.5, 1.5},
+		{5, 5, 4.87, 5.13},
 
 		{0, 0, -2.4e-8, 2.4e-8}} {
 		if low, high := widened(c[0], c[1]); math.Abs(low-c[2]) > 1e-9 || math.Abs(high-c[3]) > 1e-9 {

@@ -55,7 +55,8 @@ func TestBudgetFactors(t *testing.T) {
 }
 
 // Steps that compose exactly have the guarantee of one query: the sum of the squares of their μ is
-// that of the budget, and is not exceeded. Basic composition needs more noise, by the factors of the table at (1, 1e-6).
+// that of the budget, and is not exceeded. Basic composition needs more noise, by the factors of the table at
+// (1, 1e-6).
 func TestStepsCompose(t *testing.T) {
 	b := budget(1, 1e-6)
 	mu, err := mechanism.GDPFor(b.Epsilon, b.Delta)

@@ -152,8 +152,8 @@ func ReadOffWarning(x *mat.Dense, names []string, low, high []float64) string {
 	if more := len(found) - most; more > 0 {
 		found = append(found[:most], fmt.Sprintf("and so do those of %d more columns", more))
 	}
-	return "computed but suspect: the public range " + strings.Join(found, "; that ") + " of the data: a range that was read " +
-		"off them tells about single rows, and is not public; take one that was known before, or release one " +
+	return "computed but suspect: the public range " + strings.Join(found, "; that ") + " of the data: a range that was " +
+		"read off them tells about single rows, and is not public; take one that was known before, or release one " +
 		"(run release stats)"
 }
 

@@ -458,6 +458,9 @@ func TestRegressionSpending(t *testing.T) {
 			plan := planFor(t, rowSettings(writeRows(t, c.rows)), c.change)
 			want := spendingOf(t, c.rows, c.inputs, c.epsilon, c.delta)
 			want.Size = plan.Spending.Size // see TestSizeOfModel
+			if want.Dataset = plan.Spending.Dataset; !strings.HasPrefix(want.Dataset, "csv:") {
+				t.Errorf("the spending names the data %q, not the file", want.Dataset)
+			}
 			if !reflect.DeepEqual(plan.Spending, want) {
 				t.Errorf("%+v\nwant %+v", plan.Spending, want)
 			}
@@ -520,6 +523,7 @@ func TestOrderHasNoPart(t *testing.T) {
 			if !bytes.Equal(text, want) {
 				t.Errorf("%s\nwant %s", text, want)
 			}
+			again.Spending.Dataset = plan.Spending.Dataset // another file
 			if !reflect.DeepEqual(again.Spending, plan.Spending) {
 				t.Errorf("%+v, want %+v", again.Spending, plan.Spending)
 			}

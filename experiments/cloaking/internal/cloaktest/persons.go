@@ -35,16 +35,16 @@ func Visits(t *testing.T, y, class string) string {
 }
 
 // WantPersons compares the sensitivity of a plan for the file of [Visits] with the largest move of its first query by
-// all outputs of one person, each from one end to the other: it is reached, and not exceeded. Of a person the given number
-// of rows is used at most.
+// all outputs of one person, each from one end to the other: it is reached, and not exceeded. Of a person the
+// given number of rows is used at most.
 func WantPersons(t *testing.T, p *release.Plan, most int, low, high float64) {
 	t.Helper()
 	rows := 0
 	for _, n := range []int{5, 4, 3, 3, 1} {
 		rows += min(n, most)
 	}
-	if s := p.Spending; s.Person != "id" || s.Rows != 5 || fmt.Sprint(s.Units) != fmt.Sprint([]string{experiment.UnitPerson,
-		experiment.UnitOutput}) || p.Private.RawMatrix().Rows != rows {
+	if s := p.Spending; s.Person != "id" || s.Rows != 5 || fmt.Sprint(s.Units) != fmt.Sprint([]string{
+		experiment.UnitPerson, experiment.UnitOutput}) || p.Private.RawMatrix().Rows != rows {
 		t.Errorf("%d persons, units %q, %d rows", s.Rows, s.Units, p.Private.RawMatrix().Rows)
 	}
 	query := func(private *mat.Dense) release.Draw {
