@@ -29,7 +29,7 @@ func TestPrivacyNotes(t *testing.T) {
 		"Mechanism: (1, 0)-DP, (2, 0)-DP for one pixel; noise. Seeded noise reproduces the paper and protects nobody.",
 		"Mechanism: (1, 0)-DP for one label; noise. Seeded noise reproduces the paper and protects nobody.",
 		"Privacy: no guarantee: the radius is private; noise.",
-		"Privacy: no guarantee; noise.",
+		"Privacy: no guarantee: seeded noise protects nobody; noise.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
