@@ -299,11 +299,12 @@ func (p *planned) request(other string, table, record *regexp.Regexp) *Request {
 		Table: table, Record: record}
 }
 
-// gaussian is a subject whose releases are Gaussian mechanisms.
+// gaussian is a subject whose releases are Gaussian mechanisms, all alike.
 func (p *planned) gaussian(unit string, spending experiment.Spending, pairs ...Pair) Subject {
+	l := spending.Losses[0]
 	return Subject{
 		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon, Delta: spending.Delta},
-		Law: Gaussian, Sigma: 1 / spending.Mu, Pairs: pairs,
+		Law: Gaussian, Sigma: 1 / (l.Size * math.Sqrt(float64(l.Times))), Pairs: pairs,
 	}
 }
 

@@ -203,24 +203,16 @@ const outsideShare = 0.125
 // entry returns the booking of a release in the account.
 func (a *Account) entry(s experiment.Spending) (Entry, error) {
 	e := Entry{Experiment: s.Experiment, Epsilon: s.Epsilon, Delta: s.Delta}
-	var err error
-	switch {
-	case len(s.Losses) > 0:
-		room := math.Inf(1)
-		for _, f := range filters() {
-			if f.outside > 0 {
-				rest := part(a.Limit, f.outside)
-				rest.Sub(rest, f.total(a.Entries).outside)
-				room = min(room, floor(rest))
-			}
+	room := math.Inf(1)
+	for _, f := range filters() {
+		if f.outside > 0 {
+			rest := part(a.Limit, f.outside)
+			rest.Sub(rest, f.total(a.Entries).outside)
+			room = min(room, floor(rest))
 		}
-		e.Booked, err = loss.Book(s.Losses, outsideShare*max(0, room))
-	case s.Mu > 0:
-		e.Booked, err = loss.Book([]experiment.Loss{{Law: "gaussian", Size: s.Mu, Times: 1}}, 0)
-	default:
-		e.Booked, err = loss.Stated(s.Epsilon, s.Delta)
 	}
-	if err == nil {
+	var err error
+	if e.Booked, err = loss.Book(s.Losses, outsideShare*max(0, room)); err == nil {
 		err = e.check()
 	}
 	return e, err

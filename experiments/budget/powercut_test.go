@@ -124,13 +124,13 @@ func TestPowerCutOfTheFirstBookings(t *testing.T) {
 	tier.Sequential(t)
 	for first, firstEnded := 1, false; !firstEnded; first++ {
 		for second, secondEnded := 1, false; !secondEnded; second++ {
-			for seed := range uint64(5) {
+			for seed := range uint64(tier.Size(2, 5)) {
 				on := disktest.New()
 				confirmed := 0
 				attempt := func(killAt int) bool {
 					p := on.Process("p")
 					p.KillAt(killAt)
-					err := (&Ledger{disk: p, path: powerCutPath, now: time.Now}).book(spend(0.125, 0, 0), "")
+					err := (&Ledger{disk: p, path: powerCutPath, now: time.Now}).book(spend(0.125, 1e-7, 0.03), "")
 					if err == nil {
 						confirmed++
 					}
@@ -139,7 +139,7 @@ func TestPowerCutOfTheFirstBookings(t *testing.T) {
 				firstEnded, secondEnded = attempt(first), attempt(second)
 				on = on.PowerCut(rand.New(rand.NewPCG(seed, uint64(1000*first+second))))
 				l := &Ledger{disk: on.Process("next"), path: powerCutPath, now: time.Now}
-				if err := l.book(spend(0.125, 0, 0), ""); err != nil {
+				if err := l.book(spend(0.125, 1e-7, 0.03), ""); err != nil {
 					t.Fatalf("killed at %d and %d: %v", first, second, err)
 				}
 				s, err := l.Read()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -259,22 +258,10 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	}
 	unit := cmp.Or(x.method.Unit, experiment.UnitRow)
 	return rows.Data().Plan(unit, experiment.Spending{
-		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Mu: muOf(p.Losses), Size: p.Size,
+		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Size: p.Size,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
 		return publish(ctx, t, l, p, rows.private(unit, private), source)
 	}), nil
-}
-
-// muOf is the μ of mechanisms that are all Gaussian; 0 of others.
-func muOf(losses []experiment.Loss) float64 {
-	square := 0.0
-	for _, l := range losses {
-		if l.Law != "gaussian" {
-			return 0
-		}
-		square += l.Size * l.Size * float64(l.Times)
-	}
-	return math.Sqrt(square)
 }
 
 // publish fits the rows with exact noise, and describes the release.

@@ -18,7 +18,7 @@ import (
 )
 
 var spending = experiment.Spending{
-	Data: "data", Units: []string{experiment.UnitOutput}, Rows: 3, Epsilon: 1, Delta: 1e-5, Mu: 0.2,
+	Data: "data", Units: []string{experiment.UnitOutput}, Rows: 3, Epsilon: 1, Delta: 1e-5,
 }
 
 // There is no noise that is not booked: booking comes before the first byte of

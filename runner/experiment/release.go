@@ -136,9 +136,6 @@ type Spending struct {
 	Epsilon, Delta float64
 	// Losses are the mechanisms that the release composes, for one unit of the first of Units.
 	Losses []Loss
-	// Mu is the μ of its Gaussian differential privacy, where it has one; 0
-	// elsewhere.
-	Mu float64
 	// Size is that of the release, for which there must be room before anything is spent.
 	Size Size
 }

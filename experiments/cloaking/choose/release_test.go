@@ -51,7 +51,7 @@ func TestChoiceHasTheProbabilitiesOfTheTrial(t *testing.T) {
 	if len(judged.Probability) != 4 {
 		t.Errorf("%d configurations were compared, want 4", len(judged.Probability))
 	}
-	if p.Spending.Epsilon != 20 || p.Spending.Delta != 0 || p.Spending.Mu != 0 || p.Spending.Rows != 287 {
+	if p.Spending.Epsilon != 20 || p.Spending.Delta != 0 || p.Spending.Rows != 287 {
 		t.Errorf("%+v", p.Spending)
 	}
 }

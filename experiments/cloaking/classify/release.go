@@ -3,7 +3,6 @@ package classify
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -90,7 +89,6 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 		Dataset: s.Dataset, Person: s.Person.Column(),
 		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
 		Losses: c.steps.Losses(fit.first.Factor),
-		Mu:     math.Sqrt(float64(c.steps.Number)) / fit.first.Factor, // the steps compose
 		Size:   release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil
 }

@@ -423,7 +423,7 @@ func spendingOf(t *testing.T, rows [][]float64, d int, epsilon, delta float64) e
 	}
 	return experiment.Spending{
 		Data: dataset.Canonical(x, y), Row: dataset.CanonicalRows(x, y), Rows: len(rows),
-		Units: experiment.UnitsOfARow(), Epsilon: epsilon, Delta: delta, Mu: 1 / factor,
+		Units: experiment.UnitsOfARow(), Epsilon: epsilon, Delta: delta,
 		Losses: []experiment.Loss{{Law: "gaussian", Size: 1 / factor, Times: 1}},
 	}
 }

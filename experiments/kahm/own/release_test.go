@@ -89,7 +89,7 @@ func TestSpending(t *testing.T) {
 	for i := range output {
 		output[i] = float64(3 + 4*(i%2))
 	}
-	if s.Epsilon != 16 || s.Delta != 0 || s.Mu != 0 || s.Rows != 24 || fmt.Sprint(s.Units) != "[inputs]" ||
+	if s.Epsilon != 16 || s.Delta != 0 || s.Rows != 24 || fmt.Sprint(s.Units) != "[inputs]" ||
 		s.Data != dataset.Canonical(plan.Private, output) || s.Row != "" ||
 		!slices.Equal(s.Losses, []experiment.Loss{{Law: "laplace", Size: 8, Times: 2}}) {
 		t.Errorf("%+v", s)
