@@ -132,7 +132,7 @@ var auditMutants = []Mutant{
 	inRelease("model", "floating-point sampler", sourceFile, noisyCoordinate, floatingPoint),
 	inRelease("classes", "composition forgotten", stepsFile,
 		`release.Up(f * release.Up(math.Sqrt(float64(s.Number))))`, `f * math.Sqrt(1)`),
-	inRelease("person", "sensitivity of one row for two", cloakFile, `release.Up(high-low), units, largest)`,
+	inRelease("person", "sensitivity of one output for two", cloakFile, `release.Up(high-low), units, largest)`,
 		`release.Up(high-low), nil, largest)`),
 	inRelease("class person", "sensitivity of one label for two", cloakFile, `LabelSensitivity,
 		units, counts)`, `LabelSensitivity,
