@@ -135,8 +135,8 @@ func (c Settings) Counted() string {
 	switch {
 	case c.Person.Given():
 		text := fmt.Sprintf("how many persons there are is taken as public, and a person is named by equal values of %s; "+
-			"how many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed and "+
-			"anew for each release, for which no amplification is claimed", c.Person.Person, c.RowsPerPerson)
+			"how many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed "+
+			"and anew for each release, for which no amplification is claimed", c.Person.Person, c.RowsPerPerson)
 		if c.Clamped() {
 			text += "; " + invalid
 		}

@@ -154,8 +154,8 @@ func bySigns(g *mat.SymDense) float64 {
 	return largest
 }
 
-// bySpectrum is k λ_max(G), rounded upwards: a computed eigenvalue is off by a small multiple of ku‖G‖ (Anderson et al.,
-// "LAPACK Users' Guide", 1999, Section 4.7), of which the margin is a hundred. +Inf where there is none.
+// bySpectrum is k λ_max(G), rounded upwards: a computed eigenvalue is off by a small multiple of ku‖G‖ (Anderson
+// et al., "LAPACK Users' Guide", 1999, Section 4.7), of which the margin is a hundred. +Inf where there is none.
 func bySpectrum(g *mat.SymDense) float64 {
 	k := float64(g.SymmetricDim())
 	var e mat.EigenSym

@@ -90,7 +90,8 @@ func TestMoveOfManyColumns(t *testing.T) {
 		return out
 	}
 	positive, units := of(40, func(int, int) float64 { return rng.Float64() })
-	if got, want := LargestMove(positive, units), mat.Norm(rowSums(positive), 2); math.Abs(got/want-1) > 1e-9 || got < want {
+	got, want := LargestMove(positive, units), mat.Norm(rowSums(positive), 2)
+	if math.Abs(got/want-1) > 1e-9 || got < want {
 		t.Errorf("positive columns: %g, want %g", got, want)
 	}
 	// Rows of a Hadamard matrix, 16 columns of length 4.

@@ -58,8 +58,8 @@ func run(ctx context.Context, t *experiment.Trial, s *settings) (*experiment.Out
 	m := p.compare(private, out)
 	m.publicMetrics = p.metrics()
 	privacy := p.privacy()
-	privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what may be " +
-		"published is what --release writes"}, privacy.Notes...)
+	privacy.Notes = append([]string{"this record itself is not private: its metrics are computed from the data; what " +
+		"may be published is what --release writes"}, privacy.Notes...)
 	return &experiment.Outcome[metrics]{Metrics: m, Privacy: privacy, Warnings: append(p.suspect, out.Warnings...)}, nil
 }
 

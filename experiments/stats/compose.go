@@ -61,8 +61,8 @@ func (p *problem) compose() error {
 		}
 	}
 	if p.epsilon < leastEpsilon {
-		return fmt.Errorf("epsilon = %g leaves %.3g for each of the statistics; at least %g is needed: use a larger epsilon, "+
-			"or fewer columns or quantiles", p.Epsilon, p.epsilon, leastEpsilon)
+		return fmt.Errorf("epsilon = %g leaves %.3g for each of the statistics; at least %g is needed: use a larger "+
+			"epsilon, or fewer columns or quantiles", p.Epsilon, p.epsilon, leastEpsilon)
 	}
 	return nil
 }

@@ -43,7 +43,9 @@ func endsOf(interval int) (low, high float64) {
 }
 
 // scale finds the intervals that hold values. It counts the first value of each unit.
-func (p *problem) scale(private *mat.Dense, j int, source *release.Source) (low, high float64, warning string, err error) {
+func (p *problem) scale(private *mat.Dense, j int, source *release.Source) (
+	low, high float64, warning string, err error,
+) {
 	counts := make([]float64, intervals)
 	for unit := 0; unit < p.slots; unit += p.most {
 		for row := unit; row < min(unit+p.most, p.slots); row++ {

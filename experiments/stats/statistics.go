@@ -109,8 +109,8 @@ func (p *problem) privacy() *experiment.Privacy {
 		delta = 0
 	}
 	notes := []string{
-		"the statistics, one after another, have Laplace noise or are chosen by the exponential mechanism, each with epsilon = " +
-			number(p.epsilon) + "; ranges that are not given follow from earlier ones of them",
+		"the statistics, one after another, have Laplace noise or are chosen by the exponential mechanism, each with " +
+			"epsilon = " + number(p.epsilon) + "; ranges that are not given follow from earlier ones of them",
 		"the number of rows and that the columns are of numbers are taken as public",
 	}
 	if p.data.People != nil {

@@ -159,7 +159,8 @@ func TestComposition(t *testing.T) {
 func TestTightComposition(t *testing.T) {
 	p := problemOf(t, "a,b\n1,2\n3,4\n", settingsWith(func(s *settings) { s.Columns, s.Delta = "a+b", 1e-6 }))
 	composed, err := loss.Epsilon(p.losses, p.Delta)
-	if pure := p.Epsilon / 12; err != nil || p.pure || p.epsilon <= pure || composed > p.Epsilon || composed < 0.99*p.Epsilon {
+	pure := p.Epsilon / 12
+	if err != nil || p.pure || p.epsilon <= pure || composed > p.Epsilon || composed < 0.99*p.Epsilon {
 		t.Errorf("%g each, of %g without delta; composed %g, %v", p.epsilon, pure, composed, err)
 	}
 	if got := p.plan().Spending; got.Delta != p.Delta {

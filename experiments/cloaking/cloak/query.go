@@ -42,7 +42,8 @@ func OnlyForRelease(predict string) error {
 }
 
 // Published are the parts of the private rows that leave with the points of a release: their inputs, where it
-// predicts at these or at the rows of the very file that they are from. The points of another file are public by the user's word.
+// predicts at these or at the rows of the very file that they are from. The points of
+// another file are public by the user's word.
 func Published(t *experiment.Trial, data, predict string) []string {
 	if predict != AtTraining {
 		rows, err := os.Stat(t.Dataset(data))

@@ -131,7 +131,8 @@ type publication struct {
 
 // columns are those of the release.
 func (p *publication) columns() []string {
-	return append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD, columnLow95, columnHigh95)
+	return append(slices.Clone(p.data.Names.Inputs), columnPrediction, columnNoiseSD, columnGPSD, columnLow95,
+		columnHigh95)
 }
 
 // publish releases the predictions from the outputs (N×1), which it clips.

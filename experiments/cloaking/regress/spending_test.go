@@ -71,8 +71,8 @@ func TestSpending(t *testing.T) {
 	}
 }
 
-// Inputs leave as they are where a release predicts at them or at the rows of their own file, by any name, and not where
-// it predicts at the points of another one.
+// Inputs leave as they are where a release predicts at them or at the rows of their own file, by any name, and not
+// where it predicts at the points of another one.
 func TestPublishedInputs(t *testing.T) {
 	file, other := cloaktest.Values().File(t), cloaktest.Values().File(t)
 	linked := filepath.Join(t.TempDir(), "linked.csv")

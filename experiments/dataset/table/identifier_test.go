@@ -66,8 +66,8 @@ func TestIdentifiersWhenJudging(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `computed but suspect: the column "subject" looks like an identifier: 3 persons with 1 to 2 rows each; a ` +
-		`guarantee for one row does not cover a person's rows together; use person=subject`
+	const want = `computed but suspect: the column "subject" looks like an identifier: 3 persons with 1 to 2 rows each; ` +
+		`a guarantee for one row does not cover a person's rows together; use person=subject`
 	if got := strings.Join(d.ColumnWarnings(), "\n"); got != want {
 		t.Errorf("%q", got)
 	}

@@ -146,8 +146,8 @@ func (p *People) Warnings(column string) []string {
 	if p.LeftOut == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d rows are more than rows_per_person=%d of their persons (%s), and were left out by "+
-		"a draw", p.LeftOut, p.LeftOut+len(p.Of), p.PerPerson, column)}
+	return []string{fmt.Sprintf("%d of %d rows are more than rows_per_person=%d of their persons (%s), and were left out "+
+		"by a draw", p.LeftOut, p.LeftOut+len(p.Of), p.PerPerson, column)}
 }
 
 // checkPerson refuses a column of persons in data that have none.

@@ -68,8 +68,8 @@ func TestReadOffWarning(t *testing.T) {
 	x := mat.NewDense(3, 5, []float64{0, 18, -1.5, 100, 0, 9, 30, 2, 9, 25, 4, 88, 3, 9, 11})
 	names := []string{"a", "b", "c", "d", "e"}
 	got := ReadOffWarning(x, names, []float64{0, 18, -1.5, 9, -1}, []float64{9, 88, 4, 100, 25})
-	const want = `computed but suspect: the public range of "b" is 18 to 88, the smallest and the largest value; that of ` +
-		`"c" begins at -1.5, the smallest value; that of "e" ends at 25, the largest value of the data: a range`
+	const want = `computed but suspect: the public range of "b" is 18 to 88, the smallest and the largest value; ` +
+		`that of "c" begins at -1.5, the smallest value; that of "e" ends at 25, the largest value of the data: a range`
 	if !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
