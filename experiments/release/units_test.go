@@ -90,9 +90,9 @@ func TestMoveOfManyColumns(t *testing.T) {
 		return out
 	}
 	positive, units := of(40, func(int, int) float64 { return rng.Float64() })
-	got, want := LargestMove(positive, units), mat.Norm(rowSums(positive), 2)
-	if math.Abs(got/want-1) > 1e-9 || got < want {
-		t.Errorf("positive columns: %g, want %g", got, want)
+	sum := mat.Norm(rowSums(positive), 2)
+	if got := LargestMove(positive, units); math.Abs(got/sum-1) > 1e-9 || got < sum {
+		t.Errorf("positive columns: %g, want %g", got, sum)
 	}
 	// Rows of a Hadamard matrix, 16 columns of length 4.
 	orthogonal, units := of(r, func(i, j int) float64 {
