@@ -90,9 +90,9 @@ func TestMoveOfManyColumns(t *testing.T) {
 		return out
 	}
 	positive, units := of(40, func(int, int) float64 { return rng.Float64() })
-	sum := mat.Norm(rowSums(positive), 2)
-	if got := LargestMove(positive, units); math.Abs(got/sum-1) > 1e-9 || got < sum {
-		t.Errorf("positive columns: %g, want %g", got, sum)
+	reached := mat.Norm(rowSums(positive), 2)
+	if got := LargestMove(positive, units); math.Abs(got/reached-1) > 1e-9 || got < reached {
+		t.Errorf("positive columns: %g, want %g", got, reached)
 	}
 	// Rows of a Hadamard matrix, 16 columns of length 4.
 	orthogonal, units := of(r, func(i, j int) float64 {

@@ -250,7 +250,7 @@ var privacyMutants = []Mutant{
 		Old: `!t.unbounded && t.outside.Cmp(part(l, f.outside)) <= 0`, New: `!t.unbounded`},
 	{Name: "budget: delta of a filter", File: filters, Package: budget, Tests: "Ceiling",
 		Old: `{pureFilter, 0, 0}, {gaussianFilter, 16, 1}`, New: `{pureFilter, 0, 0}, {gaussianFilter, 20, 1}`},
-	{Name: "budget: an entry without a number", File: filters, Package: budget, Tests: "Truth",
+	{Name: "budget: an entry without a number", File: filters, Package: budget, Tests: "Totals",
 		Old: `t.unbounded = true`, New: `t.unbounded = false`},
 	{Name: "budget: the first release counts by epsilon and not at all", File: filters, Package: budget,
 		Tests: "Totals|Left|Truth", Old: `l.Epsilon = floor(first.Sub(decimal(l.Epsilon), first))`,
