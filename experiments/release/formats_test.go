@@ -36,7 +36,7 @@ func TestReleasedDescriptions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			schematest.CheckStrict(t, schema, kept(t, name), "/params", "/metrics",
 				"/release/noise/0/scale?", "/release/noise/0/grid?", "/release/settings?", "/release/settings",
-				"/release/settings/lengthscale?", "/release/settings/sigma?")
+				"/release/settings/lengthscale?", "/release/settings/sigma?", "/privacy/groups?")
 		})
 	}
 }
@@ -101,7 +101,8 @@ func TestReleasedChoices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			raw := kept(t, c.name)
-			schematest.CheckStrict(t, schema, raw, "/settings", "/settings/kernel_variance?", "/settings/lengthscale?")
+			schematest.CheckStrict(t, schema, raw, "/settings", "/settings/kernel_variance?", "/settings/lengthscale?",
+				"/privacy/groups?")
 			chosen, err := release.ReadConfiguration(filepath.Join("testdata", "released", c.name), choices)
 			if err != nil {
 				t.Fatal(err)
