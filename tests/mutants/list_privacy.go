@@ -116,10 +116,12 @@ var privacyMutants = []Mutant{
 		Tests: "Budget", Old: `b.Epsilon/steps, b.Delta/steps`, New: `b.Epsilon, b.Delta/steps`},
 	{Name: "sensitivity: utility of a choice", File: "experiments/cloaking/choose/sensitivity.go", Package: choose,
 		Tests: "Sensitivity", Old: `/ (4 * own)`, New: `/ (5 * own)`},
-	{Name: "persons: the draw of rows", File: "experiments/dataset/table/people.go", Package: "./experiments/dataset/table",
-		Tests: "DrawnRows", Old: `if len(own) <= m {`, New: `if len(own) <= 1000*m {`},
-	{Name: "persons: one draw for all", File: "experiments/dataset/table/people.go", Package: "./experiments/dataset/table",
-		Tests: "DrawnRows", Old: `j := i + rng.IntN(len(own)-i)`, New: `j := len(own) - 1`},
+	{Name: "persons: the draw of rows", File: "experiments/dataset/table/people.go",
+		Package: "./experiments/dataset/table",
+		Tests:   "DrawnRows", Old: `if len(own) <= m {`, New: `if len(own) <= 1000*m {`},
+	{Name: "persons: one draw for all", File: "experiments/dataset/table/people.go",
+		Package: "./experiments/dataset/table",
+		Tests:   "DrawnRows", Old: `j := i + rng.IntN(len(own)-i)`, New: `j := len(own) - 1`},
 	{Name: "persons: parts of a split", File: "experiments/method/rows.go", Package: "./experiments/method",
 		Tests: "SplitByPerson", Old: `if people == nil {
 		return split(rows)`, New: `if people != nil {
