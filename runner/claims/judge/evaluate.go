@@ -188,7 +188,7 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 }
 
 func samePrivacy(a, b *experiment.Privacy) bool {
-	return a.Statement() == b.Statement() && a.Unit == b.Unit && a.Mechanism == b.Mechanism && a.RNG == b.RNG &&
+	return a.Statement() == b.Statement() && a.Unit == b.Unit && a.Mechanism == b.Mechanism &&
 		slices.Equal(a.Notes, b.Notes)
 }
 
