@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -189,20 +190,43 @@ const hullData = "dose,age,group\n5,50,a\n4,55,a\n6,45,b\n3,50,b\n"
 // hullRows matches the noisy numbers of a table of rows, in the columns before the class.
 var hullRows = regexp.MustCompile(`(?m)^[^,\n]*,[^,\n]*,`)
 
-// hullRelease releases the rows behind a classifier of affine hull machines. Both inputs of
-// one row move from beyond one end of their ranges to beyond the other, which clipping makes
-// equal to the ends: the largest effect of a row.
+// hullPersons are rows of three persons, of whom at most two each are used. One has a row of each class.
+const hullPersons = "dose,age,group,id\n5,50,a,1\n4,55,b,1\n6,45,b,2\n3,50,a,3\n3,50,a,3\n3,50,a,3\n"
+
+// hullRelease releases the rows behind a classifier of affine hull machines.
 func hullRelease(ctx context.Context) (Subject, error) {
-	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", hullData, hullSettings, nearest.Plan)
+	return hull(ctx, "one row of two inputs, replaced by any other", hullData,
+		"note,group,age,dose\nof,b,20,3.000\nb,a,-7e1,5\nof-a-longer-name,a,50,14\nd,b,80.5,-1\n", hullSettings)
+}
+
+// hullPerson does so with a fourth of the loss for an entry, so that all rows of a person have the same loss.
+func hullPerson(ctx context.Context) (Subject, error) {
+	return hull(ctx, "all inputs of one person with at most 2 rows, replaced by any others", hullPersons,
+		"note,id,group,age,dose\nof,1,b,20,3.000\nb,1.0,a,-7e1,5\nof-a-longer-name,3,a,50,14\nd,2,b,80.5,-1\n"+
+			"e,3,a,7,7.00\nf,3,a,1,1\n", with(hullSettings, "person", "id", "rows_per_person", 2, "epsilon", 0.25))
+}
+
+// hull releases rows with Laplace noise. Both inputs of the first row, or of all rows of the first person, move from
+// beyond one end of their ranges to beyond the other, which clipping makes
+// equal to the ends: the largest effect of a row.
+func hull(ctx context.Context, unit, content, other string, given map[string]any) (Subject, error) {
+	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", content, given, nearest.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
-	rows, spending, err := p.rows(ctx)
+	plan, err := p.take(ctx)
 	if err != nil {
 		return Subject{}, err
 	}
-	first, second := replaced(rows, 0, -4, -10), replaced(rows, 0, 14, 110)
-	pair, err := p.pair(ctx, "a row is below the ranges, and above", first, second, true)
+	first, second, spending, moved := plan.Private, plan.Private, plan.Spending, []int{0}
+	if plan.People != nil {
+		moved = plan.People.Groups()[0]
+	}
+	p.give(plan)
+	for _, row := range moved {
+		first, second = replaced(first, row, -4, -10), replaced(second, row, 14, 110)
+	}
+	pair, err := p.pair(ctx, fmt.Sprintf("%d rows are below the ranges, and above", len(moved)), first, second, true)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -227,11 +251,9 @@ func hullRelease(ctx context.Context) (Subject, error) {
 		}
 		return out, nil
 	}
-	pair.Release = p.request("note,group,age,dose\nof,b,20,3.000\nb,a,-7e1,5\nof-a-longer-name,a,50,14\nd,b,80.5,-1\n",
-		hullRows, nothing)
+	pair.Release = p.request(other, hullRows, nothing)
 	pair.Release.Name, pair.Release.Given = "release.csv", with(p.given, "data", "fabricated", "smoothing", 1)
 	return Subject{
-		Unit: "one row of two inputs, replaced by any other", Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
-		Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
+		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon}, Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
 	}, nil
 }

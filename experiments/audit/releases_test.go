@@ -27,6 +27,7 @@ func TestReleases(t *testing.T) {
 		{"person", 12_000, cloakingPerson},
 		{"class person", 12_000, cloakingClassPerson},
 		{"rows", 12_000, hullRelease},
+		{"hull person", 12_000, hullPerson},
 		{"choice", 12_000, cloakingSelection},
 		{"two inputs", 2500, sparseGPInputs},
 		{"classifier", 2500, sparseClassifier},
@@ -94,9 +95,10 @@ func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 		"two steps": func(ctx context.Context) (Subject, error) {
 			return cloakingClassification(ctx, 2, [][]float64{classInputs})
 		},
-		"model":  sparseGP,
-		"person": sparseGPPerson,
-		"rows":   hullRelease,
+		"model":       sparseGP,
+		"person":      sparseGPPerson,
+		"rows":        hullRelease,
+		"hull person": hullPerson,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := of(t.Context())

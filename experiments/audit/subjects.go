@@ -92,6 +92,8 @@ func All() []Entry {
 			New: personStatistics},
 		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",
 			New: hullRelease},
+		{Name: "kahm-person", Doc: "released rows of affine hull machines, all rows of a person with two",
+			New: hullPerson},
 		{Name: "kahm", Doc: "the noise in samples of affine hull machines (Kumar et al.), no release",
 			New: func(ctx context.Context) (Subject, error) { return kahmSamples(ctx, claim, claim) }},
 	}

@@ -137,7 +137,10 @@ func (e *PublishedError) Error() string {
 		return fmt.Sprintf("an earlier release of these people has published %s as they were (%s), and this one would "+
 			"protect them: its guarantee would protect nothing; choose a method that takes them to be public", part, e.Account)
 	}
+	instead := "choose a method that protects them"
+	if e.Part == experiment.UnitInputs {
+		instead += ", or predict at public points of another file"
+	}
 	return fmt.Sprintf("this release publishes %s as they are, which %d earlier releases of these people protect (%s): "+
-		"their guarantee would protect nothing any more; choose a method that protects them, or predict at public points of "+
-		"another file", part, e.Others, e.Account)
+		"their guarantee would protect nothing any more; %s", part, e.Others, e.Account, instead)
 }

@@ -121,6 +121,12 @@ func (p Person) Whom() string {
 	return fmt.Sprintf("one person (%s) with at most %s", p.Person, rows)
 }
 
+// Drawn notes the draw of a person's rows, where it is public how many rows each has.
+func (p Person) Drawn() string {
+	return fmt.Sprintf("of a person with more than %d rows so many were drawn before anything was computed, "+
+		"independently of others; the guarantee claims nothing for that draw", p.RowsPerPerson)
+}
+
 // Whose names the rows of a protected unit.
 func (p Person) Whose() string {
 	if p.Given() {

@@ -78,15 +78,15 @@ func (d Data) Plan(unit string, spending experiment.Spending,
 	if account == nil {
 		account = d.Output
 	}
-	p := &Plan{Private: d.Inputs, Spending: spending, Publish: publish}
+	p := &Plan{Private: d.Inputs, People: d.People, Spending: spending, Publish: publish}
 	p.Spending.Data, p.Spending.Rows = dataset.Canonical(d.Inputs, account), max(len(account), d.Slots)
 	p.Spending.Units = []string{unit}
 	switch unit {
 	case experiment.UnitRow:
 		p.Spending.Row, p.Spending.Units = dataset.CanonicalRows(d.Inputs, account), experiment.UnitsOfARow()
-		p.Private = d.places()
+		p.Private, p.People = d.places(), nil
 	case experiment.UnitOutput:
-		p.Private, p.People = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output)), d.People
+		p.Private = mat.NewDense(len(d.Output), 1, slices.Clone(d.Output))
 	}
 	if d.People != nil {
 		p.Spending.Rows, p.Spending.Person = d.People.Count, d.People.Column

@@ -138,6 +138,8 @@ var auditMutants = []Mutant{
 		units, counts)`, `LabelSensitivity,
 		nil, counts)`),
 	inRelease("rows", "noise ×.5", sourceFile, noiseOfSource, half),
+	inRelease("hull person", "guarantee of one row for two", "experiments/kahm/own/privacy.go",
+		`float64(d.Rows()*inputs)`, `float64(inputs)`),
 	// Inputs are clipped to twice their range on one side.
 	inRelease("rows", "clipping after the noise", "experiments/kahm/wide/ranges.go",
 		`max(0, min(1, r.unit(j, max(r.Low[j], min(r.High[j], v)))))`, `max(-1, min(1, r.unit(j, v)))`),

@@ -67,8 +67,7 @@ func (o *OwnData) Notes(invalid string) []string {
 		out = []string{invalid + "; which ones do is private"}
 	}
 	if o.Given() {
-		out = append(out, fmt.Sprintf("of a person with more than %d rows so many were drawn before anything was computed, "+
-			"independently of others; the guarantee claims nothing for that draw", o.RowsPerPerson))
+		out = append(out, o.Drawn())
 	}
 	return out
 }

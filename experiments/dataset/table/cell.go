@@ -24,7 +24,7 @@ const (
 // cell is a value of a row.
 type cell struct {
 	kind  cellKind
-	value float64 // of numbers and dates
+	value float64 // of numbers and dates; ±Inf of a broken one that is meant for a number beyond float64
 	text  string  // as it stands in the file, without spaces around; valid until the next row
 	want  string  // of a broken one: the expected form
 }
@@ -102,7 +102,7 @@ func numberCell(c cell) cell {
 	v, err := strconv.ParseFloat(c.text, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && math.IsInf(v, 0):
-		c.kind, c.want = broken, finiteNumber
+		c.kind, c.value, c.want = broken, v, finiteNumber
 	case err == nil && !strings.ContainsAny(c.text, "xX_"):
 		c.kind, c.value = number, v
 	case err == nil, isInteger(c.text): // of a program's text

@@ -40,6 +40,7 @@ type column struct {
 	hidden   bool // its values are in no message: of a release
 	tolerant bool // an invalid value is a missing one
 	kept     bool // a row without a value stays
+	infinite bool // infinite numbers stay
 
 	kind    cellKind // number, date or word; missing until a value is there
 	values  []float64
@@ -81,7 +82,10 @@ func (c *column) add(path string, v cell, at func() place) error {
 	if c.item.person {
 		return c.addPerson(path, v, at)
 	}
-	if c.tolerant && v.kind == broken && v.want == finiteNumber {
+	switch beyond := v.kind == broken && v.want == finiteNumber; {
+	case beyond && c.infinite && (c.kind == number || c.kind == missing):
+		v.kind = number
+	case beyond && c.tolerant:
 		v = cell{}
 	}
 	kind := v.kind

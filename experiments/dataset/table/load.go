@@ -47,9 +47,10 @@ func columns(
 	for _, c := range all {
 		c.hidden = hidden
 		isInput := !slices.Contains(out, c)
-		c.tolerant = !c.item.person && (invalid == LeftOut || invalid == KeptInputs && isInput ||
+		c.tolerant = !c.item.person && (invalid == LeftOut || invalid == Kept || invalid == KeptInputs && isInput ||
 			invalid == KeptOthers && !isInput)
 		c.kept = c.tolerant && invalid != LeftOut
+		c.infinite = invalid == Kept && isInput
 	}
 	if err := fill(r, shown(name), at, all); err != nil {
 		return nil, nil, err

@@ -279,7 +279,7 @@ func numeric(v float64) cell {
 	case math.IsNaN(v):
 		return cell{}
 	case math.IsInf(v, 0):
-		return cell{kind: broken, text: strconv.FormatFloat(v, 'g', -1, 64), want: finiteNumber}
+		return cell{kind: broken, value: v, text: strconv.FormatFloat(v, 'g', -1, 64), want: finiteNumber}
 	}
 	return cell{kind: number, value: v}
 }

@@ -140,6 +140,8 @@ func TestTolerated(t *testing.T) {
 		{keep("x", KeptOthers, "x,y,k\n1,,a\n2,inf,c\n"), "[1 2] [NaN NaN] [0 -1] 0 <nil>"},
 		{keep("x+c[red|blue]", KeptInputs, "x,c,y,k\n1,red,5,a\ninf,green,6,b\n,,7,a\n4,blue,,a\n"),
 			"[1 1 0 NaN NaN NaN NaN NaN NaN] [5 6 7] [0 1 0] 1 <nil>"},
+		{keep("x+c[red|blue]", Kept, "x,c,y,k\ninf,red,5,a\n-1e999,green,inf,c\n,inf,7,\n"),
+			"[+Inf 1 0 -Inf NaN NaN NaN NaN NaN] [5 NaN 7] [0 -1 -1] 0 <nil>"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)

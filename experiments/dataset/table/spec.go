@@ -48,6 +48,9 @@ const (
 	// KeptOthers keeps rows whose Others are invalid, as NaN among [Data.Numbers] and −1 among
 	// [Data.Labels]; it is [Refused] for inputs.
 	KeptOthers
+	// Kept keeps all rows: inputs as [KeptInputs], but infinite numbers as they are, and Others as
+	// [KeptOthers].
+	Kept
 )
 
 // item is a column that is asked for.

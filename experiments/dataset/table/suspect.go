@@ -163,11 +163,17 @@ func round(v float64) bool {
 	return len(digits) == 1
 }
 
-// Ranges returns the minimum and the maximum of each column of x.
+// notFinite reports whether a value is NaN or infinite.
+func notFinite(v float64) bool { return math.IsNaN(v - v) }
+
+// Ranges returns the minimum and the maximum of each column of x, of its finite numbers where it has any.
 func Ranges(x *mat.Dense) (low, high []float64) {
 	_, d := x.Dims()
 	for j := range d {
 		column := mat.Col(nil, j, x)
+		if some := slices.DeleteFunc(slices.Clone(column), notFinite); len(some) > 0 {
+			column = some
+		}
 		low, high = append(low, slices.Min(column)), append(high, slices.Max(column))
 	}
 	return low, high

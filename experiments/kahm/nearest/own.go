@@ -88,6 +88,16 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 	if j.Clipped > muchClipped {
 		suspect("%.3g %% of the values are beyond the range of their input, and count as its end", 100*j.Clipped)
 	}
+	if j.People != nil {
+		out = append(out, j.People.Warnings(j.People.Column)...)
+	}
+	if n := j.Incomplete(); n > 0 {
+		suspect("%d of %d rows have no value in an input, which counts as the low end of its range", n, len(j.Labels))
+	}
+	if j.Unnamed > 0 {
+		suspect("%d of %d rows have none of the classes or parties that are named, and count as the first one", j.Unnamed,
+			len(j.Labels))
+	}
 	const most = 5
 	columns := j.ColumnWarnings()
 	out = append(out, columns[:min(most, len(columns))]...)

@@ -40,6 +40,17 @@ func ownFile(t *testing.T, rows string) trialtest.Options {
 	return trialtest.Options{Seed: 3, File: path}
 }
 
+// ownPeople are the rows of ten persons with six of them each, who have rows of all classes with both parties.
+func ownPeople() string {
+	lines := strings.Split(strings.TrimSpace(ownRows()), "\n")
+	for i, line := range lines {
+		if lines[i] = line + fmt.Sprint(",", (i-1)%10); i == 0 {
+			lines[i] = line + ",who"
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
 // onOwn sets the settings of trials on the rows.
 func onOwn(s *ClassifierSettings) {
 	s.Dataset, s.Inputs, s.Output, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", 2, 2
@@ -187,9 +198,54 @@ func TestFederationOfOwnRows(t *testing.T) {
 	trialtest.Refuses(t, err, "party = kind: it is the output, too")
 }
 
+// Rows of a person are on one side of a split, at most so many of them are used, and those with invalid values stay.
+func TestOwnPersons(t *testing.T) {
+	noisy := func(s *ClassifierSettings) {
+		onOwn(s)
+		s.Data, s.Epsilon, s.Person = wide.Noisy, 2, method.Person{Person: "who", RowsPerPerson: 5}
+	}
+	out := trialtest.Compute(t, ownFile(t, ownPeople()), Classifier(), noisy)
+	m, unit := out.Metrics, "one person (who) with at most 5 rows: all inputs (3) of each, replaced by any others; "+
+		"their classes stay"
+	if *m.TrainRows != 40 || *m.TestRows != 10 || *m.DroppedRows != 0 || out.Privacy.Unit != unit ||
+		out.Privacy.Guarantee != "(30, 0)-DP" {
+		t.Errorf("%g and %g rows, %+v", *m.TrainRows, *m.TestRows, out.Privacy)
+	}
+	rows := ownPeople() + "north,-inf,2,2,0,red,0\nnorth,NA,7,7,0,violet,3\nnorth,7,7,7,0,,4\n"
+	clamped := trialtest.Compute(t, ownFile(t, rows), Classifier(), noisy, func(s *ClassifierSettings) {
+		s.Output, s.Invalid.Invalid, s.RowsPerPerson = "kind[green|red|blue]", method.Clamp, 9
+	})
+	if used := *clamped.Metrics.TrainRows + *clamped.Metrics.TestRows; used != 63 || *clamped.Metrics.DroppedRows != 0 {
+		t.Errorf("%g rows of 63 are used", used)
+	}
+	all := slices.Concat(out.Warnings, clamped.Warnings)
+	for _, text := range []string{
+		"10 of 60 rows are more than rows_per_person=5 of their persons (who), and were left out by a draw",
+		"computed but suspect: 1 of 63 rows have no value in an input, which counts as the low end of its range",
+		"computed but suspect: 2 of 63 rows have none of the classes or parties that are named, and count as the first one",
+	} {
+		if !slices.Contains(all, text) {
+			t.Errorf("%q is not among %q", text, all)
+		}
+	}
+	_, err := trialtest.Try(t, ownFile(t, ownPeople()), Classifier(), onOwn, func(s *ClassifierSettings) {
+		s.Person.Person = "kind"
+	})
+	trialtest.Refuses(t, err, `the column "kind" is to be two things at once`)
+	federated := trialtest.Compute(t, ownFile(t, ownPeople()), Federated(), func(s *FederatedSettings) {
+		s.Dataset, s.Inputs, s.Output, s.Party, s.N, s.Layers = "csv:rows.csv", "a+b+c", "kind", "site", 2, 2
+		s.Low, s.High = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
+		s.Person = method.Person{Person: "who", RowsPerPerson: 5}
+	})
+	if !strings.Contains(strings.Join(federated.Privacy.Notes, "\n"), "a person may have rows with several parties") ||
+		*federated.Metrics.TrainRows != 40 {
+		t.Errorf("%+v", federated.Privacy)
+	}
+}
+
 // A setting has no effect exactly where its declaration states it.
 func TestWhereSettingsOfOwnDataApply(t *testing.T) {
-	o := ownFile(t, ownRows())
+	o := ownFile(t, ownPeople()+"north,,3,3,0,red,3\n")
 	noise := func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, 20 }
 	digits := func(s *ClassifierSettings) {
 		s.N, s.Layers, s.Branches, s.Score.Score = 4, 2, machines(3), false
@@ -197,7 +253,11 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 	inert.Conditions[ClassifierSettings, TrialMetrics]{
 		Of: Classifier(),
 		Bases: map[string]func(*ClassifierSettings){
-			"own":               onOwn,
+			"own": onOwn,
+			"own, persons": func(s *ClassifierSettings) {
+				onOwn(s)
+				s.Person = method.Person{Person: "who", RowsPerPerson: 4}
+			},
 			"own, with noise":   func(s *ClassifierSettings) { onOwn(s); noise(s) },
 			"digits, noise":     func(s *ClassifierSettings) { digits(s); noise(s) },
 			"digits, no number": digits,
@@ -210,6 +270,8 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 			}
 			return append(all, inert.Values(&s.Delta, .2), inert.Values(&s.D, .5),
 				inert.Values(&s.Inputs, "a+b", "b+c"), inert.Values(&s.Output, "other"), inert.Values(&s.Holdout, .5),
+				inert.Values(&s.Person.Person, "who", method.NoColumn), inert.Values(&s.RowsPerPerson, 3),
+				inert.Values(&s.Invalid.Invalid, method.Clamp),
 				inert.Values(&s.Low, experiment.SeveralOf[method.None](-5)),
 				inert.Values(&s.High, experiment.SeveralOf[method.None](30)))
 		},

@@ -99,11 +99,12 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	if err != nil {
 		return nil, err
 	}
-	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes)}
+	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes), People: r.People}
 	spending := experiment.Spending{
-		Dataset: s.Dataset, Epsilon: rowEpsilon(&s.Budget, p), Size: r.size(),
+		Dataset: s.Dataset, Epsilon: s.unitEpsilon(&s.Budget, p), Size: r.size(),
+		Publishes: []string{experiment.UnitOutput},
 		// An entry moves by at most its whole range, which is 1/d times the change that the noise is for.
-		Losses: []experiment.Loss{{Law: "laplace", Size: s.Epsilon / s.D, Times: p}},
+		Losses: []experiment.Loss{{Law: "laplace", Size: s.Epsilon / s.D, Times: s.Rows() * p}},
 	}
 	return data.Plan(experiment.UnitInputs, spending,
 		(&publication{s, t, r, ranges, noise}).publish), nil
@@ -183,7 +184,7 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	if err != nil {
 		return nil, err
 	}
-	privacy := guarantee(&p.Budget, columns)
+	privacy := p.guarantee(&p.Budget, columns)
 	privacy.Publish()
 	privacy.Notes = append(privacy.Notes, release.ExactNoise,
 		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+

@@ -51,11 +51,17 @@ func publishing(changes ...func(*Publishing)) *Publishing {
 // planOf plans a release of rows.
 func planOf(t *testing.T, rows string, s *Publishing) (*release.Plan, error) {
 	t.Helper()
+	return s.Plan(t.Context(), trialtest.New(t, trialtest.Options{File: write(t, rows)}))
+}
+
+// write writes rows to a file.
+func write(t *testing.T, rows string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return s.Plan(t.Context(), trialtest.New(t, trialtest.Options{File: path}))
+	return path
 }
 
 // released releases rows, with the noise of a seed, and returns the query without noise.
@@ -90,6 +96,7 @@ func TestSpending(t *testing.T) {
 		output[i] = float64(3 + 4*(i%2))
 	}
 	if s.Epsilon != 16 || s.Delta != 0 || s.Rows != 24 || fmt.Sprint(s.Units) != "[inputs]" ||
+		fmt.Sprint(s.Publishes) != "[output]" ||
 		s.Data != dataset.Canonical(plan.Private, output) || s.Row != "" ||
 		!slices.Equal(s.Losses, []experiment.Loss{{Law: "laplace", Size: 8, Times: 2}}) {
 		t.Errorf("%+v", s)

@@ -25,6 +25,7 @@ type Rows struct {
 	Output  string   // the column that has them
 	Parties []int    // N, numbers of parties; nil where there is one
 	Holders []string // names of parties
+	Unnamed int      // classes and parties that count as the first one
 }
 
 // load reads the rows of a data set. party is the column with the holder of a row, "" for none.
@@ -34,13 +35,34 @@ func (d *Table) load(t *experiment.Trial, dataset, party string) (*Rows, error) 
 		return nil, err
 	}
 	r := &Rows{Data: read, Output: read.Column(d.Output)}
-	if r.Labels, r.Classes, err = read.Labels(d.Output); err != nil {
+	if r.Labels, r.Classes, err = r.named(d.Output); err != nil {
 		return nil, err
 	}
 	if party != "" {
-		r.Parties, r.Holders, err = read.Labels(party)
+		r.Parties, r.Holders, err = r.named(party)
 	}
 	return r, err
+}
+
+// named returns the classes of a column, or its parties. A row with none of those that are named counts as one of the
+// first.
+func (r *Rows) named(column string) (labels []int, names []string, err error) {
+	if labels, names, err = r.Data.Labels(column); err != nil {
+		return nil, nil, err
+	}
+	none := 0
+	for i, l := range labels {
+		if l < 0 {
+			labels[i] = 0
+			none++
+		}
+	}
+	r.Unnamed += none
+	if none > 0 && !r.Public(column) {
+		return nil, nil, fmt.Errorf("%d of %d rows have no value of %q: name its values, %[3]s[A|B|C], and such a row counts "+
+			"as one of the first; or leave it out, invalid=refuse", none, len(labels), column)
+	}
+	return labels, names, nil
 }
 
 // checkDirections refuses more directions than the rows have inputs.
@@ -90,13 +112,15 @@ func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
 }
 
 // split divides the rows of each class: the share holdout is for testing, and at least one row for
-// either. Both lists are in increasing order.
+// either. Both lists are in increasing order. Rows of a person stay together.
 func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
 	if len(r.Classes) < 2 {
 		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
 			r.Classes[0])
 	}
-	for c, rows := range groups(r.all(), r.Labels, len(r.Classes)) {
+	all := groups(r.all(), r.Labels, len(r.Classes))
+	tests := make([]int, len(all))
+	for c, rows := range all {
 		if len(rows) == 0 {
 			return nil, nil, fmt.Errorf("class %q has no row: leave it out of the levels of the output", r.Classes[c])
 		}
@@ -104,9 +128,14 @@ func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err er
 			return nil, nil, fmt.Errorf("class %q has one row, which cannot be both trained on and tested: leave the class "+
 				"out, or give more rows of it", r.Classes[c])
 		}
-		tests := max(1, min(len(rows)-1, int(math.Round(holdout*float64(len(rows))))))
+		tests[c] = max(1, min(len(rows)-1, int(math.Round(holdout*float64(len(rows))))))
+	}
+	if r.People != nil {
+		return r.splitPeople(tests, rng)
+	}
+	for c, rows := range all {
 		for k, at := range rng.Perm(len(rows)) {
-			if k < tests {
+			if k < tests[c] {
 				test = append(test, rows[at])
 			} else {
 				train = append(train, rows[at])
@@ -121,6 +150,7 @@ func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err er
 // Judged are rows in [0, 1], split for judging.
 type Judged struct {
 	*Rows
+	table   *Table
 	Budget  *wide.Budget
 	Ranges  *wide.Ranges
 	Train   []wide.Source // one for each class
@@ -152,7 +182,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 		return nil, err
 	}
 	x, outside := scaled(r.X, ranges)
-	out := &Judged{Rows: r, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0), Trained: len(train),
+	out := &Judged{Rows: r, table: d, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0), Trained: len(train),
 		Test: learn.SelectRows(x, test), Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
 	for _, i := range test {
 		out.Tested = append(out.Tested, r.Labels[i])
@@ -195,6 +225,16 @@ func (r *Rows) sources(x *mat.Dense, rows []int, party int) (out []wide.Source) 
 		}
 	}
 	return out
+}
+
+// Incomplete returns the number of rows with an input that has no value.
+func (r *Rows) Incomplete() (n int) {
+	for i := range r.X.RawMatrix().Rows {
+		if slices.ContainsFunc(r.X.RawRowView(i), math.IsNaN) {
+			n++
+		}
+	}
+	return n
 }
 
 // scaled returns rows in [0, 1], and the number of values beyond their range.

@@ -2,6 +2,7 @@ package own
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 
@@ -36,11 +37,18 @@ type Table struct {
 	// share of the rows of each class that are tested and not trained on; a release takes
 	// all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
+
+	method.Person  `when:"person: dataset is not mnist" also:"person: of all their inputs; classes are public"`
+	method.Invalid `when:"invalid: dataset is not mnist" also:"invalid: it counts as the low end, as the first class"`
 }
 
 // Spec returns the columns that are read of a data set: inputs, class, and others.
 func (d *Table) Spec(name string, others ...string) table.Spec {
-	return table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)}
+	s := d.Of(table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)})
+	if d.Clamped() {
+		s.Invalid = table.Kept
+	}
+	return s
 }
 
 // Check refuses settings that no data set of that name can have. party is the column with the
@@ -57,6 +65,10 @@ func (d *Table) Check(name, party string) error {
 	}
 	if d.Low.Is(method.Absent) != d.High.Is(method.Absent) {
 		return fmt.Errorf("low = %s and high = %s: a public range has both ends", d.Low, d.High)
+	}
+	if d.Clamped() && !d.hasRange(name) {
+		return errors.New("invalid = clamp: low and high are not given, and an invalid input counts as an end of the " +
+			"public range")
 	}
 	if d.Low.Is(method.Absent) {
 		return nil

@@ -1,5 +1,7 @@
 package wide
 
+import "math"
+
 // Ranges are the ranges that scale inputs to [0, 1].
 type Ranges struct {
 	Low, High []float64 // p; equal for an input with one value, which becomes 0
@@ -8,11 +10,14 @@ type Ranges struct {
 }
 
 // Scale scales a row to [0, 1] in place, and returns the number of its values beyond their
-// range.
+// range. A value that is missing, NaN, is the low end.
 func (r *Ranges) Scale(row []float64) (outside int) {
 	for j, v := range row {
 		if v < r.Low[j] || v > r.High[j] {
 			outside++
+		}
+		if math.IsNaN(v) {
+			v = r.Low[j]
 		}
 		row[j] = max(0, min(1, r.unit(j, max(r.Low[j], min(r.High[j], v)))))
 	}
