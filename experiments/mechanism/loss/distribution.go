@@ -18,17 +18,19 @@ type distribution struct {
 	parts []*masses
 	// unbounded bounds the probability of an unbounded loss; count is how many mechanisms are composed.
 	unbounded, count float64
-	top              int // the largest multiple of h that has a probability
+	bottom, top      int // the least and the largest multiple of h that has a probability
 }
 
 const (
 	// finest is a spacing that others are multiples or fractions of by powers of two. It is that of the library
 	// dp-accounting, so that a coarser grid gives no smaller δ.
 	finest = 1e-4
-	// largest is the number of multiples that a window may have.
+	// largest is the number of multiples that a window may have; a mechanism has at most a quarter.
 	largest = 1 << 18
 	// reach is the half of a window's width in standard deviations.
-	reach = 12
+	reach = 8
+	// negligible is the part of δ that losses beyond a window, and beyond the grid, add at most.
+	negligible = 1e-6
 )
 
 // distributions returns the privacy loss of a composition in both orders of the hypotheses, or one for both
@@ -36,7 +38,12 @@ const (
 // of the spacing are beyond integers, or it is beyond powers.
 func distributions(losses []experiment.Loss, delta float64) []*distribution {
 	losses = merged(losses)
-	z := math.Sqrt(-2*math.Log(max(delta, 1e-150))) + 8
+	var count float64
+	for _, l := range losses {
+		count += float64(l.Times)
+	}
+	// Gaussian noise is beyond z deviations with probability exp(−z²/2) at most.
+	z := math.Sqrt(-2 * (math.Log(max(delta, 1e-150)) + math.Log(negligible/count)))
 	h := spacing(losses, z)
 	var most float64 // the largest loss
 	for _, l := range losses {
@@ -83,19 +90,23 @@ func merged(losses []experiment.Loss) []experiment.Loss {
 }
 
 // spacing returns a spacing by which the variance of the loss increases by a thousandth, at most: that of a
-// mechanism by h²/4. Of few mechanisms the largest loss may decide, which increases by a spacing each, and the grid is
-// finer. It is coarser where a window would be too large.
+// mechanism by h²/4. Of few pure mechanisms the largest loss may decide, which increases by a spacing each, and the grid
+// is finer; unless Gaussian noise spreads it, of which the variance increases by a thousandth then. It is coarser where a
+// window would be too large.
 func spacing(losses []experiment.Loss, z float64) float64 {
-	var count, variance, widest float64
+	var count, variance, widest, most, spread float64
 	for _, l := range losses {
 		e, v, w := l.Size, l.Size*l.Size, 0.0
 		switch l.Law {
 		case laplace:
 			v, w = min(v, 3), min(2*e, depth)
+			most += e * float64(l.Times)
 		case exponential:
 			v, w = min(v/3, 4), min(2*e, depth)
+			most += e * float64(l.Times)
 		case gaussian:
 			w = 2 * z * e
+			spread += v
 		case subsampled:
 			v, w = min(v, l.Rate*l.Rate*math.Expm1(min(v, 700))), e*(e+2*z)
 		}
@@ -105,10 +116,10 @@ func spacing(losses []experiment.Loss, z float64) float64 {
 	}
 	s := math.Sqrt(variance)
 	h := math.Sqrt(0.004 * variance / count)
-	if count < 100 {
-		h = min(h, 0.0005*s)
+	if count < 100 && most > 0 {
+		h = min(h, max(0.0005*s, 0.002*most/count, math.Sqrt(0.004*spread/count)))
 	}
-	h = max(h, 4*reach*s/largest, widest/largest)
+	h = max(h, 2*reach*s/largest, widest/(largest/4))
 	return finest * math.Exp2(math.Floor(math.Log2(h/finest)))
 }
 
@@ -124,6 +135,7 @@ func newDistribution(losses []experiment.Loss, h, z float64, added bool) *distri
 		d.parts = append(d.parts, m)
 		d.unbounded += float64(l.Times) * m.infinite
 		d.count += float64(l.Times)
+		d.bottom += l.Times * m.at
 		d.top += l.Times * (m.at + len(m.log) - 1)
 	}
 	return d
@@ -210,16 +222,17 @@ func (d *distribution) curve(delta float64) curve {
 	if !(theta > 0 && math.Abs(mean) < math.MaxInt32*d.h*1e6 && theta*half < math.MaxFloat64) {
 		return curve{h: d.h} // beyond double precision: no bound
 	}
-	n := 1 << bits.Len(uint(min(max(2*half/d.h, 62), largest-1)))
+	width := min(2*half/d.h, float64(d.top)-float64(d.bottom))
+	n := 1 << bits.Len(uint(min(max(width, 62), largest-1)))
 	var first, last int
 	var outside float64 // probability above the window
 	for ; ; n *= 2 {
 		first = int(mean/d.h) - n/2
 		last, outside = min(first+n-1, d.top), 0
 		if last < d.top {
-			outside = d.tail(theta, s, float64(last)*d.h)
+			outside = d.tail(theta, s, float64(last)*d.h, negligible*delta)
 		}
-		if outside <= 1e-6*delta || n >= largest {
+		if outside <= negligible*delta || n >= largest {
 			break
 		}
 	}
@@ -232,7 +245,6 @@ func (d *distribution) curve(delta float64) curve {
 	sequence, coefficients := make([]float64, n), make([]complex128, n/2+1)
 	eta := 4e-15 * math.Log2(float64(n)) // of a transform, relative, in the Euclidean norm
 	wrong := eta
-	offset := 0
 	for _, m := range d.parts {
 		clear(sequence)
 		logSum, _, _ := m.tilted(theta * d.h)
@@ -248,7 +260,6 @@ func (d *distribution) curve(delta float64) curve {
 			product[i] *= power(c, m.times)
 		}
 		wrong += float64(m.times) * (eta + 1e-15) * math.Sqrt(norm)
-		offset += m.times * m.at
 	}
 	transform.Sequence(sequence, product)
 
@@ -261,7 +272,7 @@ func (d *distribution) curve(delta float64) curve {
 		value = shrink*kept*value + step*above
 		scale := math.Exp(k - theta*float64(first+i)*d.h)
 		out.delta[i] = slack*scale*(value+wrong) + outside + d.unbounded
-		at := (first + i - offset) % n
+		at := (first + i - d.bottom) % n
 		if at < 0 {
 			at += n
 		}
@@ -270,10 +281,10 @@ func (d *distribution) curve(delta float64) curve {
 	return out
 }
 
-// tail bounds P(L > b) by Chernoff's bound, for tilts above θ until it increases.
-func (d *distribution) tail(theta, s, b float64) float64 {
+// tail bounds P(L > b) by Chernoff's bound, for tilts above θ until it increases, or is small enough.
+func (d *distribution) tail(theta, s, b, enough float64) float64 {
 	bound := 0.0 // its logarithm
-	for more := 0.125; more < 1<<12; more *= 2 {
+	for more := 0.125; more < 1<<12 && !(math.Exp(bound) <= enough); more *= 2 {
 		tau := theta + more/s
 		k, _, _ := d.tilted(tau)
 		if !(k-tau*b < bound) {
@@ -300,7 +311,7 @@ func power(c complex128, n int) complex128 {
 // linear in e^ε.
 func (c curve) epsilon(delta float64) float64 {
 	for i, value := range c.delta {
-		if value > delta {
+		if !(value <= delta) {
 			continue
 		}
 		at := float64(c.at+i) * c.h

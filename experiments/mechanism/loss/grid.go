@@ -85,14 +85,24 @@ func pureMasses(l experiment.Loss, h float64) *masses {
 	return m.finish()
 }
 
-// panel is the widest interval, in standard deviations of the noise, on which a density is integrated at
-// once: with eight nodes, to 1e-12 of it up to 34 deviations away.
-const panel = 1.0 / 8
+// rule is a rule of Gauss and Legendre on [0, 1].
+type rule struct {
+	widest         float64 // the interval, in standard deviations of the noise
+	nodes, weights []float64
+}
 
-var nodes, weights = func() (x, w []float64) {
-	x, w = make([]float64, 8), make([]float64, 8)
-	quad.Legendre{}.FixedLocations(x, w, 0, 1)
-	return x, w
+// rules integrate a density to 1e-12 of it up to 34 deviations away: with m nodes the error on an interval of width w is
+// at most (34w)²ᵐ m!⁴/((2m+1) (2m)!³) of it.
+var rules = func() (out []rule) {
+	for _, r := range []struct {
+		count  int
+		widest float64
+	}{{3, 1.0 / 320}, {5, 1.0 / 40}, {8, 1.0 / 8}} {
+		x, w := make([]float64, r.count), make([]float64, r.count)
+		quad.Legendre{}.FixedLocations(x, w, 0, 1)
+		out = append(out, rule{r.widest, x, w})
+	}
+	return out
 }()
 
 // gaussianMasses returns the loss of Gaussian noise on a query that moves by μ with probability q, and else does not:
@@ -151,13 +161,18 @@ func gaussianMasses(l experiment.Loss, added bool, h, z float64) *masses {
 		if j-m.at+2 >= len(m.log) {
 			to = high
 		}
-		parts := math.Ceil((to - from) / panel)
+		at := 0
+		for at < len(rules)-1 && to-from > rules[at].widest {
+			at++
+		}
+		rule := rules[at]
+		parts := math.Ceil((to - from) / rule.widest)
 		width := (to - from) / parts
 		var lower, upper float64
 		for k := 0.0; k < parts; k++ {
-			for i, node := range nodes {
+			for i, node := range rule.nodes {
 				x := from + (k+node)*width
-				p := weights[i] * width * density(x)
+				p := rule.weights[i] * width * density(x)
 				share := upperShare(loss(x)-a, h)
 				lower += p * (1 - share)
 				upper += p * share
