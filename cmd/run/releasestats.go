@@ -80,6 +80,9 @@ docs/releases.md.`,
 			if err := a.checkRelease(e, params, o); err != nil {
 				return err
 			}
+			if err := forRelease.check(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := forRelease.into(a, &o, e, params); err != nil {
 				return err
 			}
