@@ -210,7 +210,7 @@ func leftOf(r *budget.Report) string {
 		budget.ShownDown(r.Left.Mu))
 }
 
-// publicParts tells which parts of rows releases have published.
+// publicParts names the parts of rows that releases have published.
 func publicParts(r *budget.Report) string {
 	return strings.Join(r.Published, " and ") + " published"
 }

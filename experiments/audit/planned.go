@@ -235,9 +235,9 @@ func (p *planned) worstRow(ctx context.Context, low, high []float64, round func(
 	return pairs[0], spending, nil
 }
 
-// worstRows is [planned.worstRow] of the first so many rows, those of one person: all of them are
-// replaced by equal rows, which move sums the farthest. Of a person there is a second pair, who has so
-// many rows or none.
+// worstRows is [planned.worstRow] of the first count rows, those of one person: all of them are
+// replaced by equal rows, which move sums the farthest. Of a person there is a second pair, who has
+// count rows or none.
 func (p *planned) worstRows(ctx context.Context, count int, low, high []float64, round func([]float64) []float64) (
 	pairs []Pair, spending experiment.Spending, err error) {
 	rows, spending, err := p.rows(ctx)

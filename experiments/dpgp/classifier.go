@@ -35,7 +35,7 @@ func newClassifier(t *experiment.Trial, s *ClassificationSettings) (*classifier,
 }
 
 // calibrateClassifier calibrates the noise for a model whose kernel vectors have squared
-// norms up to kk, and for a protected unit of so many rows: the sensitivity of a row counts once for
+// norms up to kk, and for a protected unit of unit rows: the sensitivity of a row counts once for
 // each of them ([sparse.Model.Calibrate]).
 func calibrateClassifier(
 	t *experiment.Trial, s *ClassificationSettings, m *sparse.Model, kk float64, unit int,

@@ -51,8 +51,8 @@ func (r ZCDP) epsilon(l float64) float64 {
 	return max(0, first+second-third+rounding)
 }
 
-// conversionRounding is sixteen times the unit roundoff: twice what the operations
-// and logarithms of a conversion lose of the sum of their magnitudes.
+// conversionRounding is sixteen times the unit roundoff: twice the most that the
+// operations and logarithms of a conversion lose of the sum of their magnitudes.
 const conversionRounding = 0x1p-49
 
 // lastFloat returns the last positive number of which holds is true, which is so up to some

@@ -216,7 +216,7 @@ func (s Splits) Split(t *experiment.Trial, repeat, rows int, people *table.Peopl
 	return folds[0].Train, folds[0].Test, nil
 }
 
-// Folds makes folds of whole persons: split makes folds of so many of them, numbered in the order of
+// Folds makes folds of whole persons: split makes folds of n of them, numbered in the order of
 // their first rows. Where rows have no persons, it makes folds of the rows.
 func Folds(people *table.People, rows int, split func(n int) ([]learn.Fold, error)) ([]learn.Fold, error) {
 	if people == nil {

@@ -71,7 +71,7 @@ type Person struct {
 	// one person, whom the guarantee then protects with all of them; none: it protects a single row. Every
 	// row needs a value. How many persons there are is public
 	Person string `name:"person" default:"none" later:"yes"`
-	// most rows of a person that are used; of a person with more, so many are drawn before anything is
+	// most rows of a person that are used; of a person with more, this number is drawn before anything is
 	// computed, anew for each trial and each release. It is public, and the noise grows with it
 	RowsPerPerson int `name:"rows_per_person" default:"1" min:"1" max:"1000000" later:"yes" when:"person is not none"`
 }

@@ -41,7 +41,7 @@ func TestLargestMove(t *testing.T) {
 	for name, p := range problems(rng) {
 		_, n := p.q.Dims()
 		if p.q.RawMatrix().Rows > 50 {
-			continue // exact sums of so many take long
+			continue // exact sums of more take long
 		}
 		t.Run(name, func(t *testing.T) {
 			var units [][]int

@@ -22,7 +22,7 @@ type settings struct {
 	// simulated, 1024 numbers of a normal distribution, or your own data: csv:PATH, comma-separated values
 	// with a header, parquet:PATH or npy:PATH
 	Dataset string `name:"dataset" default:"simulated"`
-	// names of the columns, joined by + or commas; they are protected. A category has its levels beside it,
+	// names of the columns, joined by + or commas; they are protected. The levels of a category follow its name,
 	// colour[red|green], each of which counts as a column of 0 and 1
 	Columns string `name:"columns" default:"x" when:"dataset is not simulated"`
 	// privacy parameter of all statistics together

@@ -155,7 +155,7 @@ func TestComposition(t *testing.T) {
 	}
 }
 
-// A delta leaves more to each of many queries, and the composed loss is what is stated.
+// A delta leaves more to each of many queries, and the composed loss is the stated one.
 func TestTightComposition(t *testing.T) {
 	p := problemOf(t, "a,b\n1,2\n3,4\n", settingsWith(func(s *settings) { s.Columns, s.Delta = "a+b", 1e-6 }))
 	composed, err := loss.Epsilon(p.losses, p.Delta)

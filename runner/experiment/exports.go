@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Exports is the register of the exports of data, which the operator keeps. Noise that follows
 // from its secret is the same whenever an export is repeated, so that nothing averages away; and
-// from what it holds it can be computed how much several exports disclose together.
+// its entries determine how much several exports disclose together.
 type Exports interface {
 	// Secret returns 32 bytes, a pseudo-random function of the text under the key of the
 	// register: without the key they cannot be told from random ones.

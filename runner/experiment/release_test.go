@@ -21,8 +21,8 @@ func TestRefutedClaim(t *testing.T) {
 	}
 }
 
-// A trial shows what its mechanism would give, never a guarantee; a release the other way
-// round. A record of an early version, with a guarantee in words, is read as a trial's.
+// A trial states the simulated guarantee of its mechanism and never a real one; a release, only a real
+// one. A record of an early version, with a guarantee in words, is read as a trial's.
 func TestGuaranteeOfRecords(t *testing.T) {
 	simulated := &experiment.Simulated{Epsilon: 1, Delta: 1e-6, Unit: "one row", Neighbours: "substitute"}
 	const ofSeed, bound = "no guarantee: seeded noise protects nobody", "(1, 1e-06)-DP"

@@ -19,7 +19,7 @@ const digestMember = "digest"
 // that the record is that of a certain trial; see [Record.Identity].
 //
 // Records of early versions have the guarantee of the mechanism that a trial simulated as
-// their own; it is read as what it is, see [experiment.Privacy.Judged].
+// their own; it is read as a simulated one, see [experiment.Privacy.Judged].
 //
 // An unsealed record has no digest. Unknown names are refused there, because a damaged
 // name may be among them.

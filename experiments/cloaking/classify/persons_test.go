@@ -12,7 +12,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// visits are the settings for [cloaktest.Visits], with at most so many rows of a person; none where it is 0.
+// visits are the settings for [cloaktest.Visits], with at most that number of rows of a person, or, where it is 0,
+// without persons.
 func visits(most int) func(*classificationSettings) {
 	return func(s *classificationSettings) {
 		s.Dataset, s.Inputs, s.Output = "csv:my.csv", "x", "class[no|yes]"

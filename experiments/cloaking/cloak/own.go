@@ -60,7 +60,7 @@ func (o *OwnData) Protected(output, outputs string) string {
 	return fmt.Sprintf("%s: %s; inputs and which person has which row are public", o.Whom(), outputs)
 }
 
-// Notes explain to the readers of a release which part of the rows is public, and what became of invalid outputs.
+// Notes explain to the readers of a release which part of the rows is public, and how invalid outputs were counted.
 func (o *OwnData) Notes(invalid string) []string {
 	out := []string{"which rows have a value of the output is taken as public; rows without one had no part in it"}
 	if o.Clamped() {

@@ -15,7 +15,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// visits are the settings for [cloaktest.Visits], with at most so many rows of a person; none where it is 0.
+// visits are the settings for [cloaktest.Visits], with at most that number of rows of a person, or, where it is 0,
+// without persons.
 func visits(most int) func(*regressionSettings) {
 	return func(s *regressionSettings) {
 		ownFile("x", "y", 0, 50)(s)
@@ -40,7 +41,7 @@ func TestNoiseOfPersons(t *testing.T) {
 }
 
 // Trials have the noise that a release for persons has: more than for one output, as much for one row of each, and less
-// than for so many rows alone.
+// than for five equal rows.
 func TestJudgedPersons(t *testing.T) {
 	o := trialtest.Options{File: cloaktest.Visits(t, "11", "no")}
 	noise := func(most int) float64 {

@@ -65,7 +65,7 @@ func (s *regressionSettings) checkFolds(rows int, names []string) error {
 	return s.checkSizes(rows, (rows+folds-1)/folds, rows/folds, names)
 }
 
-// checkSizes refuses what folds of rows, of which the largest and the smallest have so many for testing, cannot have.
+// checkSizes refuses settings that the folds do not allow: largest and smallest are their numbers of test rows.
 func (s *regressionSettings) checkSizes(rows, largest, smallest int, names []string) error {
 	if largest > cloak.MaxPoints {
 		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use "+

@@ -130,8 +130,8 @@ func (p *People) Groups() [][]int {
 	return groups
 }
 
-// Slots returns P·m, the public number of places for rows of so many columns, or an error where there
-// are too many to compute with. It depends on public numbers alone.
+// Slots returns P·m, the public number of places for rows with that number of columns, or an error where
+// there are too many to compute with. It depends on public numbers alone.
 func (p *People) Slots(columns int) (int, error) {
 	if p.Count > MaxValues/columns/p.PerPerson {
 		return 0, fmt.Errorf("rows_per_person = %d: the places for that many rows of each of %d persons, with %d columns, "+

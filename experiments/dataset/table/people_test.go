@@ -21,7 +21,7 @@ func loadPeople(path, dataset string, s Spec, seed uint64) (*Data, error) {
 	})
 }
 
-// Equal numbers, dates and texts name one person, whatever form they have.
+// Equal numbers, dates and texts name one person, in every form.
 func TestPersons(t *testing.T) {
 	const ids = "7,7.0,+007,7e0,8,-0,0,Ann,\"ann\",Ann ,9007199254740993,9007199254740992,2020-01-31," +
 		"2020-01-31 00:00:00,1e999,1_000,-9007199254740993"

@@ -80,8 +80,8 @@ func ReadWhole(name, path, column string, hash func(string) uint64, person func(
 	return w, nil
 }
 
-// estimateAt returns about how many rows the data have. A text is read for it, so that what reads
-// the rows opens it anew.
+// estimateAt returns about how many rows the data have. A text is read for it, so that the
+// reader of the rows opens it anew.
 func estimateAt(name, path string) (int, error) {
 	r, err := open(name, path)
 	if err != nil {

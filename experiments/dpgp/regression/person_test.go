@@ -18,7 +18,7 @@ func personal(s *Settings) { s.Person.Person, s.RowsPerPerson = "id", 2 }
 
 func clamped(s *Settings) { s.Invalid.Invalid = method.Clamp }
 
-// The places of a release are as many whatever rows persons have and whichever are invalid; the noise
+// The number of places of a release depends on neither the rows of persons nor invalid ones; the noise
 // of a person's two rows is twice that of one.
 func TestPlaces(t *testing.T) {
 	const persons = "id,a,y\nb,1,1\na,1,1\na,2,1\na,3,0\nc,4,\n"

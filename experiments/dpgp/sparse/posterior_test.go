@@ -15,7 +15,7 @@ import (
 
 // A λ that the noise exceeds is raised until the least eigenvalue of the update is that of Eq. (10);
 // others stay. For two inducing inputs at a distance of one lengthscale K has 1.01 on its diagonal, a
-// jitter included, and exp(−1/2) beside it.
+// jitter included, and exp(−1/2) elsewhere.
 func TestRaisedLambda(t *testing.T) {
 	opened, err := engine.Opener("cpu", "float64", 1)
 	if err != nil {

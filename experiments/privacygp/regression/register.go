@@ -28,7 +28,7 @@ import (
 // registeredFormat is the version of [registered].
 const registeredFormat = "privkern/privacygp-export/1"
 
-// registered is an export as its register keeps it: the law of what it hands over, of N rows
+// registered is an export as its register keeps it: the law of its obfuscated outputs, of N rows
 // with D inputs, and no output. Inputs are in the order of their names.
 type registered struct {
 	Format string `json:"format"`
@@ -102,8 +102,8 @@ func (k keystream) Uint64() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// digest returns the keyed digest of all that the obfuscated outputs are computed from. What has no
-// part in them, such as the mean, is left out, because it would change the noise.
+// digest returns the keyed digest of all that the obfuscated outputs are computed from. Values without
+// a part in them, such as the mean, are left out, because it would change the noise.
 func (p *prepared) digest(register experiment.Exports, grid float64) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("privkern/privacygp export 1\n")
@@ -222,8 +222,8 @@ func picked[T any](of []T, order []int) []T {
 	return out
 }
 
-// smallestNoise is the least variance of the noise in a direction, over τ², that is not left out
-// of the factor. What is left out makes the noise weaker, and the bound safe.
+// smallestNoise is the least variance of the noise in a direction, over τ², that is kept in
+// the factor. Leaving out the others makes the noise weaker, and the bound safe.
 const smallestNoise = 1e-9
 
 // factorise sets the factor of the noise covariance sigma (N×N, in units of the prior variance).

@@ -29,7 +29,7 @@ import (
 // M ⪰ G, the matrix of inner products of Eq. (13) at the stacked inputs, by the Schur complement of the
 // positive definite K − H in [K − H, K_·X; K_X·, M].
 //
-// Each condition is checked under the prior of its own export. What is unknown is assumed in every
+// Each condition is checked under the prior of its own export. Unknown facts are assumed in every
 // way, and the least variance counts:
 //
 //   - rows at one place whose outputs differ between exports are one observation that was
@@ -67,7 +67,7 @@ func (e *shortfallError) Error() string {
 		"is asked for by %s: %s; %s", whose, e.text, e.advice)
 }
 
-// together puts exports together, and returns a sentence for the operator on what they keep. It refuses
+// together puts exports together, and returns a sentence for the operator on the variance that they keep. It refuses
 // the last one, that of p, where some condition would hold no longer.
 func (p *prepared) together(ctx context.Context, all []*registered) (string, error) {
 	if len(all) == 1 {
@@ -135,7 +135,7 @@ func (r *registered) times(multiple float64) *registered {
 	return &out
 }
 
-// keptBy returns what each of the exports keeps from whoever has all of them, or a [shortfallError].
+// keptBy returns the variances that each of the exports keeps from a reader of all of them, or a [shortfallError].
 func keptBy(ctx context.Context, e *engine.Engine, all []*registered) ([]keptVariance, error) {
 	out := make([]keptVariance, len(all))
 	for j, r := range all {

@@ -307,7 +307,7 @@ func TestExportBelowTheTolerance(t *testing.T) {
 	}
 }
 
-// Exports of other rows are stacked; what cannot be known counts in the way that keeps less.
+// Exports of other rows are stacked; unknown facts count in the way that keeps less.
 func TestWhatIsPutTogether(t *testing.T) {
 	line := func(n int, from float64) *registered { // rows at from, from + 1 and so on, with the noise 2
 		r := &registered{Format: registeredFormat, Output: "y", Inputs: []string{"x"},
@@ -465,7 +465,7 @@ func TestUniformNoiseTogether(t *testing.T) {
 	}
 }
 
-// What the register has is read as it was written, and refused where it is not whole.
+// Entries of the register are read as they were written, and refused where they are not whole.
 func TestDamagedRegister(t *testing.T) {
 	register := &trialtest.Exports{Key: "one"}
 	path := wave(t, 16)
