@@ -67,8 +67,10 @@ of 1/n and more is refused for n rows, unless --allow-large-delta is given.
 With --export FILE the trial writes results that may be handed over although no
 (epsilon, delta) holds for them, such as data with privacy-aware noise or compressed features:
 FILE and FILE.json, in the formats of a release. The guarantee in FILE.json is
-empty, and the notes give the reason. An export books no budget. No seed has a part in
-what is random in it, because who knows a seed can take the noise off again.
+empty, and the notes give the reason. An export books no budget; obfuscated data, which
+have the inputs of all rows as they are, are refused where releases of the same people
+protect them, and such releases afterwards. No seed has a part in what is random in an
+export, because who knows a seed can take the noise off again.
 
 The noise of obfuscated data would average away over several exports. It follows
 from a secret of the budget ledger, the rows and its covariance: repeated, an export

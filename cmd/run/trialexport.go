@@ -85,16 +85,18 @@ func (f *releaseFlags) register(a *app, o *trialOptions) error {
 // register is a ledger as the register of the exports of a job.
 type register struct {
 	*budget.Ledger
-	folders map[string]string
-	entered bool
-	refused error
+	experiment string
+	folders    map[string]string
+	entered    bool
+	refused    error
 }
 
 // Register implements [experiment.Exports].
-func (r *register) Register(dataset string, add func([]json.RawMessage) (json.RawMessage, error)) error {
-	data, err := budget.DataOf(dataset, r.folders[dataset], "")
+func (r *register) Register(s experiment.Spending, add func([]json.RawMessage) (json.RawMessage, error)) error {
+	s.Experiment = r.experiment
+	data, err := budget.DataOf(s.Dataset, r.folders[s.Dataset], "")
 	if err == nil {
-		err = r.Ledger.Register(data, add)
+		err = r.Ledger.Register(s, data, add)
 	}
 	r.entered, r.refused = err == nil, err
 	return err
@@ -105,7 +107,7 @@ func (a *app) export(
 	ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions,
 ) (*record.Record, error) {
 	watched := progress.Watch(a.progressOptions(), e.Name)
-	kept := &register{Ledger: o.ledger, folders: job.Folders}
+	kept := &register{Ledger: o.ledger, experiment: e.Name, folders: job.Folders}
 	var exports experiment.Exports
 	if o.ledger != nil {
 		exports = kept

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"privkern/runner/experiment"
 )
 
 // Secret returns 32 bytes that follow from the ledger's key and a text, for the noise of exports and
@@ -19,15 +21,23 @@ func (l *Ledger) Secret(text []byte) ([]byte, error) {
 
 // Register adds an export of data to those of the same people. The function gets the earlier ones,
 // and returns the value that is kept of this one, nil for none, or a refusal; then nothing is
-// written. The ledger is locked meanwhile, so that two exports at once know of each other.
-func (l *Ledger) Register(d Data, add func(earlier []json.RawMessage) (json.RawMessage, error)) error {
+// written. The ledger is locked meanwhile, so that two exports at once know of each other. The parts
+// of the data that the export publishes as they are end the accounts that protect them, as those of
+// a release; a *[PublishedError] refuses it where these have spent.
+func (l *Ledger) Register(
+	spending experiment.Spending, d Data, add func(earlier []json.RawMessage) (json.RawMessage, error),
+) error {
 	return l.identify(d, func(s *State, d *seen) error {
-		sources, err := s.find(d, nil, Request{}, l.now().UTC().Format(time.RFC3339))
+		time := l.now().UTC().Format(time.RFC3339)
+		sources, err := s.find(d, nil, Request{}, time)
 		if err != nil {
 			return err
 		}
 		var earlier []json.RawMessage
 		for _, source := range sources { // of which some may have the same exports
+			if err := s.checkPublished(source.Source, spending); err != nil {
+				return err
+			}
 			for _, old := range source.Exports {
 				if !slices.ContainsFunc(earlier, func(e json.RawMessage) bool { return bytes.Equal(e, old) }) {
 					earlier = append(earlier, old)
@@ -42,6 +52,7 @@ func (l *Ledger) Register(d Data, add func(earlier []json.RawMessage) (json.RawM
 			if source.learn(d); entry != nil {
 				source.Exports = append(source.Exports, entry)
 			}
+			s.publish(source.Source, spending, time)
 		}
 		return nil
 	})

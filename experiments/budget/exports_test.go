@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"privkern/experiments/budget"
+	"privkern/runner/experiment"
 )
 
 // table writes a table of n rows, from a number on, and returns it as data.
@@ -33,7 +34,7 @@ func table(t *testing.T, name string, from, n int) budget.Data {
 
 // numbered registers an export that says how many there were before it.
 func numbered(l *budget.Ledger, d budget.Data) (before int, err error) {
-	err = l.Register(d, func(earlier []json.RawMessage) (json.RawMessage, error) {
+	err = l.Register(experiment.Spending{}, d, func(earlier []json.RawMessage) (json.RawMessage, error) {
 		before = len(earlier)
 		return json.Marshal(map[string]int{"before": before})
 	})
@@ -79,7 +80,7 @@ func TestRegister(t *testing.T) {
 	// A refusal and a repetition leave the ledger as it is.
 	refusal := errors.New("too much")
 	for _, want := range []error{refusal, nil} {
-		err := l.Register(d, func(earlier []json.RawMessage) (json.RawMessage, error) {
+		err := l.Register(experiment.Spending{}, d, func(earlier []json.RawMessage) (json.RawMessage, error) {
 			if len(earlier) != together+1 {
 				t.Errorf("%d exports", len(earlier))
 			}

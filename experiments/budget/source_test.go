@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -373,6 +374,39 @@ func TestPublished(t *testing.T) {
 	want := map[string]bool{"row": true, "inputs": true, "output": false, "person": false}
 	if !maps.Equal(infinite, want) {
 		t.Errorf("%v", infinite)
+	}
+}
+
+// An export publishes as a release does: it is refused where the inputs have spent, and ends their
+// accounts otherwise.
+func TestExportsPublish(t *testing.T) {
+	row := spend(0.5, 0, 0)
+	row.Units = experiment.UnitsOfARow()
+	export := experiment.Spending{Experiment: "x", Rows: 100, Publishes: []string{experiment.UnitInputs}}
+	for _, exportFirst := range []bool{true, false} {
+		l := limited(t, 10)
+		var registered bool
+		register := func() error {
+			return l.Register(export, Data{place: row.Data}, func([]json.RawMessage) (json.RawMessage, error) {
+				registered = true
+				return json.RawMessage("{}"), nil
+			})
+		}
+		release := func() error { return l.book(row, "") }
+		first, second := release, register
+		if exportFirst {
+			first, second = register, release
+		}
+		if err := first(); err != nil {
+			t.Fatal(err)
+		}
+		var published *PublishedError
+		if err := second(); !errors.As(err, &published) || published.Earlier != exportFirst || registered != exportFirst {
+			t.Errorf("%v, registered: %v", err, registered)
+		}
+		if err := first(); err != nil {
+			t.Errorf("it is refused when repeated: %v", err)
+		}
 	}
 }
 

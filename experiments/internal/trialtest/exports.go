@@ -4,12 +4,15 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
+
+	"privkern/runner/experiment"
 )
 
 // Exports is a register of exports in memory, of one set of data by any name.
 type Exports struct {
 	Key  string
 	List []json.RawMessage
+	Last experiment.Spending
 }
 
 // Secret implements [experiment.Exports].
@@ -20,7 +23,8 @@ func (r *Exports) Secret(text []byte) ([]byte, error) {
 }
 
 // Register implements [experiment.Exports].
-func (r *Exports) Register(_ string, add func([]json.RawMessage) (json.RawMessage, error)) error {
+func (r *Exports) Register(s experiment.Spending, add func([]json.RawMessage) (json.RawMessage, error)) error {
+	r.Last = s
 	entry, err := add(r.List)
 	if err == nil && entry != nil {
 		r.List = append(r.List, entry)

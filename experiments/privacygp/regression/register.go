@@ -130,7 +130,9 @@ func (p *prepared) register(ctx context.Context, t *experiment.Trial, grid float
 		return nil, "", err
 	}
 	var told string
-	err = t.Exports.Register(p.settings.Dataset, func(earlier []json.RawMessage) (json.RawMessage, error) {
+	n, _ := p.rows.x.Dims()
+	s := experiment.Spending{Dataset: p.settings.Dataset, Rows: n, Publishes: []string{experiment.UnitInputs}}
+	err = t.Exports.Register(s, func(earlier []json.RawMessage) (json.RawMessage, error) {
 		all := make([]*registered, len(earlier), len(earlier)+1)
 		for i, raw := range earlier {
 			if all[i], err = readRegistered(raw); err != nil {

@@ -127,6 +127,9 @@ func TestSeveralExportsTogether(t *testing.T) {
 		}
 		files = append(files, m)
 	}
+	if s := register.Last; s.Rows != 16 || !slices.Equal(s.Publishes, []string{experiment.UnitInputs}) {
+		t.Errorf("registered as %+v", s)
+	}
 	all := make([]*registered, len(register.List))
 	for i, raw := range register.List {
 		var err error
