@@ -212,6 +212,11 @@ func (a *app) release(
 // book books a release on the accounts of its data.
 func (o *trialOptions) book(s experiment.Spending, job trial.Job) ([]budget.Booking, error) {
 	data, err := budget.DataOf(s.Dataset, job.Folders[s.Dataset], s.Person)
+	if err == nil && s.Points != "" {
+		var points budget.Data
+		points, err = budget.DataOf(s.Points, job.Folders[s.Points], "")
+		data = data.At(points)
+	}
 	if err != nil {
 		return nil, err
 	}

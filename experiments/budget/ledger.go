@@ -268,7 +268,29 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 		}
 		s.publish(source.Source, spending, time)
 	}
+	if err := s.publishPoints(spending, d, time); err != nil {
+		return nil, err
+	}
 	return out, s.check()
+}
+
+// publishPoints books the inputs of the points of a release as published on every source that knows
+// them: points are public by the operator's word, which does not hold for rows that have an account.
+func (s *State) publishPoints(spending experiment.Spending, d *seen, time string) error {
+	if d.points == nil {
+		return nil
+	}
+	spending.Units, spending.Publishes = nil, []string{experiment.UnitInputs}
+	for _, source := range s.Sources {
+		if source.knows(d.points, nil) == "" {
+			continue
+		}
+		if err := s.checkPublished(source, spending); err != nil {
+			return err
+		}
+		s.publish(source, spending, time)
+	}
+	return nil
 }
 
 // accountOf returns the account of a source and a unit; where there is none, one that is not in the

@@ -53,6 +53,13 @@ type Data struct {
 	// Files are the names and paths of the tables in them; none where their form is that of a paper.
 	files  [][2]string
 	person string // the column that names persons; "" for none
+	points *Data  // published with the release; nil for none
+}
+
+// At returns the data of a release that publishes the rows of other data as its points.
+func (d Data) At(points Data) Data {
+	d.points = &points
+	return d
 }
 
 // DataOf describes the data of a name in a setting, which lie at a path. Persons are those that a
@@ -86,6 +93,7 @@ type seen struct {
 	place    string
 	sketches []*sketch.Sketch
 	persons  sketch.Tokens
+	points   *seen // published with the release; nil for none
 }
 
 // under reads the data.
@@ -98,7 +106,12 @@ func (d Data) under(key sketch.Key) (*seen, error) {
 		}
 		out.sketches, out.persons = append(out.sketches, s), out.persons.Union(persons)
 	}
-	return out, nil
+	if d.points == nil {
+		return out, nil
+	}
+	var err error
+	out.points, err = d.points.under(key)
+	return out, err
 }
 
 // The ways in which data are found, the strongest first.

@@ -377,6 +377,50 @@ func TestPublished(t *testing.T) {
 	}
 }
 
+// Points of another file are public by the operator's word, unless they are rows that have an account:
+// of the data of the release or of others, whole or in part.
+func TestPointsOfPeople(t *testing.T) {
+	folder, rows := t.TempDir(), patients(200, 1)
+	var grid [][]string
+	for i := range 60 {
+		grid = append(grid, []string{"age", fmt.Sprint(20 + i)})
+	}
+	inputs := func(rows [][]string) (out [][]string) {
+		for _, row := range rows {
+			out = append(out, row[1:4])
+		}
+		return out
+	}
+	row, kept := spend(0.5, 0, 0), spend(0.5, 0, 0)
+	row.Units = experiment.UnitsOfARow()
+	for name, c := range map[string]struct {
+		points  [][]string
+		refused bool
+	}{
+		"a copy":           {inputs(rows), true},
+		"half of the rows": {inputs(append(rows[:1:1], rows[100:]...)), true},
+		"a grid":           {grid, false},
+		"other people":     {inputs(patients(200, 2)), false},
+	} {
+		for _, own := range []bool{true, false} {
+			l := limited(t, 10)
+			protected := save(t, folder+"/protected.csv", rows, ",", "")
+			if _, err := l.Book(row, protected, Request{}); err != nil {
+				t.Fatal(err)
+			}
+			d := protected
+			if !own {
+				d = save(t, folder+"/other.csv", patients(200, 3), ",", "")
+			}
+			_, err := l.Book(kept, d.At(save(t, folder+"/points.csv", c.points, ",", "")), Request{})
+			var published *PublishedError
+			if errors.As(err, &published) != c.refused || err != nil && !c.refused {
+				t.Errorf("%s, own data %v: %v", name, own, err)
+			}
+		}
+	}
+}
+
 // An export publishes as a release does: it is refused where the inputs have spent, and ends their
 // accounts otherwise.
 func TestExportsPublish(t *testing.T) {

@@ -128,6 +128,9 @@ type Spending struct {
 	Row string
 	// Publishes names the parts of every row that leave as they are: [UnitInputs] or [UnitOutput].
 	Publishes []string
+	// Points is the name, as in the setting, of the file of public points whose inputs leave with the
+	// release; "" for none.
+	Points string
 	// Units names the units of protection that are spent: the one of the
 	// guarantee first, then the finer ones that it protects as well.
 	Units []string

@@ -88,6 +88,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
 		Dataset: s.Dataset, Person: s.Person.Column(),
 		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
+		Points: cloak.PointsFile(s.Predict),
 		Losses: c.steps.Losses(fit.first.Factor),
 		Size:   release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil

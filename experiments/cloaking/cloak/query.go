@@ -42,8 +42,8 @@ func OnlyForRelease(predict string) error {
 }
 
 // Published are the parts of the private rows that leave with the points of a release: their inputs, where it
-// predicts at these or at the rows of the very file that they are from. The points of
-// another file are public by the user's word.
+// predicts at these or at the rows of the very file that they are from. The points of another file are
+// public by the user's word, unless the budget ledger recognises their rows: see [PointsFile].
 func Published(t *experiment.Trial, data, predict string) []string {
 	if predict != AtTraining {
 		rows, err := os.Stat(t.Dataset(data))
@@ -53,6 +53,14 @@ func Published(t *experiment.Trial, data, predict string) []string {
 		}
 	}
 	return []string{experiment.UnitInputs}
+}
+
+// PointsFile is the name of the file of points; "" where a release predicts at the training inputs.
+func PointsFile(predict string) string {
+	if predict == AtTraining {
+		return ""
+	}
+	return predict
 }
 
 // Extrapolations lists the points of a file (P×d) at which a release predicts outside the range of
