@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"privkern/runner/experiment"
+	"privkern/runner/text"
 )
 
 // ErrNone is the error where there is no ledger yet: nothing has been booked.
@@ -35,11 +36,15 @@ type LimitError struct {
 // order.
 func (e *LimitError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the budget of %s does not allow this release: its limit is %s", e.Account,
+	fmt.Fprintf(&b, "the budget of %s, does not allow this release: its limit is %s", e.Account,
 		pair(Amount{Epsilon: e.Limit.Epsilon, Delta: e.Limit.Delta}))
 	at := " at the account's delta"
 	if e.Releases > 0 {
-		fmt.Fprintf(&b, ", its earlier releases (%d) have spent %s%s", e.Releases, pair(e.Spent), at)
+		have := "have"
+		if e.Releases == 1 {
+			have = "has"
+		}
+		fmt.Fprintf(&b, ", %s %s spent %s%s", text.Count(e.Releases, "earlier release"), have, pair(e.Spent), at)
 	}
 	fmt.Fprintf(&b, ", this one asks for %s", pair(e.Asked))
 	if e.Asked.Delta != 0 && e.Asked.Delta != e.Alone.Delta {
@@ -77,16 +82,7 @@ func (e *LimitError) flag() string {
 	if e.File == "" {
 		return ""
 	}
-	return " --budget-file " + quote(e.File)
-}
-
-// quote writes a word for a POSIX shell.
-func quote(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return " --budget-file " + text.Quote(e.File)
 }
 
 // pair writes (ε, δ).
@@ -102,14 +98,14 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string {
-	text := fmt.Sprintf("the budget ledger %s %s", e.Path, e.Problem)
+	message := fmt.Sprintf("the budget ledger %s %s", e.Path, e.Problem)
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		message += ": " + e.Err.Error()
 	}
 	if e.Advice != "" {
-		text += "; " + e.Advice
+		message += "; " + e.Advice
 	}
-	return text
+	return message
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
@@ -139,8 +135,12 @@ func (e *PublishedError) Error() string {
 	}
 	instead := "choose a method that protects them"
 	if e.Part == experiment.UnitInputs {
-		instead += ", or predict at public points of another file"
+		instead += ", or predict at points that are no rows of these people"
 	}
-	return fmt.Sprintf("this release publishes %s as they are, which %d earlier releases of these people protect (%s): "+
-		"their guarantee would protect nothing any more; %s", part, e.Others, e.Account, instead)
+	protect := " protect"
+	if e.Others == 1 {
+		protect = " protects"
+	}
+	return fmt.Sprintf("this release publishes %s as they are, and %s of these people%s them (%s): that guarantee would "+
+		"protect nothing any more; %s", part, text.Count(e.Others, "earlier release"), protect, e.Account, instead)
 }

@@ -72,15 +72,15 @@ func parse(raw []byte) (*State, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if !json.Valid(raw) {
-		return nil, errors.New("it is not whole JSON")
-	}
 	var head struct {
 		Schema int
 		SHA256 string
 	}
 	err := json.Unmarshal(raw, &head)
+	var syntax *json.SyntaxError
 	switch {
+	case errors.As(err, &syntax):
+		return nil, errors.New("it is not whole JSON")
 	case err != nil || head.Schema < 1:
 		return nil, errors.New("it is JSON, but no budget ledger")
 	case head.Schema > schema:

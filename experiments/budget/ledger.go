@@ -300,12 +300,23 @@ func (s *State) accountOf(source *Source, unit string, n int) *Account {
 		return a
 	}
 	a := &Account{Source: source.ID, source: source, Unit: unit, Limit: s.limit(n), Entries: []Entry{}}
+	s.inherit(a)
+	return a
+}
+
+// inherit adds the publications of parts that the account protects.
+func (s *State) inherit(a *Account) {
 	for _, part := range rowParts {
-		if b := s.account(source, part); b != nil && protects(unit, part) {
-			a.Published = append(a.Published, b.Published...)
+		b := s.account(a.source, part)
+		if b == nil || !protects(a.Unit, part) {
+			continue
+		}
+		for _, p := range b.Published {
+			if !slices.Contains(a.Published, p) {
+				a.Published = append(a.Published, p)
+			}
 		}
 	}
-	return a
 }
 
 // protects reports whether accounts of a unit protect a part of a row.

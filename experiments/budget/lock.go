@@ -19,13 +19,15 @@ func (l *Ledger) lock() (unlock func(), err error) {
 	if err := disk.MakeFolder(l.disk, filepath.Dir(l.path), 0o700); err != nil {
 		return nil, l.problem("cannot be written", err, "make its folder, or give another file with --budget-file")
 	}
-	// A file that is no ledger gets no lock file.
-	if _, _, err := l.read(); err != nil && !errors.Is(err, ErrNone) {
-		return nil, err
-	}
 	// A file of its own: the ledger is replaced, and a lock on it would stay with
 	// the old file. It is never removed.
 	path := l.path + lockSuffix
+	// A file that is no ledger gets no lock file.
+	if _, err := l.disk.Lstat(path); err != nil {
+		if _, _, err := l.read(); err != nil && !errors.Is(err, ErrNone) {
+			return nil, err
+		}
+	}
 	for deadline := time.Now().Add(l.wait); ; time.Sleep(2 * time.Millisecond) {
 		unlock, err := l.disk.LockFile(path)
 		switch {

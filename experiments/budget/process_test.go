@@ -20,7 +20,8 @@ import (
 	"privkern/tests/tier"
 )
 
-// childVar makes the test program book releases: PATH, a name, and how many.
+// childVar makes the test program book releases: PATH, a name, and how many; and perhaps a file of the
+// data and the column of persons in it.
 const childVar = "PRIVKERN_BUDGET_CHILD"
 
 func TestMain(m *testing.M) {
@@ -43,10 +44,25 @@ func child(job []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	book := func(s experiment.Spending) error { return l.book(s, "") }
+	if len(job) > 3 {
+		d, err := DataOf("csv:"+job[3], job[3], job[4])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		book = func(s experiment.Spending) error {
+			if s.Data = fresh(1).Data; job[4] != "" {
+				s.Units = append([]string{"person"}, s.Units...)
+			}
+			_, err := l.Book(s, d, Request{})
+			return err
+		}
+	}
 	for i := range n {
 		s := small(fmt.Sprint(job[1], "/", i))
 		var limit *LimitError
-		switch err := l.book(s, ""); {
+		switch err := book(s); {
 		case errors.As(err, &limit):
 			return 3
 		case err != nil:
@@ -64,10 +80,11 @@ func small(name string) (s experiment.Spending) {
 	return s
 }
 
-func start(t *testing.T, path, name string, n int) (*exec.Cmd, *bufio.Scanner) {
+func start(t *testing.T, path, name string, n int, data ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s\n%s\n%d", childVar, path, name, n))
+	job := append([]string{path, name, strconv.Itoa(n)}, data...)
+	cmd.Env = append(os.Environ(), childVar+"="+strings.Join(job, "\n"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -146,6 +163,81 @@ func TestConcurrentBookings(t *testing.T) {
 				t.Errorf("unit %s: %s was confirmed, and is not booked", a.Unit, name)
 			}
 		}
+	}
+}
+
+// Three processes release files at once of which the second overlaps both others, and one of them is
+// killed: people in two files spend no more than the limit, however the accounts were opened.
+func TestConcurrentOverlap(t *testing.T) {
+	const admitted, n = 8, 200
+	for name, c := range map[string]struct {
+		person string
+		common int // rows of a file that are in the next one, too
+	}{"rows": {"", n / 2}, "one person": {"id", 1}} {
+		t.Run(name, func(t *testing.T) {
+			l, dir, all := limited(t, admitted*8), t.TempDir(), patients(3*n, 1)
+			var wg sync.WaitGroup
+			confirmed := make([]int, 3)
+			var booked []string
+			var mu sync.Mutex
+			listen := func(i int, cmd *exec.Cmd, lines *bufio.Scanner) {
+				for lines.Scan() {
+					mu.Lock()
+					confirmed[i]++
+					booked = append(booked, lines.Text())
+					mu.Unlock()
+				}
+				_ = cmd.Wait()
+			}
+			files := make([]string, 3)
+			for i := range files {
+				from := 1 + i*(n-c.common)
+				files[i] = fmt.Sprint(dir, "/", i, ".csv")
+				save(t, files[i], append(all[:1:1], all[from:from+n]...), ",", "")
+			}
+			for i, file := range files {
+				cmd, lines := start(t, l.path, fmt.Sprint("file", i), admitted+1, file, c.person)
+				wg.Go(func() {
+					listen(i, cmd, lines)
+					if code := cmd.ProcessState.ExitCode(); code != 3 {
+						t.Errorf("process %d ends with %d, not at the limit", i, code)
+					}
+				})
+			}
+			cmd, lines := start(t, l.path, "killed", admitted+1, files[1], c.person)
+			if lines.Scan() {
+				mu.Lock()
+				confirmed[1]++
+				booked = append(booked, lines.Text())
+				mu.Unlock()
+			}
+			_ = cmd.Process.Kill()
+			listen(1, cmd, lines)
+			wg.Wait()
+			s, err := l.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			there := map[string]bool{}
+			for _, a := range s.Accounts {
+				for name := range names(t, a) {
+					there[name] = true
+				}
+				if len(a.Entries) > admitted {
+					t.Errorf("account %d has %d entries, and the limit admits %d", a.Number, len(a.Entries), admitted)
+				}
+			}
+			for _, name := range booked {
+				if !there[name] {
+					t.Errorf("%s was confirmed, and is not booked", name)
+				}
+			}
+			for i := range 2 {
+				if n := confirmed[i] + confirmed[i+1]; n > admitted {
+					t.Errorf("files %d and %d share people: %d releases, and the limit admits %d", i, i+1, n, admitted)
+				}
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -168,7 +169,7 @@ func (s *Source) keep(a *sketch.Sketch) {
 			return
 		}
 	}
-	if len(s.Sketches) == mostSketches {
+	if len(s.Sketches) >= mostSketches { // those of linked sources stay as many as they were
 		s.Sketches = slices.Delete(s.Sketches, 1, 2)
 	}
 	s.Sketches = append(s.Sketches, a)
@@ -287,10 +288,13 @@ type KnownError struct {
 }
 
 func (e *KnownError) Error() string {
-	return fmt.Sprintf("data of these people have spent before: %s know%s them, and an account %s would give them a "+
-		"fresh budget; leave --account out, or name that account; `run budget link` makes two accounts one; if these are "+
-		"other people, --new-people REASON says so, in the ledger alone", strings.Join(e.Accounts, " and "),
-		map[bool]string{true: "s"}[len(e.Accounts) == 1], e.Name)
+	know, name := " knows", "that account"
+	if len(e.Accounts) > 1 {
+		know, name = " know", "one of these accounts"
+	}
+	return fmt.Sprintf("data of these people have spent before: %s%s them, and an account %s would give them a fresh "+
+		"budget; leave --account out, or name %s; `run budget link` makes two accounts one; if these are other people, "+
+		"--new-people REASON says so, in the ledger alone", strings.Join(e.Accounts, " and "), know, e.Name, name)
 }
 
 // Request is the operator's choice of the account of a release.
@@ -308,10 +312,10 @@ func (r Request) Check() error {
 		return nil
 	}
 	if r.Account == "" {
-		return mistake("new people need an account of their own: --account NAME")
+		return mistake("--new-people: new people need an account of their own; add --account NAME")
 	}
 	if strings.TrimSpace(r.NewPeople) == "" || !printable(r.NewPeople) {
-		return mistake("the reason %q of --new-people is empty or not printable", r.NewPeople)
+		return mistake("--new-people: the reason %q is empty or not printable", r.NewPeople)
 	}
 	return nil
 }
@@ -333,6 +337,9 @@ func (s *State) find(d *seen, digests []string, r Request, time string) ([]found
 	}
 	named, err := s.named(r.Account)
 	if err != nil {
+		if strings.Trim(r.Account, "0123456789") == "" || strings.HasPrefix(r.Account, dataPrefix) {
+			_, err = s.Find(r.Account) // a new name would not look like this
+		}
 		return nil, err
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.Source == named })
@@ -415,7 +422,7 @@ func (s *State) named(word string) (*Source, error) {
 func (l *Ledger) Link(a, b string, from *Ledger) ([]*Report, error) {
 	var other *State
 	if from != nil {
-		if from.path == l.path {
+		if l.is(from) {
 			return nil, mistake("%s is this ledger; link its accounts without --from", from.path)
 		}
 		var err error
@@ -448,6 +455,13 @@ func (l *Ledger) Link(a, b string, from *Ledger) ([]*Report, error) {
 		return err
 	})
 	return reports, err
+}
+
+// is reports whether both are the same file, by any of its names.
+func (l *Ledger) is(other *Ledger) bool {
+	a, errA := l.disk.Stat(l.path)
+	b, errB := l.disk.Stat(other.path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // linked returns the source of the accounts that a word names.
@@ -514,6 +528,11 @@ func (s *State) link(a, b *Source) {
 		}
 		kept.join(moved)
 		s.Accounts = slices.DeleteFunc(s.Accounts, func(x *Account) bool { return x == moved })
+	}
+	for _, x := range s.Accounts {
+		if x.source == a {
+			s.inherit(x)
+		}
 	}
 }
 

@@ -1,13 +1,16 @@
 package budget
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	endian "encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	random "math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +19,8 @@ import (
 	"testing"
 
 	"privkern/runner/experiment"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // patients are rows of people with two measurements, an age, a sex and a group, from a seed.
@@ -142,6 +147,74 @@ func TestAccountFollowsPeople(t *testing.T) {
 	})
 }
 
+// Copies in other formats are of the same people: texts, numbers of 32 bits and truth values of a Parquet
+// file, and the numbers alone of an array.
+func TestFormats(t *testing.T) {
+	type patient struct {
+		ID     string  `parquet:"who"`
+		Age    int64   `parquet:"age"`
+		Sex    bool    `parquet:"sex"`
+		Weight float32 `parquet:"weight"`
+		Dose   float64 `parquet:"dose"`
+		Y      float32 `parquet:"y"`
+	}
+	dir, rows := t.TempDir(), patients(200, 1)
+	var table []patient
+	array := []byte("\x93NUMPY\x01\x00")
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 4), }\n", len(rows)-1)
+	array = append(endian.LittleEndian.AppendUint16(array, uint16(len(header))), header...)
+	for _, row := range rows[1:] {
+		p := patient{ID: row[0], Sex: row[2] == "yes"}
+		for i, to := range map[int]any{1: &p.Age, 3: &p.Weight, 4: &p.Dose, 5: &p.Y} {
+			if _, err := fmt.Sscan(row[i], to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		table = append(table, p)
+		for _, v := range []float32{float32(p.Age), p.Weight, float32(p.Dose), p.Y} {
+			array = endian.LittleEndian.AppendUint32(array, math.Float32bits(v))
+		}
+	}
+	var packed bytes.Buffer
+	err := errors.Join(parquet.Write(&packed, table), os.WriteFile(dir+"/a.parquet", packed.Bytes(), 0o600),
+		os.WriteFile(dir+"/a.npy", array, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := save(t, dir+"/a.csv", rows, ",", "")
+	for _, name := range []string{"parquet", "npy"} {
+		t.Run(name, func(t *testing.T) {
+			copied, err := DataOf(name+":"+dir+"/a."+name, dir+"/a."+name, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, order := range [][]Data{{text, copied}, {copied, text}} {
+				l := limited(t, 10)
+				for i, found := range []string{Opened, bySketch} {
+					booked, err := l.Book(fresh(1), order[i], Request{})
+					if err != nil || !slices.Equal(charged(booked), []int{1}) || booked[0].Found != found {
+						t.Errorf("%+v, %v", booked, err)
+					}
+				}
+			}
+		})
+	}
+	l, s := limited(t, 10), fresh(1)
+	s.Units = []string{"person", "output"}
+	for i, d := range []struct{ name, file, person string }{{"csv", "b.csv", "id"}, {"parquet", "a.parquet", "who"}} {
+		save(t, dir+"/b.csv", [][]string{rows[0], rows[7]}, ",", "") // one person
+		d, err := DataOf(d.name+":"+dir+"/"+d.file, dir+"/"+d.file, d.person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Data = fresh(1).Data
+		booked, err := l.Book(s, d, Request{})
+		if err != nil || booked[0].Number != 1 || booked[0].Found != []string{Opened, byPersons}[i] {
+			t.Errorf("%+v, %v", booked, err)
+		}
+	}
+}
+
 // Thirty daily snapshots of a growing file spend from one account.
 func TestSnapshots(t *testing.T) {
 	l, dir, all := limited(t, 10), t.TempDir(), patients(400, 1)
@@ -152,7 +225,24 @@ func TestSnapshots(t *testing.T) {
 			t.Fatalf("day %d: %+v, %v", day, booked, err)
 		}
 	}
-	if s, err := l.Read(); err != nil || len(s.Sources[0].Sketches) > mostSketches {
+	if s, err := l.Read(); err != nil || len(s.Sources[0].Sketches) != mostSketches {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// Linked sources have as many sketches as both, and no more.
+	other := save(t, dir+"/other.csv", patients(90, 2), ",", "")
+	if _, err := l.Book(fresh(0.1), other, Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Link("1", "2", nil); err != nil {
+		t.Fatal(err)
+	}
+	for day := range 4 {
+		rows := append(slices.Clone(all[:1]), all[1+30*day:201+30*day]...)
+		if _, err := l.Book(fresh(0.1), save(t, fmt.Sprint(dir, "/later", day, ".csv"), rows, ",", ""), Request{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := l.Read(); err != nil || len(s.Sources) != 1 || len(s.Sources[0].Sketches) != mostSketches+1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -221,6 +311,12 @@ func TestNewNames(t *testing.T) {
 	refused(t, err)
 	if _, err := l.Book(fresh(1), moved, Request{NewPeople: "reason"}); err == nil {
 		t.Error("new people without an account")
+	}
+	for word, want := range map[string]string{"7": `unknown account "7"`, "data-7": `unknown account "data-7"`,
+		"a b": "other characters than", "default": "stands for the limit", "-x": "begins with a -"} {
+		if _, err := l.Book(fresh(1), moved, Request{Account: word}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--account %s: %v", word, err)
+		}
 	}
 	for range 2 { // the reason holds from then on
 		booked, err := l.Book(fresh(1), moved, Request{Account: "study", NewPeople: "another ward"})
@@ -291,8 +387,10 @@ func TestLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := Open(filepath.Join(t.TempDir(), "none.json"))
-	if err != nil {
+	none, torn, folder := open(t), open(t), open(t)
+	same := &Ledger{disk: l.disk, path: filepath.Dir(l.path) + "/./" + filepath.Base(l.path)}
+	place(t, torn, content(t)[:300])
+	if err := os.MkdirAll(folder.path, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -302,7 +400,9 @@ func TestLink(t *testing.T) {
 	}{
 		{"1", "1", nil, "one already"}, {"1", "2", nil, "one already"}, {"1", "9", nil, `unknown account "9"`},
 		{"x", "1", nil, `unknown account "x"`}, {"1", "9", other, `unknown account "9"`}, {"1", "4", l, "is this ledger"},
-		{"1", "4", none, "there is no budget ledger"},
+		{"1", "4", same, "is this ledger"},
+		{"1", "4", none, "there is no budget ledger"}, {"1", "4", torn, "is damaged or was edited: it is not whole JSON"},
+		{"1", "4", folder, "is a folder"},
 	} {
 		if _, err := l.Link(c.a, c.b, c.from); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("link %s %s: %v", c.a, c.b, err)
@@ -374,6 +474,19 @@ func TestPublished(t *testing.T) {
 	want := map[string]bool{"row": true, "inputs": true, "output": false, "person": false}
 	if !maps.Equal(infinite, want) {
 		t.Errorf("%v", infinite)
+	}
+	// Linked rows are public, too.
+	other := row
+	other.Data, other.Units = data(1), []string{"row"}
+	book(t, l, other)
+	reports, err := l.Link("data-2", "data-1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range reports {
+		if got := slices.Contains(r.Published, "inputs"); got != (r.Unit != "output") {
+			t.Errorf("unit %s: %v", r.Unit, r.Published)
+		}
 	}
 }
 

@@ -29,8 +29,9 @@ const wholeColumns = 1 << 12
 
 // ReadWhole reads the columns of the data of a name that lie at a path. A text is replaced by its hash,
 // and person, where it is not nil, gets the name of each row's person: of the column that is so
-// named. Of data with more than [MaxValues] values the first columns and rows are read. A value in
-// a wrong form is a text, so that only data that cannot be read at all are an error.
+// named. Of data with more than [MaxValues] values the first columns and rows are read, but the persons
+// of all rows. A value in a wrong form is a text, so that only data that cannot be read at all are an
+// error.
 func ReadWhole(name, path, column string, hash func(string) uint64, person func(string)) (*Whole, error) {
 	rows, err := estimateAt(name, path)
 	if err != nil {
@@ -62,7 +63,11 @@ func ReadWhole(name, path, column string, hash func(string) uint64, person func(
 		return nil, err
 	}
 	w := &Whole{Columns: make([]WholeColumn, len(at))}
-	for ; w.Rows*len(at) < 2*MaxValues; w.Rows++ { // an estimate may be low
+	for {
+		full := w.Rows*len(at) >= 2*MaxValues // an estimate may be low
+		if full && named < 0 {
+			return w, nil
+		}
 		switch err := r.next(); {
 		case errors.Is(err, io.EOF):
 			return w, nil
@@ -70,14 +75,21 @@ func ReadWhole(name, path, column string, hash func(string) uint64, person func(
 			return nil, err
 		}
 		for i := range w.Columns {
+			if full && i != named {
+				continue
+			}
 			c := r.cell(i)
-			w.Columns[i].add(c, w.Rows, hash)
 			if i == named && c.kind != missing {
 				person(c.plain().identity())
 			}
+			if !full {
+				w.Columns[i].add(c, w.Rows, hash)
+			}
+		}
+		if !full {
+			w.Rows++
 		}
 	}
-	return w, nil
 }
 
 // estimateAt returns about how many rows the data have. A text is read for it, so that the
