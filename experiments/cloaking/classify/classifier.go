@@ -155,7 +155,7 @@ func (c *classifier) guarantee(what string, own *cloak.OwnData) *experiment.Priv
 	}
 	unit := "one training label flipped"
 	if own != nil {
-		unit = own.Protected(unit, "all their training labels flipped")
+		unit = own.Protected(unit, "training labels", "flipped")
 	}
 	out := &experiment.Privacy{
 		Unit: unit,

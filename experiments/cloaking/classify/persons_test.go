@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
@@ -66,8 +67,11 @@ func TestJudgedPersons(t *testing.T) {
 	}
 	two := validated(t, o, visits(2))
 	wantWarning(t, two.Warnings, "7 of 16 rows are more than rows_per_person=2 of their persons (id)")
-	want := "one person (id) with at most 2 rows: all their training labels flipped; inputs and which person has which " +
+	want := "all training labels of one person (id) with at most 2 rows, each flipped; inputs and which person has which " +
 		"row are public"
+	if s := two.Privacy.Simulated.String(); !strings.HasSuffix(s, "-DP for all training labels of one person") {
+		t.Error(s)
+	}
 	if two.Privacy.Unit != want || two.Metrics.UsedRows != 9 {
 		t.Errorf("unit %q, %g rows", two.Privacy.Unit, two.Metrics.UsedRows)
 	}

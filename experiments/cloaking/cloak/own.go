@@ -51,13 +51,14 @@ func (o *OwnData) Table() table.Spec {
 	return s
 }
 
-// Protected describes the protected unit of a guarantee: one output, as the given text has it, or the outputs of a
-// person, such as "labels flipped".
-func (o *OwnData) Protected(output, outputs string) string {
+// Protected describes the protected unit of a guarantee: one output, as the given text has it, or all parts of a
+// person, such as "training labels", with the change that each has, such as "flipped". The parts come first, because
+// tables show the beginning alone, and the rest of a person's rows is not protected.
+func (o *OwnData) Protected(output, parts, change string) string {
 	if !o.Given() {
 		return output
 	}
-	return fmt.Sprintf("%s: %s; inputs and which person has which row are public", o.Whom(), outputs)
+	return fmt.Sprintf("all %s of %s, each %s; inputs and which person has which row are public", parts, o.Whom(), change)
 }
 
 // Notes explain to the readers of a release which part of the rows is public, and how invalid outputs were counted.

@@ -50,7 +50,7 @@ func (r *predictor) guarantee() *experiment.Privacy {
 	changed := fmt.Sprintf("changed by at most %s%s", experiment.FormatNumber(r.data.Width), names.Unit)
 	unit := "one training output " + changed
 	if r.own != nil {
-		unit = r.own.Protected(unit, "all their training outputs, each "+changed)
+		unit = r.own.Protected(unit, "training outputs", changed)
 	}
 	out := &experiment.Privacy{
 		Unit:      unit,
