@@ -61,7 +61,7 @@ func checkClassification(s *ClassificationSettings) error {
 			experiment.FormatNumber(s.Delta), s.Classes, experiment.FormatNumber(total))
 	}
 	if s.isOwn() {
-		return s.checkInducing(s.Inducing)
+		return s.checkColumns(s.Inducing)
 	}
 	if err := s.ownColumns.checkSimulated(); err != nil {
 		return err

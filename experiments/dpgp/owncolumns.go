@@ -55,8 +55,11 @@ func (o *ownColumns) checkSimulated() error {
 	return nil
 }
 
-// checkInducing refuses inducing inputs that no data can have.
-func (o *ownColumns) checkInducing(points experiment.Points) error {
+// checkColumns refuses an empty name of a person's column, and inducing inputs that no data can have.
+func (o *ownColumns) checkColumns(points experiment.Points) error {
+	if err := o.Person.Check(); err != nil {
+		return err
+	}
 	inducing := o.inducing(points)
 	if inducing.File != "" && !table.Is(inducing.File) {
 		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs%s", o.InducingFile,

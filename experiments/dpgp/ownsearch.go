@@ -50,7 +50,7 @@ func (s *searchSettings) checkOwn() error {
 	if err := c.Spec().Check(); err != nil {
 		return err
 	}
-	return s.checkInducing(s.Inducing)
+	return s.checkColumns(s.Inducing)
 }
 
 // fewRows refuses blocks of fewer than four rows; how many rows there are is public.

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -32,16 +33,27 @@ func (r InputRange) Of(inputs int, simulated float64) (low, high []float64, err 
 	if r.Low.Is(Absent) && r.High.Is(Absent) {
 		return slices.Repeat([]float64{-simulated}, inputs), slices.Repeat([]float64{simulated}, inputs), nil
 	}
-	if low, err = ForInputs("input_low", r.Low.Numbers, inputs); err != nil {
+	return r.Ends(inputLow, inputHigh, inputs)
+}
+
+// The settings of a range of inputs.
+const inputLow, inputHigh = "input_low", "input_high"
+
+// Ends returns the ends of a range that is given, by settings of those names, for each of so many columns.
+func (r InputRange) Ends(lowName, highName string, columns int) (low, high []float64, err error) {
+	if low, err = ForInputs(lowName, r.Low.Numbers, columns); err != nil {
 		return nil, nil, err
 	}
-	if high, err = ForInputs("input_high", r.High.Numbers, inputs); err != nil {
+	if high, err = ForInputs(highName, r.High.Numbers, columns); err != nil {
 		return nil, nil, err
 	}
 	for i := range low {
-		if !(low[i] < high[i] && !math.IsInf(high[i]-low[i], 0)) {
-			return nil, nil, fmt.Errorf("input_low = %g and input_high = %g: input_low must be below input_high", low[i],
-				high[i])
+		switch {
+		case !(low[i] < high[i]):
+			return nil, nil, fmt.Errorf("%s = %g and %s = %g: %[1]s must be below %[3]s", lowName, low[i], highName, high[i])
+		case math.IsInf(high[i]-low[i], 0):
+			return nil, nil, fmt.Errorf("%s = %g and %s = %g: they are farther apart than double precision can hold", lowName,
+				low[i], highName, high[i])
 		}
 	}
 	return low, high, nil
@@ -55,7 +67,7 @@ func (r InputRange) Warnings(rows *Rows) []string {
 		return nil
 	}
 	out := table.BeyondWarnings(rows.X, rows.Inputs, low, high, "the public range")
-	if warning := table.ReadOffWarning(rows.X, rows.Inputs, low, high); warning != "" {
+	if warning := table.ReadOffWarning(cmp.Or(rows.Extremes, rows.X), rows.Inputs, low, high); warning != "" {
 		out = append(out, warning)
 	}
 	return out
@@ -77,10 +89,15 @@ func (r InputRange) CheckGiven(needed bool) error {
 		return errors.New("input_low and input_high are not given: they are the public range of the inputs over which " +
 			"the grid of inducing inputs is laid; it must not be read off the data")
 	}
-	// Where there is one for each, their number is looked at when that of the inputs is known.
+	return r.CheckEnds(inputLow, inputHigh)
+}
+
+// CheckEnds refuses ends, by settings of those names, that no number of columns can have. Where there is
+// one for each column, their number is looked at when that of the columns is known.
+func (r InputRange) CheckEnds(lowName, highName string) error {
 	low, high := r.Low.Numbers, r.High.Numbers
 	if n := max(len(low), len(high)); n > 0 && (len(low) == n || len(low) == 1) && (len(high) == n || len(high) == 1) {
-		_, _, err := r.Of(n, 1)
+		_, _, err := r.Ends(lowName, highName, n)
 		return err
 	}
 	return nil

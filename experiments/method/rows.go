@@ -29,6 +29,8 @@ type Rows struct {
 	Inputs  []string   // d names; a category has one for each level, "colour=red"
 	Output  string     // the column
 	Dropped int        // rows left out for want of a value, or of a valid one
+	// Extremes are those of [table.Data]; nil where the rows have them.
+	Extremes *mat.Dense
 	// People are the persons behind the rows; nil where a single row is protected.
 	People *table.People
 	// Slots is the public number of places for rows, N or more, because the number of rows is
@@ -82,7 +84,7 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
 			"such as inputs=colour[red|green]", c.Inputs, data.Private[0])
 	}
-	r := &Rows{X: data.X, Inputs: data.Names, Output: data.Column(c.Output), Dropped: data.Dropped,
+	r := &Rows{X: data.X, Extremes: data.Extremes, Inputs: data.Names, Output: data.Column(c.Output), Dropped: data.Dropped,
 		Suspect: data.ColumnWarnings(), Named: data.Public(c.Output), People: data.People}
 	switch r.Slots = r.Len(); {
 	case data.People != nil:
@@ -99,16 +101,19 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 	} else {
 		r.Values, err = data.Numbers(c.Output)
 	}
-	if err == nil && c.Range != nil && c.Range.given() && !t.ForOthers() && len(r.Values) > 0 {
-		if warning := ReadOffWarning(r.Output, r.Values, c.Range.Low, c.Range.High); warning != "" {
+	if err == nil && c.Range != nil && c.Range.given() && !t.ForOthers() {
+		if warning := ReadOffWarning(r.Output, data.Ends(c.Output), c.Range.Low, c.Range.High); warning != "" {
 			r.Suspect = append(r.Suspect, warning)
 		}
 	}
 	return r, err
 }
 
-// ReadOffWarning is [table.ReadOffWarning] of one column.
+// ReadOffWarning is [table.ReadOffWarning] of one column, whose extremes are among the values; empty for none.
 func ReadOffWarning(name string, values []float64, low, high End) string {
+	if len(values) == 0 {
+		return ""
+	}
 	return table.ReadOffWarning(mat.NewDense(len(values), 1, values), []string{name}, []float64{low.Number},
 		[]float64{high.Number})
 }
@@ -250,13 +255,18 @@ func (s Splits) tests(rows int) int { return int(math.Round(s.Holdout * float64(
 // judging, and no part of a release. The columns are in the words of the method, such as "an
 // input or the output".
 func (r *Rows) Warnings(columns string) []string {
-	return append(DroppedWarnings(r.Dropped, r.Len(), columns), r.Suspect...)
+	return append(DroppedWarnings(r.Dropped, r.Len(), r.People, columns), r.Suspect...)
 }
 
-// DroppedWarnings returns the warning that rows were left out; nil for none.
-func DroppedWarnings(dropped, used int, columns string) []string {
+// DroppedWarnings returns the warning that rows were left out, where others are used, and where rows have persons more
+// were drawn; nil for none.
+func DroppedWarnings(dropped, used int, people *table.People, columns string) []string {
 	if dropped == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d rows have no value in %s and were left out", dropped, dropped+used, columns)}
+	all := dropped + used
+	if people != nil {
+		all += people.LeftOut
+	}
+	return []string{fmt.Sprintf("%d of %d rows have no value in %s and were left out", dropped, all, columns)}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
@@ -39,5 +41,13 @@ func TestSplitByPerson(t *testing.T) {
 	folds, err := Folds(people, 7, func(n int) ([]learn.Fold, error) { return learn.ContiguousFolds(n, 2) })
 	if got := fmt.Sprint(folds); err != nil || got != "[{[3 6] [0 1 2 4 5]} {[0 1 2 4 5] [3 6]}]" {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// Rows that are left out are counted among all rows of the file.
+func TestDroppedRows(t *testing.T) {
+	rows := &Rows{X: mat.NewDense(3, 1, nil), Dropped: 5, People: &table.People{LeftOut: 2}}
+	if got := rows.Warnings("x")[0]; got != "5 of 10 rows have no value in x and were left out" {
+		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package method
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -74,6 +75,15 @@ type Person struct {
 	// most rows of a person that are used; of a person with more, this number is drawn before anything is
 	// computed, anew for each trial and each release. It is public, and the noise grows with it
 	RowsPerPerson int `name:"rows_per_person" default:"1" min:"1" max:"1000000" later:"yes" when:"person is not none"`
+}
+
+// Check refuses an empty name, such as that of a variable that is not set: one row would be protected
+// instead of a person.
+func (p Person) Check() error {
+	if p.Person == "" {
+		return errors.New("person is empty: name the column that names the person of a row, or write person=none")
+	}
+	return nil
 }
 
 // Given reports whether there is such a column.
@@ -157,8 +167,8 @@ func (c Settings) Counted() string {
 type Invalid struct {
 	// rows with a value that is missing, NaN or infinite, or of a class that is not named: refuse leaves
 	// out those without a value, and stops at any other; clamp lets them count as a public constant, so
-	// that no row can stop a release, and how many there are stays private. Numbers beyond their public
-	// range count as its end with either
+	// that no such row can stop a release, and how many there are stays private. Numbers beyond their
+	// public range count as its end with either, and a text among numbers stops either
 	Invalid Invalidity `name:"invalid" default:"refuse" later:"yes"`
 }
 

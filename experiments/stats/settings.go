@@ -38,8 +38,8 @@ type settings struct {
 	// powers of two between which values lie
 	Low method.Ends `name:"low" default:"none"`
 	// public upper end of each column, one for all or one for each
-	High method.Ends `name:"high" default:"none"`
-	method.Person
+	High          method.Ends `name:"high" default:"none"`
+	method.Person `when:"person: dataset is not simulated"`
 }
 
 // publicMetrics follow from settings and public numbers.
@@ -101,11 +101,14 @@ func (s *settings) check() error {
 	if r.Low.Is(method.Absent) != r.High.Is(method.Absent) {
 		return errors.New("low and high: one of them is not given; give both ends of the public range, or none")
 	}
-	if err := r.CheckGiven(false); err != nil {
+	if err := r.CheckEnds("low", "high"); err != nil {
 		return err
 	}
 	if !s.isOwn() {
 		return nil
+	}
+	if err := s.Person.Check(); err != nil {
+		return err
 	}
 	return s.spec().Check()
 }

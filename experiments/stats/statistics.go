@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -30,8 +31,13 @@ type problem struct {
 	suspect   []string // for judging alone
 }
 
+// narrowest is the least width of a public range over the magnitudes of its ends. The error of a rounded
+// value is then far below the sensitivity of a sum, as [problem.mean] has it.
+const narrowest = 0x1p-40
+
 func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 	p := &problem{settings: s, most: 1, names: []string{"x"}}
+	var extremes *mat.Dense
 	if s.isOwn() {
 		read, err := s.spec().Load(t)
 		if err != nil {
@@ -42,6 +48,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 				"them, such as columns=colour[red|green]", s.Columns, read.Private[0])
 		}
 		p.names, p.data.Inputs, p.data.People = read.Names, read.X, read.People
+		extremes = read.Extremes
 		p.suspect = read.ColumnWarnings()
 	} else {
 		p.data.Inputs = simulate(t)
@@ -60,10 +67,16 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 	p.data.Output = slices.Repeat([]float64{1}, p.data.Inputs.RawMatrix().Rows)
 	if s.given() {
 		var err error
-		if p.low, p.high, err = (method.InputRange{Low: s.Low, High: s.High}).Of(len(p.names), 0); err != nil {
+		if p.low, p.high, err = (method.InputRange{Low: s.Low, High: s.High}).Ends("low", "high", len(p.names)); err != nil {
 			return nil, err
 		}
-		if warning := table.ReadOffWarning(p.data.Inputs, p.names, p.low, p.high); warning != "" {
+		for j := range p.low {
+			if p.high[j]-p.low[j] < narrowest*(math.Abs(p.low[j])+math.Abs(p.high[j])) {
+				return nil, fmt.Errorf("low = %g and high = %g are too near each other for double precision: subtract a constant "+
+					"from %s", p.low[j], p.high[j], p.names[j])
+			}
+		}
+		if warning := table.ReadOffWarning(cmp.Or(extremes, p.data.Inputs), p.names, p.low, p.high); warning != "" {
 			p.suspect = append(p.suspect, warning)
 		}
 	}
@@ -116,8 +129,12 @@ func (p *problem) privacy() *experiment.Privacy {
 	if p.data.People != nil {
 		notes[1] = "the number of persons and that the columns are of numbers are taken as public; the number of rows is not"
 	}
+	person := p.Person
+	if !p.isOwn() {
+		person = method.Person{} // simulated data have none
+	}
 	out := &experiment.Privacy{
-		Unit: p.Unit("columns " + strings.Join(p.names, ", ")),
+		Unit: person.Unit("columns " + strings.Join(p.names, ", ")),
 		Mechanism: "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006) for counts and sums; exponential mechanism " +
 			"(McSherry and Talwar 2007) for quantiles, by ranks (Smith 2011)",
 		Notes: notes,

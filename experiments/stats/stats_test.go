@@ -231,7 +231,9 @@ func TestRefusals(t *testing.T) {
 		{"quantiles=0.5,0.5", "write each once, in increasing order"},
 		{"quantiles=0.5", "a mean is of values between"},
 		{"low=1", "one of them is not given"},
-		{"low=1 high=1", "low must be below"},
+		{"low=1 high=1", "low = 1 and high = 1: low must be below high"},
+		{"low=-1e308 high=1e308", "low = -1e+308 and high = 1e+308: they are farther apart"},
+		{"person=", "person is empty"},
 		{"dataset=none", "dataset = "},
 		{"columns=a+a", `"a" is named twice`},
 		{"columns=a person=a", "is one of the inputs, too"},
@@ -250,4 +252,19 @@ func TestRefusals(t *testing.T) {
 	trialtest.Refuses(t, err, "the levels of \"a\" are read off the data")
 	_, err = newProblem(trialOf(t, "a\n1\n"), settingsWith(func(s *settings) { s.Epsilon = 1e-7 }))
 	trialtest.Refuses(t, err, "use a larger epsilon, or fewer columns")
+	_, err = newProblem(trialOf(t, "a\n1\n"), settingsWith(func(s *settings) {
+		s.Low, s.High = experiment.SeveralOf[method.None](1e17), experiment.SeveralOf[method.None](1e17+16)
+	}))
+	trialtest.Refuses(t, err, "too near each other")
+}
+
+// Simulated data have no persons.
+func TestSimulatedHaveNoPersons(t *testing.T) {
+	p, err := newProblem(trialOf(t, ""), Columns().With(func(s *settings) { s.Person.Person = "id" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unit := p.privacy().Unit; !strings.HasPrefix(unit, "one row") {
+		t.Error(unit)
+	}
 }

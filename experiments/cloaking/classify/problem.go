@@ -247,5 +247,5 @@ func (d *problem) checkSize(m cloak.Method) error {
 // notes returns notes on the unused part of the data and warnings about the inputs. Missing values
 // and inputs are public.
 func (d *problem) notes() []string {
-	return slices.Concat(d.warnings, method.DroppedWarnings(d.dropped, d.of, "an input or the output"))
+	return slices.Concat(d.warnings, method.DroppedWarnings(d.dropped, d.of, d.people, "an input or the output"))
 }

@@ -190,7 +190,7 @@ func (o *OwnData) CheckColumns() error {
 	case slices.Contains(o.Columns(), table.NameOf(o.Output)):
 		return fmt.Errorf("output = %s: it is one of the inputs, too; inputs are taken as public", o.Output)
 	}
-	return o.Table().Check()
+	return errors.Join(o.Person.Check(), o.Table().Check())
 }
 
 // CheckNames refuses inputs that are named as a column of the release.

@@ -126,7 +126,7 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 			p.Columns["input_"+column] = values
 		}
 	}
-	if warning := method.ReadOffWarning(d.Output, output, d.Low, d.High); warning != "" && !t.ForOthers() {
+	if warning := method.ReadOffWarning(d.Output, data.Ends(d.Output), d.Low, d.High); warning != "" && !t.ForOthers() {
 		p.Warnings = append(p.Warnings, warning)
 	}
 	p.People = data.People

@@ -127,6 +127,7 @@ func TestPersonsRefused(t *testing.T) {
 		{map[string]any{"invalid": "clamp"}, "invalid = clamp: it is for data of your own"},
 		{with("person", "x"), `the column "x" is one of the inputs, too`},
 		{with("person", "y"), `the column "y" is to be two things at once`},
+		{with("person", ""), "person is empty"},
 		{with("rows_per_person", 0), "rows_per_person"},
 		{with("solver", "gradient", "inverse", "pseudo-inverse"), "use inverse=range"},
 	}.check(t, Regression().Experiment)

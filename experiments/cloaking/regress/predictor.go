@@ -352,7 +352,7 @@ func (r *predictor) warnings(releases []predictionSet) []string {
 		people = r.data.People.Warnings(r.own.Person.Person)
 	}
 	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), people,
-		method.DroppedWarnings(r.data.Dropped, len(r.data.Output), "an input or the output"))
+		method.DroppedWarnings(r.data.Dropped, len(r.data.Output), r.data.People, "an input or the output"))
 }
 
 // publicWarnings are the warnings that do not depend on the outputs.

@@ -52,10 +52,12 @@ type column struct {
 	skipped bool   // optional, and a category
 	rows    int
 	final   Kind // once all rows are there
+
+	least, largest float64 // of numbers, NaN for others
 }
 
 func newColumn(it item, most int, optional bool) *column {
-	c := &column{item: it, most: most, optional: optional}
+	c := &column{item: it, most: most, optional: optional, least: math.NaN(), largest: math.NaN()}
 	if it.levels != nil {
 		c.kind, c.levels, c.index = word, it.levels, make(map[string]int32, len(it.levels))
 		for i, level := range it.levels {

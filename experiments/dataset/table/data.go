@@ -15,10 +15,13 @@ import (
 
 // Data are the rows that have a value in every column that is used.
 type Data struct {
-	X       *mat.Dense // N×d
-	Names   []string   // of the inputs, d; a category has a column a level, named "colour=red"
-	Dropped int        // rows left out because a value is missing, or, where they are tolerated, invalid
-	Rows    int        // of the file
+	X     *mat.Dense // N×d
+	Names []string   // of the inputs, d; a category has a column a level, named "colour=red"
+	// Extremes are the least and the largest value of each input (2×d), also of the rows that a draw left out; NaN for
+	// levels.
+	Extremes *mat.Dense
+	Dropped  int // rows left out because a value is missing, or, where they are tolerated, invalid
+	Rows     int // of the file
 	// People are the persons behind the N rows; nil where no column names them.
 	People *People
 	// Constant are the inputs with one value in all rows: nothing depends on them.
@@ -51,6 +54,11 @@ func (s Spec) newData(t *experiment.Trial, path string, in, out []*column) (*Dat
 		return nil, errorf(path, "none of its %d rows has a value in all of the columns %s", d.Dropped,
 			strings.Join(names(all), ", "))
 	}
+	for _, c := range all {
+		if c.kind != word {
+			c.least, c.largest = endsOf(selected(c.values, kept))
+		}
+	}
 	kept, d.People = s.draw(t, kept, person)
 	for _, c := range all {
 		c.keep(kept)
@@ -62,6 +70,15 @@ func (s Spec) newData(t *experiment.Trial, path string, in, out []*column) (*Dat
 		d.others[c.item.written], d.others[c.item.name] = c, c
 	}
 	return d, nil
+}
+
+// selected returns the values of some rows.
+func selected(values []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for i, row := range rows {
+		out[i] = values[row]
+	}
+	return out
 }
 
 // whole are the rows that have a value in every column.
@@ -158,7 +175,7 @@ func (d *Data) encode(in []*column, n int) error {
 		return errorf(d.path, "%d rows with %d inputs, levels of categories among them: at most %d numbers are taken", n,
 			width, MaxValues)
 	}
-	d.X = mat.NewDense(n, width, nil)
+	d.X, d.Extremes = mat.NewDense(n, width, nil), mat.NewDense(2, width, nil)
 	j := 0
 	for _, c := range in {
 		d.Names = append(d.Names, c.columns()...)
@@ -174,7 +191,10 @@ func (d *Data) encode(in []*column, n int) error {
 			d.Private = append(d.Private, c.item.name)
 		}
 		c.write(d.X, j)
-		j += c.width()
+		for range c.width() {
+			d.Extremes.SetCol(j, []float64{c.least, c.largest})
+			j++
+		}
 		c.values, c.codes = nil, nil // X has them
 	}
 	seen := make(map[string]bool, len(d.Names))
@@ -277,6 +297,16 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 		return out, nil
 	}
 	return slices.Clone(c.values), nil
+}
+
+// Ends returns the least and the largest value of one of Others, as [Data.Extremes] has them; nil where it has no
+// numbers.
+func (d *Data) Ends(name string) []float64 {
+	c, err := d.other(name)
+	if err != nil || c.kind == word {
+		return nil
+	}
+	return []float64{c.least, c.largest}
 }
 
 // Labels returns the values of one of Others as classes: the number of each row's, N, and

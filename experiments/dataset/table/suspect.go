@@ -163,18 +163,29 @@ func round(v float64) bool {
 	return len(digits) == 1
 }
 
-// notFinite reports whether a value is NaN or infinite.
-func notFinite(v float64) bool { return math.IsNaN(v - v) }
-
-// Ranges returns the minimum and the maximum of each column of x, of its finite numbers where it has any.
+// Ranges returns the minimum and the maximum of the finite values of each column of x; NaN where none is.
 func Ranges(x *mat.Dense) (low, high []float64) {
 	_, d := x.Dims()
 	for j := range d {
-		column := mat.Col(nil, j, x)
-		if some := slices.DeleteFunc(slices.Clone(column), notFinite); len(some) > 0 {
-			column = some
-		}
-		low, high = append(low, slices.Min(column)), append(high, slices.Max(column))
+		least, largest := endsOf(mat.Col(nil, j, x))
+		low, high = append(low, least), append(high, largest)
 	}
 	return low, high
+}
+
+// endsOf returns the least and the largest of the finite values; NaN where none is.
+func endsOf(values []float64) (least, largest float64) {
+	least, largest = math.NaN(), math.NaN()
+	for _, v := range values {
+		if math.IsNaN(v - v) {
+			continue
+		}
+		if !(v >= least) {
+			least = v
+		}
+		if !(v <= largest) {
+			largest = v
+		}
+	}
+	return least, largest
 }

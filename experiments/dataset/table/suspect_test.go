@@ -1,6 +1,7 @@
 package table
 
 import (
+	"math"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +75,10 @@ func TestReadOffWarning(t *testing.T) {
 		t.Error(got)
 	}
 	if got := ReadOffWarning(x, names[:2], []float64{-0.1, 17}, []float64{9.5, 89}); got != "" {
+		t.Error(got)
+	}
+	x.Set(1, 1, math.NaN()) // of a missing value, which hides no extreme
+	if got := ReadOffWarning(x, names[:2], []float64{-0.1, 18}, []float64{9.5, 89}); !strings.Contains(got, "begins at 18") {
 		t.Error(got)
 	}
 }

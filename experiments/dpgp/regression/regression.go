@@ -113,6 +113,11 @@ func (s *Settings) inducing() (own.Inducing, error) {
 }
 
 func check(s *Settings) error {
+	if s.IsOwn() {
+		if err := s.Person.Check(); err != nil {
+			return err
+		}
+	}
 	inputs := s.Spec().Width()
 	if inputs == 0 { // how many columns * is, the data say
 		return method.InputRange{Low: s.InputLow, High: s.InputHigh}.CheckGiven(!table.Is(s.Inducing))

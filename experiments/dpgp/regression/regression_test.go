@@ -433,6 +433,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 		}, "input_low = 5 and input_high = -5: input_low must be below input_high"},
 		{"a grid of a million", func(s *Settings) { s.Inputs, s.Inducing = "a+b+c+d+e+f", "10" },
 			"a grid in 6 inputs has 1e+06 points"},
+		{"a person without a name", func(s *Settings) { s.Person.Person = "" }, "person is empty"},
 		{"simulated inputs", func(s *Settings) { *s = *Experiment().Defaults(); s.Inputs = "a+b" },
 			"simulated data have one input"},
 	} {

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,8 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 	}
 	if j.Ranges.Observed {
 		suspect("low and high are not given: the range of each input is that of the training rows, which is no public number")
-	} else if warning := table.ReadOffWarning(j.X, j.Names, j.Ranges.Low, j.Ranges.High); warning != "" {
+	} else if warning := table.ReadOffWarning(cmp.Or(j.Extremes, j.X), j.Names, j.Ranges.Low,
+		j.Ranges.High); warning != "" {
 		out = append(out, warning)
 	}
 	if j.Clipped > muchClipped {

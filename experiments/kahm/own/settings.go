@@ -60,6 +60,9 @@ func (d *Table) Check(name, party string) error {
 	if party == d.Output {
 		return fmt.Errorf("party = %s: it is the output, too", party)
 	}
+	if err := d.Person.Check(); err != nil {
+		return err
+	}
 	if err := d.Spec(name, party).Check(); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func leastOf(values []float64) float64 {
 func (p *prepared) suspicions(m *Metrics, public int) []string {
 	out := slices.Clone(p.rows.suspect)
 	where := append([]string{"an input", "the output"}, p.rows.beside...)
-	out = append(out, method.DroppedWarnings(p.rows.dropped, len(p.rows.y), joined(where, "or"))...)
+	out = append(out, method.DroppedWarnings(p.rows.dropped, len(p.rows.y), nil, joined(where, "or"))...)
 	if spread := stat.Variance(p.rows.y, nil); m.Tolerance > spread && p.settings.Noise != none {
 		out = append(out, fmt.Sprintf("the tolerance is a variance of %.4g, and the outputs have one of %.4g: the prior "+
 			"variance, %.4g, is far above it, and whoever guesses their mean does better; give a smaller %s, or one in the "+
