@@ -49,7 +49,10 @@ func (l *Ledger) Register(
 			return err
 		}
 		for _, source := range sources {
-			if source.learn(d); entry != nil {
+			if source.learnsWith(sources) {
+				source.learn(d)
+			}
+			if entry != nil {
 				source.Exports = append(source.Exports, entry)
 			}
 			s.publish(source.Source, spending, time)

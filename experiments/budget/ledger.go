@@ -235,8 +235,10 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 	}
 	var out []Booking
 	for _, source := range sources {
-		source.learn(d)
-		source.Bytes = union(source.Bytes, s.digests(spending.Data, spending.Row))
+		if source.learnsWith(sources) {
+			source.learn(d)
+			source.Bytes = union(source.Bytes, s.digests(spending.Data, spending.Row))
+		}
 		if err := s.checkPublished(source.Source, spending); err != nil {
 			return nil, err
 		}

@@ -126,21 +126,43 @@ const (
 	Opened = "opened"
 )
 
-// knows returns the way in which the source recognises data; "" for none.
+// knows returns the strongest way in which the source recognises data; "" for none.
 func (s *Source) knows(d *seen, digests []string) string {
-	switch {
-	case slices.Contains(s.Places, d.place):
-		return byPath
-	case s.Persons.Shared(d.persons):
-		return byPersons
-	case slices.ContainsFunc(d.sketches, func(a *sketch.Sketch) bool {
-		return slices.ContainsFunc(s.Sketches, a.Matches)
-	}):
-		return bySketch
-	case slices.ContainsFunc(digests, func(digest string) bool { return slices.Contains(s.Bytes, digest) }):
-		return byBytes
+	for _, way := range []string{byPath, byPersons, bySketch, byBytes} {
+		if s.knowsBy(way, d, digests) {
+			return way
+		}
 	}
 	return ""
+}
+
+func (s *Source) knowsBy(way string, d *seen, digests []string) bool {
+	switch way {
+	case byPath:
+		return slices.Contains(s.Places, d.place)
+	case byPersons:
+		return s.Persons.Shared(d.persons)
+	case bySketch:
+		return slices.ContainsFunc(d.sketches, func(a *sketch.Sketch) bool {
+			return slices.ContainsFunc(s.Sketches, a.Matches)
+		})
+	default: // byBytes
+		return slices.ContainsFunc(digests, func(digest string) bool { return slices.Contains(s.Bytes, digest) })
+	}
+}
+
+// parts reports whether a declaration keeps data of the source apart from those of another one: the
+// source itself must recognise them in every way in which the other does. Data of the other's people
+// that come under the name or at the path of the source are no such data.
+func (s *Source) parts(other *Source, d *seen, digests []string) bool {
+	return s.apartFrom(other.ID) && !slices.ContainsFunc([]string{byPath, byPersons, bySketch, byBytes},
+		func(way string) bool { return other.knowsBy(way, d, digests) && !s.knowsBy(way, d, digests) })
+}
+
+// learnsWith reports whether the source takes data for its own that are charged to all of these: not
+// where it was declared to be apart from one of them.
+func (s *Source) learnsWith(all []found) bool {
+	return !slices.ContainsFunc(all, func(f found) bool { return s.apartFrom(f.ID) })
 }
 
 // learn adds a form of the data.
@@ -326,14 +348,15 @@ func (s *State) find(d *seen, digests []string, r Request, time string) ([]found
 		return nil, err
 	}
 	var all []found
+	digests = s.digests(digests...)
 	for _, source := range s.Sources {
-		if how := source.knows(d, s.digests(digests...)); how != "" {
+		if how := source.knows(d, digests); how != "" {
 			all = append(all, found{source, how})
 		}
 	}
 	all = s.sameBytes(all)
 	if r.Account == "" {
-		return s.nearest(all), nil
+		return s.nearest(all, d, digests), nil
 	}
 	named, err := s.named(r.Account)
 	if err != nil {
@@ -364,7 +387,7 @@ func (s *State) find(d *seen, digests []string, r Request, time string) ([]found
 	}
 	out := []found{{named, byName}}
 	for _, f := range others {
-		if !named.apartFrom(f.ID) {
+		if r.NewPeople == "" && !named.parts(f.Source, d, digests) {
 			out = append(out, f)
 		}
 	}
@@ -391,12 +414,14 @@ func (s *Source) old() bool { return len(s.Bytes) > 0 && len(s.Places) == 0 && l
 
 // nearest returns the sources that know data without those that one of them is apart from, unless
 // they know the place itself; a new one for none.
-func (s *State) nearest(all []found) []found {
+func (s *State) nearest(all []found, d *seen, digests []string) []found {
 	if len(all) == 0 {
 		return []found{{s.addSource(), Opened}}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(f found) bool {
-		return f.how != byPath && slices.ContainsFunc(all, func(g found) bool { return g.how == byPath && g.apartFrom(f.ID) })
+		return f.how != byPath && slices.ContainsFunc(all, func(g found) bool {
+			return g.how == byPath && g.parts(f.Source, d, digests)
+		})
 	})
 }
 

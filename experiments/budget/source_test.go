@@ -342,6 +342,50 @@ func TestNewNames(t *testing.T) {
 	}
 }
 
+// A declaration of new people is one of their data: those of the others are charged to the others'
+// account under its name and at its path, too.
+func TestNewPeopleAreThose(t *testing.T) {
+	l, dir := limited(t, 10), t.TempDir()
+	numbered := func(seed uint64) [][]string { // two studies that count their persons from 1
+		n := 0
+		rows := column(patients(100, seed), 0, func(string) string { n++; return fmt.Sprint(n) })
+		rows[0][0] = "id"
+		return rows
+	}
+	one, two := numbered(1), numbered(2)
+	at := func(name string, rows [][]string) Data { return save(t, dir+"/"+name, rows, ",", "id") }
+	names := func(d Data, r Request) (out []string) {
+		t.Helper()
+		booked, err := l.Book(fresh(0.1), d, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range booked {
+			out = append(out, b.Account)
+		}
+		return out
+	}
+	names(at("one", one), Request{})
+	names(at("two", two), Request{Account: "two", NewPeople: "another clinic"})
+	for _, c := range []struct {
+		place   string
+		rows    [][]string
+		account string
+		want    []string
+	}{
+		{"two", two, "", []string{"two"}},
+		{"two", two[:90], "two", []string{"two"}},
+		{"three", two[:80], "two", []string{"two"}},
+		{"one", one, "two", []string{"two", "data-1"}},
+		{"copy", one, "two", []string{"two", "data-1"}},
+		{"two", one, "", []string{"data-1", "two"}},
+	} {
+		if got := names(at(c.place, c.rows), Request{Account: c.account}); !slices.Equal(got, c.want) {
+			t.Errorf("%s under %q charges %q, want %q", c.place, c.account, got, c.want)
+		}
+	}
+}
+
 func TestLink(t *testing.T) {
 	at := func(t *testing.T) (*Ledger, []Data) {
 		l, dir := limited(t, 3), t.TempDir()
