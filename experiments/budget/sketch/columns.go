@@ -157,7 +157,7 @@ func (m *maker) determines(a, b *column) bool {
 // compare is [maker.determines] without the pairs that are known.
 func (m *maker) compare(a, b *column) bool {
 	const first = 4096
-	others := make(map[uint64]uint64, first)
+	others := map[uint64]uint64{}
 	n := min(first, m.n)
 	for row := range n {
 		if other, there := others[a.codes[row]]; there && other != b.codes[row] {

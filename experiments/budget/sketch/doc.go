@@ -38,6 +38,7 @@
 // measured above, and m values, at least 1.5cm + 4√(cm), or nine tenths of m.
 //
 // Not recognised are tables of few low numbers and categories alone, a part of a table with less than
-// about 500th of its rows, tables of a dozen rows with half of them in common, and pictures of
-// another size. The path of the file, its persons, or a person's word then decide.
+// about 500th of its rows, tables of a dozen rows with half of them in common, pictures of another size, and tables of
+// few coarse columns: two of numbers with one decimal and one of two classes from about 30 rows only, five doses and
+// numbers with one decimal never for certain. The path of the file, its persons, or a person's word then decide.
 package sketch

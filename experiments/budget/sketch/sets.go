@@ -18,6 +18,8 @@ const (
 	mostSingles = 8  // sets of one column
 	narrow      = 16 // columns of a table of which each may be left out
 	pairs       = 8  // columns of a table of which all pairs are taken
+	// Columns that could take so many times as many values as they do are enough of a set.
+	plenty = 1e6
 )
 
 // projection is a set of columns that may be sketched.
@@ -72,12 +74,9 @@ func (m *maker) several() []projection {
 // usable returns the projection to columns where tables of other people would hardly share its
 // values.
 func (m *maker) usable(columns []*column) []projection {
-	could, fine := 1.0, false
+	fine := false
 	name := make([]byte, 0, 8*len(columns))
-	for i, c := range columns {
-		if !slices.ContainsFunc(columns[:i], func(a *column) bool { return m.determines(a, c) || m.determines(c, a) }) {
-			could *= c.room
-		}
+	for _, c := range columns {
 		fine = fine || c.fine
 		name = binary.BigEndian.AppendUint64(name, uint64(slices.Index(m.columns, c)))
 	}
@@ -86,6 +85,15 @@ func (m *maker) usable(columns []*column) []projection {
 	}
 	m.seen[string(name)] = true
 	s := m.sample(sumOf(m, columns))
+	could := 1.0
+	for i, c := range columns {
+		if could > plenty*s.distinct() { // of many columns a few suffice
+			break
+		}
+		if !slices.ContainsFunc(columns[:i], func(a *column) bool { return m.determines(a, c) || m.determines(c, a) }) {
+			could *= c.room
+		}
+	}
 	chance := s.distinct() / could
 	if chance > 1/float64(room) {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"privkern/experiments/dataset/table"
 	"privkern/tests/tier"
 )
 
@@ -89,6 +90,59 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// publicRows are the rows of a file of the data folder, the first of which is the header.
+func publicRows(t *testing.T, separator rune, path ...string) [][]string {
+	t.Helper()
+	folder := os.Getenv("PRIVKERN_DATA")
+	if folder == "" {
+		t.Skip("no data folder: PRIVKERN_DATA is not set")
+	}
+	f, err := os.Open(filepath.Join(append([]string{folder}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	r := csv.NewReader(f)
+	r.Comma = separator
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Of two samples of a public data set without a common row none is taken for the other; those with
+// half of their rows in common are, from 20 rows up.
+func TestSamplesOfPublicData(t *testing.T) {
+	draws, rng := tier.Random(t, 2, 20)
+	for name, rows := range map[string][][]string{
+		"kung": publicRows(t, ';', "kung", "Howell1.csv"), "hmeq": publicRows(t, ',', "hmeq", "hmeq.csv"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := len(rows) - 1
+			for range draws {
+				for _, n := range []int{10, 15, 20, 40, 100, 200, all / 2} {
+					order := rng.Perm(all)
+					part := func(from int) [][]string {
+						out := rows[:1:1]
+						for _, i := range order[from : from+n] {
+							out = append(out, rows[1+i])
+						}
+						return out
+					}
+					first := sketched(t, part(0))
+					if first.Matches(sketched(t, part(n))) {
+						t.Errorf("two samples of %d rows without a common one match", n)
+					}
+					if n >= 20 && !first.Matches(sketched(t, part(n/2))) {
+						t.Errorf("two samples of %d rows with half in common do not match", n)
+					}
+				}
+			}
+		})
+	}
+}
+
 // A share of common rows decides: 60 % match, 5 % do not.
 func TestCommonRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -135,6 +189,20 @@ func TestWideTables(t *testing.T) {
 	s := sketched(t, a)
 	if !s.Matches(sketched(t, changed)) || s.Matches(sketched(t, pictures(200))) {
 		t.Error("a new and a changed column hide the rows, or others are taken for them")
+	}
+	// Of a thousand columns not all pairs are compared.
+	wide := &table.Whole{Rows: 50}
+	for range 1000 {
+		var c table.WholeColumn
+		for range wide.Rows {
+			c.Values = append(c.Values, float64(rng.IntN(30)))
+		}
+		wide.Columns = append(wide.Columns, c)
+	}
+	m := newMaker(key, wide)
+	m.measure()
+	if sets := m.sets(); len(sets) == 0 || len(m.known) > 10000 {
+		t.Errorf("%d sets, %d pairs of columns are compared", len(sets), len(m.known))
 	}
 }
 
