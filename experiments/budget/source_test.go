@@ -238,7 +238,8 @@ func TestSnapshots(t *testing.T) {
 	}
 	for day := range 4 {
 		rows := append(slices.Clone(all[:1]), all[1+30*day:201+30*day]...)
-		if _, err := l.Book(fresh(0.1), save(t, fmt.Sprint(dir, "/later", day, ".csv"), rows, ",", ""), Request{}); err != nil {
+		d := save(t, fmt.Sprint(dir, "/later", day, ".csv"), rows, ",", "")
+		if _, err := l.Book(fresh(0.1), d, Request{}); err != nil {
 			t.Fatal(err)
 		}
 	}

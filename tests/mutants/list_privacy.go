@@ -10,6 +10,7 @@ const (
 	mechanism = "./experiments/mechanism"
 	release   = "./experiments/release"
 	budget    = "./experiments/budget"
+	sketches  = "./experiments/budget/sketch"
 	exports   = "./experiments/privacygp/regression"
 	filters   = "experiments/budget/filter.go"
 )
@@ -288,4 +289,31 @@ var privacyMutants = []Mutant{
 	{Name: "budget: mu of a pure guarantee", File: "experiments/mechanism/loss/booked.go",
 		Package: "./experiments/mechanism/loss", Tests: "Pure",
 		Old: `mechanism.GDP(2 * x * (1 + 1e-12))`, New: `mechanism.GDP(x * (1 + 1e-12))`},
+
+	// The people behind data.
+	{Name: "people: share of rows", File: "experiments/budget/sketch/sketch.go", Package: sketches, Tests: "CommonRows",
+		Old: `Share = 0.3`, New: `Share = 0.7`},
+	{Name: "people: values that strangers share", File: "experiments/budget/sketch/sketch.go", Package: sketches,
+		Tests: "Threshold", Old: `chance := m * max(s.Chance, other.Chance)`, New: `chance := 0 * m`},
+	{Name: "people: columns that number rows", File: "experiments/budget/sketch/columns.go", Package: sketches,
+		Tests: "Strangers", Old: `c.numbers = s.rows >= alone && grid < room*s.distinct()`, New: `c.numbers = false`},
+	{Name: "people: key of the hashes", File: "experiments/budget/sketch/key.go", Package: sketches, Tests: "Persons",
+		Old: `hmac.New(sha256.New, k[:])`, New: `hmac.New(sha256.New, nil)`},
+	{Name: "people: all that know them are charged", File: "experiments/budget/ledger.go", Package: budget,
+		Tests: "PersonsAreFound", Old: `for _, source := range sources {
+		source.learn(d)`, New: `for _, source := range sources[:1] {
+		source.learn(d)`},
+	{Name: "people: a new name", File: "experiments/budget/source.go", Package: budget, Tests: "NewNames",
+		Old: `case named == nil && len(others) > 0:`, New: `case named == nil && len(others) > 1:`},
+	{Name: "people: smaller limit of two", File: "experiments/budget/source.go", Package: budget, Tests: "TestLink$",
+		Old: `min(a.Limit.Epsilon, b.Limit.Epsilon)`, New: `max(a.Limit.Epsilon, b.Limit.Epsilon)`},
+	{Name: "people: what is public", File: "experiments/budget/ledger.go", Package: budget, Tests: "Published",
+		Old: `slices.Contains(spending.Units, part) && len(a.Published) > 0:`,
+		New: `slices.Contains(spending.Units, part) && len(a.Published) > 1:`},
+	{Name: "people: what is protected", File: "experiments/budget/ledger.go", Package: budget, Tests: "Published",
+		Old: `slices.Contains(spending.Publishes, part) && len(a.Entries) > 0:`,
+		New: `slices.Contains(spending.Publishes, part) && len(a.Entries) > 2:`},
+	{Name: "people: the ledger under its lock", File: "experiments/budget/lock.go", Package: budget,
+		Tests: "Concurrent|HeldLock", Old: `unlock, err := l.disk.LockFile(path)`,
+		New: `unlock, err := func() (func(), error) { return func() {}, nil }()`},
 }

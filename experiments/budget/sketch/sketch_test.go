@@ -143,6 +143,29 @@ func TestSamplesOfPublicData(t *testing.T) {
 	}
 }
 
+// The least number of common values of a match, by the formula of the package comment.
+func TestThreshold(t *testing.T) {
+	for _, c := range []struct {
+		values int
+		chance float64
+		least  int
+	}{
+		{3, 0, 3}, {8, 0, 3}, {100, 0, 30}, {100, 0.05, 30}, // 16.4 of strangers
+		{12, 0.15, 9} /* 8.07 */, {100, 0.3, 67} /* 66.9 */, {4, 0.5, 4} /* nine tenths */, {1000, 0.9, 900},
+	} {
+		for shared := range c.values + 1 {
+			a, b := Set{Chance: c.chance}, Set{}
+			for i := range c.values {
+				a.Tokens = append(a.Tokens, uint64(i)<<10)
+				b.Tokens = append(b.Tokens, uint64(c.values-shared+i)<<10)
+			}
+			if got := a.matches(&b); got != (shared >= c.least) || got != b.matches(&a) {
+				t.Errorf("%d of %d values at a chance of %v: %v", shared, c.values, c.chance, got)
+			}
+		}
+	}
+}
+
 // A share of common rows decides: 60 % match, 5 % do not.
 func TestCommonRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
