@@ -1,8 +1,8 @@
 package table
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
