@@ -84,7 +84,8 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
 			"such as inputs=colour[red|green]", c.Inputs, data.Private[0])
 	}
-	r := &Rows{X: data.X, Extremes: data.Extremes, Inputs: data.Names, Output: data.Column(c.Output), Dropped: data.Dropped,
+	r := &Rows{X: data.X, Extremes: data.Extremes, Inputs: data.Names, Output: data.Column(c.Output),
+		Dropped: data.Dropped,
 		Suspect: data.ColumnWarnings(), Named: data.Public(c.Output), People: data.People}
 	switch r.Slots = r.Len(); {
 	case data.People != nil:

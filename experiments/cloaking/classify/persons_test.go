@@ -67,8 +67,8 @@ func TestJudgedPersons(t *testing.T) {
 	}
 	two := validated(t, o, visits(2))
 	wantWarning(t, two.Warnings, "7 of 16 rows are more than rows_per_person=2 of their persons (id)")
-	want := "all training labels of one person (id) with at most 2 rows, each flipped; inputs and which person has which " +
-		"row are public"
+	want := "all training labels of one person (id) with at most 2 rows, each flipped; inputs and which person has " +
+		"which row are public"
 	if s := two.Privacy.Simulated.String(); !strings.HasSuffix(s, "-DP for all training labels of one person") {
 		t.Error(s)
 	}

@@ -78,7 +78,8 @@ func TestReadOffWarning(t *testing.T) {
 		t.Error(got)
 	}
 	x.Set(1, 1, math.NaN()) // of a missing value, which hides no extreme
-	if got := ReadOffWarning(x, names[:2], []float64{-0.1, 18}, []float64{9.5, 89}); !strings.Contains(got, "begins at 18") {
+	got = ReadOffWarning(x, names[:2], []float64{-0.1, 18}, []float64{9.5, 89})
+	if !strings.Contains(got, "begins at 18") {
 		t.Error(got)
 	}
 }
