@@ -207,8 +207,8 @@ func hullPerson(ctx context.Context) (Subject, error) {
 }
 
 // hull releases rows with Laplace noise. Both inputs of the first row, or of all rows of the first person, move from
-// beyond one end of their ranges to beyond the other, which clipping makes
-// equal to the ends: the largest effect of a row.
+// beyond one end of their ranges to beyond the other, which clipping makes equal to the ends: the largest effect of a
+// row, or of a person's rows.
 func hull(ctx context.Context, unit, content, other string, given map[string]any) (Subject, error) {
 	p, err := newPlanned(kahm.Paper(), "kahm/classifier", "data.csv", content, given, nearest.Plan)
 	if err != nil {
@@ -254,6 +254,7 @@ func hull(ctx context.Context, unit, content, other string, given map[string]any
 	pair.Release = p.request(other, hullRows, nothing)
 	pair.Release.Name, pair.Release.Given = "release.csv", with(p.given, "data", "fabricated", "smoothing", 1)
 	return Subject{
-		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon}, Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
+		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
+		Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
 	}, nil
 }

@@ -27,7 +27,7 @@ func TestReleases(t *testing.T) {
 		{"person", 12_000, cloakingPerson},
 		{"class person", 12_000, cloakingClassPerson},
 		{"rows", 12_000, hullRelease},
-		{"hull person", 12_000, hullPerson},
+		{"hull person", 50_000, hullPerson},
 		{"choice", 12_000, cloakingSelection},
 		{"two inputs", 2500, sparseGPInputs},
 		{"classifier", 2500, sparseClassifier},

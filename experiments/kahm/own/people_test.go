@@ -26,8 +26,8 @@ func peopleFile() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// persons sets that at most so many rows of a person are used.
-func persons(most int) func(*Publishing) {
+// atMost sets that at most so many rows of a person are used.
+func atMost(most int) func(*Publishing) {
 	return func(s *Publishing) { s.Person = method.Person{Person: "id", RowsPerPerson: most} }
 }
 
@@ -44,18 +44,18 @@ func text(t *testing.T, out *experiment.Release) string {
 // The budget books all rows of a person, mpε/d, and the statement is of a person.
 func TestSpendingOfPersons(t *testing.T) {
 	for _, most := range []int{1, 4, 9} {
-		s := publishing(persons(most))
+		s := publishing(atMost(most))
 		plan, err := planOf(t, peopleFile(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		spent, epsilon := plan.Spending, float64(8*most)
-		if spent.Epsilon != epsilon || spent.Rows != 5 || spent.Person != "id" || fmt.Sprint(spent.Units) != "[person inputs]" ||
-			fmt.Sprint(spent.Publishes) != "[output]" ||
+		if spent.Epsilon != epsilon || spent.Rows != 5 || spent.Person != "id" ||
+			fmt.Sprint(spent.Units) != "[person inputs]" || fmt.Sprint(spent.Publishes) != "[output]" ||
 			!slices.Equal(spent.Losses, []experiment.Loss{{Law: "laplace", Size: 4, Times: 2 * most}}) {
 			t.Errorf("at most %d: %+v", most, spent)
 		}
-		out, draws := released(t, peopleFile(), 1, persons(most))
+		out, draws := released(t, peopleFile(), 1, atMost(most))
 		used := min(most, 6)*2 + min(most, 4)*3
 		if len(out.Rows) != used || len(draws[0].Query) != 2*used || len(plan.People.Of) != used {
 			t.Errorf("%d rows, %d noisy entries; want %d rows", len(out.Rows), len(draws[0].Query), used)
@@ -75,7 +75,7 @@ func TestSpendingOfPersons(t *testing.T) {
 // Rows that are left out have no part in a release: it is that of a file without them.
 func TestRowsLeftOut(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(peopleFile()), "\n")
-	s := publishing(persons(3))
+	s := publishing(atMost(3))
 	tr := trialtest.New(t, trialtest.Options{File: write(t, peopleFile())})
 	plan, err := s.Plan(t.Context(), tr)
 	if err != nil {
@@ -93,8 +93,8 @@ func TestRowsLeftOut(t *testing.T) {
 	}
 	for _, kind := range []wide.Data{wide.Noisy, wide.Fabricated} {
 		change := func(s *Publishing) { s.Kind = kind }
-		all, _ := released(t, peopleFile(), 7, persons(3), change)
-		some, _ := released(t, strings.Join(kept, "\n")+"\n", 7, persons(3), change)
+		all, _ := released(t, peopleFile(), 7, atMost(3), change)
+		some, _ := released(t, strings.Join(kept, "\n")+"\n", 7, atMost(3), change)
 		if got, want := text(t, all), text(t, some); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}

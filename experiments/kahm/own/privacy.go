@@ -43,8 +43,8 @@ func (d *Table) guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 		},
 	}
 	if d.Clamped() {
-		out.Notes = append(out.Notes, "an input that is missing, NaN or of no named level counts as the low end of its range, "+
-			"and an infinite one as its own end; which ones are is private, and no row was left out for them")
+		out.Notes = append(out.Notes, "an input that is missing, NaN or of no named level counts as the low end of its "+
+			"range, and an infinite one as its own end; which ones are is private, and no row was left out for them")
 	}
 	if d.Given() {
 		out.Notes = append(out.Notes, d.Drawn())

@@ -59,8 +59,8 @@ func (r *Rows) named(column string) (labels []int, names []string, err error) {
 	}
 	r.Unnamed += none
 	if none > 0 && !r.Public(column) {
-		return nil, nil, fmt.Errorf("%d of %d rows have no value of %q: name its values, %[3]s[A|B|C], and such a row counts "+
-			"as one of the first; or leave it out, invalid=refuse", none, len(labels), column)
+		return nil, nil, fmt.Errorf("%d of %d rows have no value of %q: name its values, %[3]s[A|B|C], and such a row "+
+			"counts as one of the first; or leave it out, invalid=refuse", none, len(labels), column)
 	}
 	return labels, names, nil
 }
@@ -182,8 +182,9 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 		return nil, err
 	}
 	x, outside := scaled(r.X, ranges)
-	out := &Judged{Rows: r, table: d, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0), Trained: len(train),
-		Test: learn.SelectRows(x, test), Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
+	out := &Judged{Rows: r, table: d, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0),
+		Trained: len(train), Test: learn.SelectRows(x, test),
+		Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
 	for _, i := range test {
 		out.Tested = append(out.Tested, r.Labels[i])
 	}

@@ -38,8 +38,13 @@ type Table struct {
 	// all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
 
-	method.Person  `when:"person: dataset is not mnist" also:"person: of all their inputs; classes are public"`
+	persons        `when:"person: dataset is not mnist" also:"person: of all their inputs; classes are public"`
 	method.Invalid `when:"invalid: dataset is not mnist" also:"invalid: it counts as the low end, as the first class"`
+}
+
+// persons are those behind the rows. Entries have the same noise for any number of rows.
+type persons struct {
+	method.Person `also:"rows_per_person: here not the noise, but the epsilon of a person"`
 }
 
 // Spec returns the columns that are read of a data set: inputs, class, and others.
