@@ -318,7 +318,7 @@ func (a *app) showAccount(r *budget.Report) error {
 	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tpure\tmu\trho\tfound\tnote")
 	for _, e := range r.Entries {
 		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
-			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, e.RhoDelta), orDash(e.Found),
+			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, 0), orDash(e.Found),
 			orDash(e.Note))
 	}
 	return w.Flush()

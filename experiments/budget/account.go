@@ -149,7 +149,7 @@ func (e Entry) check() error {
 	for _, amount := range []struct {
 		name         string
 		value, delta float64
-	}{{"pure", e.Pure, 0}, {"mu", e.Mu, e.MuDelta}, {"rho", e.Rho, e.RhoDelta}} {
+	}{{"pure", e.Pure, 0}, {"mu", e.Mu, e.MuDelta}, {"rho", e.Rho, 0}} {
 		if !(amount.value >= 0 && amount.value <= maxAmount) {
 			return fmt.Errorf("%s is %s; a number from 0 to %g is required", amount.name, number(amount.value), maxAmount)
 		}

@@ -128,11 +128,11 @@ func TestTotals(t *testing.T) {
 			gaussianFilter, 1.3887604227174156439},
 		{"one by its own guarantee", entries(1, loss.Booked{Mu: 0.5}), "", 1},
 		{"pure", entries(3, loss.Booked{Pure: 0.25, Mu: 0.3, Rho: 0.03}), pureFilter, 0.75},
-		// ρ = 0.125 at δ/10, by Rényi differential privacy of all orders.
-		{"rho", entries(100, loss.Booked{Pure: 0.1, Mu: 0.1, Rho: 0.00125, RhoDelta: 1e-7}), zcdpFilter,
-			1.8800333085022513795},
+		// ρ = 0.125 at 0.15 δ, by Rényi differential privacy of all orders.
+		{"rho", entries(100, loss.Booked{Pure: 0.1, Mu: 0.1, Rho: 0.00125}), zcdpFilter,
+			1.8253645079661597609},
 		{"too much outside", entries(100, loss.Booked{Pure: 0.1, Mu: 0.01, MuDelta: 1e-6, Rho: 0.00125}), zcdpFilter,
-			1.8800333085022513795},
+			1.8253645079661597609},
 		// 2 and the root for μ = 0.5.
 		{"a pure one first", append(entries(1, loss.Booked{Pure: 2, Mu: 2.4, Rho: 1.5}),
 			entries(4, loss.Booked{Mu: 0.25})...), gaussianFilter, 3.3887604227174156439},
@@ -310,7 +310,7 @@ func TestNoRoundingOverspends(t *testing.T) {
 		admitted := 0
 		for range 40 {
 			k := float64(1 + rng.IntN(40))
-			e := Entry{Epsilon: 2, Booked: loss.Booked{Rho: most[zcdpFilter] / k, RhoDelta: 5e-5 / k}}
+			e := Entry{Epsilon: 2, Booked: loss.Booked{Rho: most[zcdpFilter] / k}}
 			switch trial % 3 {
 			case 0:
 				e.Booked = loss.Booked{Mu: math.Sqrt(most[gaussianFilter] / k), MuDelta: 5e-5 / k}
@@ -328,7 +328,7 @@ func TestNoRoundingOverspends(t *testing.T) {
 			z := new(big.Rat).SetFloat64(e.Mu)
 			mu2.Add(mu2, z.Mul(z, z))
 			rho.Add(rho, new(big.Rat).SetFloat64(e.Rho))
-			outside.Add(outside, new(big.Rat).SetFloat64(e.MuDelta+e.RhoDelta))
+			outside.Add(outside, new(big.Rat).SetFloat64(e.MuDelta))
 		}
 		over := func(sum *big.Rat, name string) bool { return sum.Cmp(new(big.Rat).SetFloat64(most[name])) > 0 }
 		if over(pure, pureFilter) || over(mu2, gaussianFilter) || over(rho, zcdpFilter) ||
@@ -342,10 +342,10 @@ func TestNoRoundingOverspends(t *testing.T) {
 // Sums are rounded down below the exact ones at the parts of δ (mpmath 1.3, 60 digits).
 func TestCeilingIsBelow(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta, mu, rho float64 }{
-		{1, 1e-5, 0.26451290005319179258, 0.024355970359538372894},
-		{10, 1e-3, 2.4326382764665899202, 2.1171488257835888952},
-		{10, 1e-6, 1.8351106347606966482, 1.3540611739175402183},
-		{1e-6, 1e-50, 7.3415497282837616406e-8, 2.5682541074932528278e-15},
+		{1, 1e-5, 0.26451290005319179258, 0.025266301030260625648},
+		{10, 1e-3, 2.4326382764665899202, 2.189489529659399626},
+		{10, 1e-6, 1.8351106347606966482, 1.383396946476287098},
+		{1e-6, 1e-50, 7.3415497282837616406e-8, 2.5788868955184437185e-15},
 	} {
 		t.Run(fmt.Sprintf("epsilon %g, delta %g", c.epsilon, c.delta), func(t *testing.T) {
 			for _, f := range filters()[1:] {
@@ -364,25 +364,25 @@ func TestCeilingIsBelow(t *testing.T) {
 	}
 }
 
-// One part of δ each is for the δ₀ of two filters: where they are spent, the filter admits nothing.
+// One part of δ is for the δ₀ of the Gaussian filter: where it is spent, the filter admits nothing.
 func TestOutside(t *testing.T) {
 	for _, c := range []struct {
-		name          string
-		muOut, rhoOut float64 // of the first release, at δ = 1e-3
-		mu, rho       float64 // of the second
-		fits          bool
+		name       string
+		out, first float64 // δ₀, at δ = 1e-3, and ρ of the first release
+		mu, rho    float64 // of the second
+		fits       bool
 	}{
-		{"both", 4.9e-5, 4.9e-5, 0.1, 0.005, true},
-		{"rho alone", 5.1e-5, 4.9e-5, 0.1, 0.005, true},
-		{"mu alone", 4.9e-5, 5.1e-5, 0.1, 0.005, true},
-		{"neither", 5.1e-5, 5.1e-5, 0.1, 0.005, false},
-		{"rho, but too much", 5.1e-5, 0, 0.1, 5, false},
-		{"mu, but too much", 0, 5.1e-5, 10, 0.005, false},
+		{"both", 4.9e-5, 0.005, 0.1, 0.005, true},
+		{"rho alone", 5.1e-5, 0.005, 0.1, 0.005, true},
+		{"mu alone", 4.9e-5, 0, 0.1, 0.005, true},
+		{"neither", 5.1e-5, 0, 0.1, 0.005, false},
+		{"rho, but too much", 5.1e-5, 0.005, 0.1, 5, false},
+		{"mu, but too much", 0, 0, 10, 0.005, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &Account{source: new(Source), Limit: Limit{1, 1e-3}}
 			first := Entry{Epsilon: 0.5, Delta: 1e-3,
-				Booked: loss.Booked{Mu: 0.1, MuDelta: c.muOut, Rho: 0.005, RhoDelta: c.rhoOut}}
+				Booked: loss.Booked{Mu: 0.1, MuDelta: c.out, Rho: c.first}}
 			second := Entry{Epsilon: 0.5, Delta: 1e-3, Booked: loss.Booked{Mu: c.mu, Rho: c.rho}}
 			if err := a.admit(first); err != nil {
 				t.Fatal(err)
@@ -560,7 +560,7 @@ func TestNumbersAreReadBackExactly(t *testing.T) {
 			Booked: loss.Booked{
 				Pure: math.Ldexp(1-rng.Float64(), -rng.IntN(1000)),
 				Mu:   math.Ldexp(1-rng.Float64(), -rng.IntN(1000)), MuDelta: math.Ldexp(rng.Float64(), -rng.IntN(1000)),
-				Rho: math.Ldexp(1-rng.Float64(), -rng.IntN(1000)), RhoDelta: math.Ldexp(rng.Float64(), -rng.IntN(1000)),
+				Rho: math.Ldexp(1-rng.Float64(), -rng.IntN(1000)),
 			},
 		})
 	}

@@ -45,12 +45,12 @@
 //
 // An entry books up to three amounts of a release ([loss.Booked]), each of which bounds the whole
 // of it: a pure ε; a μ of Gaussian differential privacy outside of a δ₀; and a ρ of
-// zero-concentrated differential privacy outside of a δ₀. A filter adds up one of them over all
+// zero-concentrated differential privacy. A filter adds up one of them over all
 // entries, and admits a release if the sums with it are within the limit (ε, δ):
 //
 //   - pure: Σε ≤ ε.
 //   - gaussian: Σμ² ≤ M² and Σδ₀ ≤ δ/20, where M is the largest μ that is (ε, 16/20 δ)-private.
-//   - zcdp: Σρ ≤ R and Σδ₀ ≤ δ/20, where R is the largest ρ that is (ε, 2/20 δ)-private.
+//   - zcdp: Σρ ≤ R, where R is the largest ρ that is (ε, 3/20 δ)-private.
 //
 // A first release that is pure counts in the last two by its ε, if that leaves more: the others then
 // are held to M or R of (ε less this one, δ).
@@ -75,7 +75,7 @@
 // "Fully-adaptive composition in differential privacy", ICML 2023.
 //
 // With δ₀. A release outside of δ₀ is, on either of the neighbouring data, one that with
-// probability δ₀ reveals all, and otherwise answers by a mechanism that has the μ (or ρ) itself. Let Q
+// probability δ₀ reveals all, and otherwise answers by a mechanism that has the μ itself. Let Q
 // and Q' be the distributions of transcripts where all releases answer by these, and w(t) the
 // product of 1 − δ₀ over the releases of a transcript t, which is the same on both data,
 // because t fixes the requests. The part of P in which nothing is revealed has the density
@@ -89,7 +89,7 @@
 // revealing all does, and who chooses between them exceeds δ.
 //
 // With the first release counted by its ε₁, the others are (ε − ε₁, δ_F + δ/20)-private by this
-// argument, for every output of the first, and all of them (ε, δ_F + δ/20) by composition. In which way
+// argument, for every output of the first, and all of them (ε, δ_F + δ/20) by composition; of ρ without the δ/20. In which way
 // a filter counts it follows from the first release and the limit, and so from no output.
 //
 // All filters. Let A_F be the transcripts of which F is the first, in a fixed order, that admits all
@@ -97,9 +97,9 @@
 // are a partition. On a transcript of A_F nothing is refused that F admits and nothing done that F
 // refuses, so that it has the same probability under the mechanism of F alone, on both data. Hence
 //
-//	P(E) = Σ_F P_F(E ∩ A_F) ≤ Σ_F (e^ε P'_F(E ∩ A_F) + δ_F + δ/20) ≤ e^ε P'(E) + δ,
+//	P(E) = Σ_F P_F(E ∩ A_F) ≤ Σ_F (e^ε P'_F(E ∩ A_F) + δ_F) + δ/20 ≤ e^ε P'(E) + δ,
 //
-// as 16 + 1 and 2 + 1 of 20 parts are all, and pure takes none.
+// as the Gaussian filter takes 16 + 1 of 20 parts, that of ρ takes 3, and pure none.
 //
 // The first release. If no filter admits it, none admits a sequence that begins with it. So it is the
 // only one, for every output, and its own guarantee is that of all.

@@ -24,10 +24,8 @@ type Booked struct {
 	// that μ.
 	Mu      float64 `json:"mu,omitempty"`
 	MuDelta float64 `json:"mu_delta,omitempty"`
-	// Rho is the ρ of RhoDelta-approximate zero-concentrated differential privacy (Bun and Steinke 2016,
-	// Definition 8.1).
-	Rho      float64 `json:"rho,omitempty"`
-	RhoDelta float64 `json:"rho_delta,omitempty"`
+	// Rho is the ρ of zero-concentrated differential privacy (Bun and Steinke 2016); 0 where there is none.
+	Rho float64 `json:"rho,omitempty"`
 }
 
 // Laws of losses, by the names of a Noise.
@@ -38,12 +36,15 @@ const (
 	subsampled  = "subsampled gaussian"
 )
 
-// rounded covers the relative errors of sums and of closed forms, which are 4e-14 of ε + e^−ε − 1 and less of
+// rounded covers the relative errors of short sums and of closed forms, which are 4e-14 of ε + e^−ε − 1 and less of
 // others. certain covers those of conversions to ε: 5e-11 of δ, and 1e-12 of a loss.
 const (
 	rounded = 1 + 1e-12
 	certain = 1 + 1e-9
 )
+
+// mostTimes bounds how often a mechanism is applied, so that sums over mechanisms are integers.
+const mostTimes = 1_000_000_000_000
 
 var laws = []string{gaussian, laplace, exponential, subsampled}
 
@@ -61,8 +62,9 @@ func check(losses []experiment.Loss) error {
 				l.Rate)
 		case !(l.Size > 0) || math.IsInf(l.Size, 1):
 			return fmt.Errorf("loss %d (%s): its size is %g; a positive, finite number is required", i+1, l.Law, l.Size)
-		case l.Times < 1:
-			return fmt.Errorf("loss %d (%s): it is applied %d times; a number from 1 up is required", i+1, l.Law, l.Times)
+		case l.Times < 1 || l.Times > mostTimes:
+			return fmt.Errorf("loss %d (%s): it is applied %d times; a number from 1 to %g is required", i+1, l.Law, l.Times,
+				float64(mostTimes))
 		}
 	}
 	return nil
@@ -72,7 +74,7 @@ func check(losses []experiment.Loss) error {
 const worth = 0.99
 
 // Book returns the amounts of a release that composes the losses. delta, from 0 up, is the largest
-// MuDelta that it may take, for a smaller Mu than the sum of squares; RhoDelta is 0.
+// MuDelta that it may take, for a smaller Mu than the sum of squares.
 func Book(losses []experiment.Loss, delta float64) (Booked, error) {
 	if err := check(losses); err != nil {
 		return Booked{}, err
@@ -100,10 +102,11 @@ func Book(losses []experiment.Loss, delta float64) (Booked, error) {
 		out.Mu = math.Hypot(out.Mu, math.Sqrt(times)*mu)
 		out.Rho += times * zcdp(l)
 	}
+	slack := rounded + 1e-15*float64(len(losses))
 	if len(losses) > 1 || losses[0].Times > 1 || losses[0].Law != gaussian {
-		out.Mu *= rounded
+		out.Mu *= slack
 	}
-	out.Rho *= rounded
+	out.Rho *= slack
 	if pure != nil {
 		out.Pure = above(pure)
 	}
@@ -131,9 +134,9 @@ func Stated(epsilon, delta float64) (Booked, error) {
 	if !(delta >= 0 && delta < 1) {
 		return Booked{}, fmt.Errorf("delta = %g: a number from 0 up and below 1 is required", delta)
 	}
-	out := Booked{Mu: float64(mu), MuDelta: delta, Rho: zcdpOfPure(epsilon) * rounded, RhoDelta: delta}
+	out := Booked{Mu: float64(mu), MuDelta: delta}
 	if delta == 0 {
-		out.Pure = epsilon
+		out.Pure, out.Rho = epsilon, zcdpOfPure(epsilon)*rounded
 	}
 	return out, finite(out)
 }
