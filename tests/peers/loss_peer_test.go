@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
+	"privkern/experiments/mechanism"
 	"privkern/experiments/mechanism/loss"
 	"privkern/runner/experiment"
 	"privkern/tests/tier"
@@ -76,9 +78,20 @@ func pureSum(losses []experiment.Loss) (sum float64) {
 	return sum
 }
 
+// closed reports whether the least epsilon has a closed form: of one pure mechanism, and of Gaussian noise alone.
+func closed(losses []experiment.Loss) bool {
+	if len(losses) == 1 && losses[0].Times == 1 {
+		return losses[0].Rate == 0
+	}
+	return !slices.ContainsFunc(losses, func(l experiment.Loss) bool { return l.Law != "gaussian" })
+}
+
 // The epsilon of a composition is never below that of dp-accounting, and at most two hundredths above it. The library's
-// is an upper bound, too, which its rounding can lift above the sum of pure losses, and by a part in ten thousand above
-// a closed form.
+// is an upper bound, too: its rounding can lift it above the sum of pure losses, and the pair that it gets for a choice is
+// worse than the concentration of many (by 3 % of epsilon for 20). Where the least epsilon has a closed form, the
+// library's is above it by less than a spacing of its grid: among 1,000 by 6e-6 of epsilon. With a tenth of the spacing,
+// that of Gaussian noise is within 1e-9 of the closed form, and that of a pure mechanism within a tenth of the
+// spacing.
 func TestLossAgainstDPAccounting(t *testing.T) {
 	n, rng := tier.Random(t, 1000, 1000)
 	compositions := make([]composition, n)
@@ -103,8 +116,20 @@ func TestLossAgainstDPAccounting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := min(want[strconv.Itoa(i)], pureSum(c.Losses))
-		if !(got >= w*(1-1e-4) && got <= w*1.02) {
+		booked, err := loss.Book(c.Losses, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		concentrated, err := mechanism.ZCDP(booked.Rho).Epsilon(c.Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := min(want[strconv.Itoa(i)], pureSum(c.Losses), concentrated)
+		low := w * (1 - 1e-6)
+		if closed(c.Losses) {
+			low = w - c.Spacing
+		}
+		if !(got >= low && got <= w*1.02) {
 			t.Errorf("%+v: epsilon %.8g, dp-accounting has %.8g", c, got, w)
 		}
 		if w > 0 {

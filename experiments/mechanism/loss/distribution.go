@@ -342,8 +342,8 @@ func Group(losses []experiment.Loss, delta float64, rows int) (experiment.Group,
 }
 
 // Epsilon returns an ε for which the composition of the losses is (ε, δ)-differentially private: the least one
-// where a closed form has it, and elsewhere at most a hundredth more. It is rounded up. δ may be 0 where all
-// losses are pure.
+// where a closed form has it, and elsewhere at most a hundredth more than the pairs of the package comment have.
+// It is rounded up. δ may be 0 where all losses are pure.
 func Epsilon(losses []experiment.Loss, delta float64) (float64, error) {
 	booked, err := Book(losses, 0)
 	if err != nil {
@@ -356,7 +356,11 @@ func Epsilon(losses []experiment.Loss, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	epsilon := sums * certain
+	rho, err := mechanism.ZCDP(booked.Rho).Epsilon(delta)
+	if err != nil {
+		return 0, err
+	}
+	epsilon := min(sums, rho) * certain
 	if booked.Pure > 0 {
 		epsilon = min(epsilon, booked.Pure)
 	}

@@ -35,6 +35,16 @@ var compositions = []struct {
 		{Law: exponential, Size: 0.7, Times: 3}}, [3]float64{5.26859925206401, 7.051539837602499, 8.28497689964803}},
 }
 
+// least is booked without a δ₀.
+func least(t *testing.T, losses []experiment.Loss) Booked {
+	t.Helper()
+	b, err := Book(losses, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // What is booked outside of a thousandth of δ covers the composition at every δ.
 func TestCompositions(t *testing.T) {
 	for _, c := range compositions {
@@ -44,8 +54,13 @@ func TestCompositions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				// Of many choices ρ has a smaller ε than the pair that dominates each.
+				concentrated, err := mechanism.ZCDP(least(t, c.losses).Rho).Epsilon(delta)
+				if err != nil {
+					t.Fatal(err)
+				}
 				// The rounding of the library lifts what is exact here, by a part in 10^5.
-				if want := c.epsilon[i]; !(got >= want*(1-2e-5) && got <= 1.005*want) {
+				if want := min(c.epsilon[i], concentrated); !(got >= want*(1-2e-5) && got <= 1.005*want) {
 					t.Errorf("epsilon = %.9g, dp-accounting has %.9g", got, want)
 				}
 				for _, share := range []float64{0, 1e-3, 0.1} {
@@ -165,7 +180,7 @@ func TestEpsilonOfExtremes(t *testing.T) {
 		{"tiny", []experiment.Loss{{Law: laplace, Size: 1e-300, Times: 3}}, 3e-300},
 		{"huge and tiny", []experiment.Loss{{Law: laplace, Size: 1e9, Times: 1}, {Law: laplace, Size: 1e-9, Times: 1}},
 			1e9 + 1e-9},
-		{"many", []experiment.Loss{{Law: exponential, Size: 1e-6, Times: 1e9}}, 1e3},
+		{"many", []experiment.Loss{{Law: exponential, Size: 1e-6, Times: 1e9}}, 0.075},
 		{"much Gaussian noise", []experiment.Loss{{Law: gaussian, Size: 1e-12, Times: 1}, {Law: laplace, Size: 1e-12,
 			Times: 1}}, 1e-8},
 		{"little Gaussian noise", []experiment.Loss{{Law: gaussian, Size: 1e6, Times: 1}, {Law: laplace, Size: 1,

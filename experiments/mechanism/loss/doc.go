@@ -52,6 +52,10 @@
 //
 // Between multiples the curve is the chord, in e^ε.
 //
+// A composition of mechanisms with these ρ is Σρ-concentrated, and has the ε of that (Canonne, Kamath and Steinke
+// 2020) where it is less: of many choices, whose ρ is ε²/8 for every interval of losses, while the pair above has the
+// losses of all intervals at once.
+//
 // # What is booked
 //
 // A release with the pairs (P, Q) is a post-processing of the mechanism M that with probability δ₀ reveals all and
