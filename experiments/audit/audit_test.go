@@ -51,7 +51,7 @@ func TestHonestMechanisms(t *testing.T) {
 	atLeast := map[string]float64{
 		"analytic": 2.5, "laplace": 0.8, "entry-noise": 0.9, "exponential": 0.7, "coinpress": 0.6, "selection": 0.5,
 		"cloaking-regression": 0.7, "cloaking-classification": 0.5, "cloaking-selection": 0.4, "sparse-gp-classes": 0.7,
-		"kahm": 0.9, "kahm-release": 0.8, "sparse-gp-choice": 0.3,
+		"kahm": 0.9, "kahm-release": 0.8, "sparse-gp-choice": 0.3, "statistics": 1.2, "statistics-person": 1,
 	}
 	// Of Gaussian noise, the part of the claimed μ that is found.
 	mu := map[string]float64{"analytic": 0.95, "cloaking-regression": 0.9, "cloaking-classification": 0.85,
@@ -63,7 +63,7 @@ func TestHonestMechanisms(t *testing.T) {
 		"cloaking-selection": 60_000, "sparse-gp": 30_000,
 		"kahm-release": 60_000, "sparse-gp-inputs": 8000, "sparse-gp-classifier": 8000, "sparse-gp-choice": 8000,
 		"sparse-gp-person": 8000, "sparse-gp-class-person": 8000,
-		"statistics": 8000, "statistics-person": 20_000,
+		"statistics": 30_000, "statistics-person": 20_000,
 	}
 	for _, e := range All() {
 		t.Run(e.Name, func(t *testing.T) {
@@ -161,6 +161,20 @@ func TestBrokenMechanisms(t *testing.T) {
 				t.Errorf("the draws show nothing: %+v", r)
 			}
 		})
+	}
+}
+
+// Statistics with noise for twice the ε that they claim are found.
+func TestBrokenStatistics(t *testing.T) {
+	long(t)
+	s, err := columnStatistics(t.Context(), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Name, s.Claim.Epsilon = "statistics with twice epsilon", 3
+	r := audit(t, s, Options{Draws: 30_000, Confidence: 0.999, Seed: 1})
+	if t.Logf("found epsilon >= %.3f; %+v", r.EpsilonAtLeast, r.Event); !r.Found(BlackBox) {
+		t.Errorf("the draws show nothing: %+v", r)
 	}
 }
 

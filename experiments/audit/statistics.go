@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 )
 
 var statisticsSettings = map[string]any{
-	"dataset": "csv:data.csv", "columns": "x", "epsilon": 1, "quantiles": "0.1,0.9",
+	"dataset": "csv:data.csv", "columns": "x", "quantiles": "0.5", "low": low, "high": high,
 }
 
 // The statistics of a table, and those of a record: every number is noisy.
@@ -21,25 +22,29 @@ var (
 	statisticsRecord = regexp.MustCompile(`"released":\s*\{[^}]*\}`)
 )
 
-// columnStatistics releases all statistics of a column without a public range, and replaces a row by one that
-// is far from all: each of the queries but one moves, the number of values.
-func columnStatistics(ctx context.Context) (Subject, error) {
-	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "x\n1\n1\n1\n", statisticsSettings, stats.Plan)
+// Half of the values are at stays, and the others move from one end of the range to the other. Then their number does
+// not move, the sum does by all of its sensitivity, and the utility of each candidate for the median by all of its,
+// upwards above stays and downwards below.
+const low, high, stays = 0.0, 10.0, 8.0
+
+// columnStatistics releases number, median and mean of a column of two rows.
+func columnStatistics(ctx context.Context, epsilon float64) (Subject, error) {
+	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "x\n0\n8\n", with(statisticsSettings,
+		"epsilon", epsilon), stats.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
-	return p.statistics(ctx, "one row, replaced by any other", "300 in place of 1", 1, 300)
+	return p.statistics(ctx, "one row, replaced by any other", "10 in place of 0", 1)
 }
 
-// personStatistics does the same for both rows of a person, with a public range.
+// personStatistics does the same for both rows of a person, of whom the number of rows is released as well.
 func personStatistics(ctx context.Context) (Subject, error) {
-	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "who,x\na,0\na,0\nb,9\n", with(
-		statisticsSettings, "quantiles", "0.5", "person", "who", "rows_per_person", 2, "low", 0, "high", 10), stats.Plan)
+	p, err := newPlanned(stats.Experiments(), "stats/columns", "data.csv", "who,x\na,0\na,0\nb,8\nb,8\n", with(
+		statisticsSettings, "epsilon", 4, "person", "who", "rows_per_person", 2), stats.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
-	s, err := p.statistics(ctx, "one person with at most 2 rows, replaced by any other", "two rows of 10 in place of 0",
-		2, 10)
+	s, err := p.statistics(ctx, "one person with at most 2 rows, replaced by any other", "two rows of 10 in place of 0", 2)
 	if err == nil {
 		s.Pairs[0].Release = p.request("note,x,who\n7,-3.25,someone\n8,1e1,another\n-9,7.000,another\n", statisticsRows,
 			statisticsRecord)
@@ -47,15 +52,27 @@ func personStatistics(ctx context.Context) (Subject, error) {
 	return s, err
 }
 
-// statistics is a subject in which the first rows get a value.
-func (p *planned) statistics(ctx context.Context, unit, name string, rows int, value float64) (Subject, error) {
+// statistics is a subject in which the first rows move to the other end.
+func (p *planned) statistics(ctx context.Context, unit, name string, rows int) (Subject, error) {
 	first, spending, err := p.rows(ctx)
 	if err != nil {
 		return Subject{}, err
 	}
 	second := first
 	for i := range rows {
-		second = replaced(second, i, value, 1)
+		second = replaced(second, i, high, 1)
+	}
+	each, times := spending.Losses[0].Size, float64(rows) // ε of each query
+	// The logarithm of the likelihood ratio, but for a constant and for the rounding of numbers.
+	ratio := func(at func(string) float64) float64 {
+		const middle = (low + high) / 2
+		sum := (at("mean") - middle) * max(at("values"), 1) // of the distances from the middle
+		before, after := times*(low+stays-2*middle), times*(high+stays-2*middle)
+		out := each * (math.Abs(sum-before) - math.Abs(sum-after)) / (after - before)
+		if at("q0.5") > stays {
+			out += each
+		}
+		return out
 	}
 	return Subject{
 		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon, Delta: spending.Delta}, Draws: boundDraws,
@@ -64,9 +81,8 @@ func (p *planned) statistics(ctx context.Context, unit, name string, rows int, v
 			if err != nil {
 				return Output{}, err
 			}
-			// The mean is the query that moves most.
 			return Output{Published: slices.Concat(out.Rows...), HasStatistic: true,
-				Statistic: out.Rows[0][slices.Index(out.Columns, "mean")]}, nil
+				Statistic: ratio(func(column string) float64 { return out.Rows[0][slices.Index(out.Columns, column)] })}, nil
 		}}},
 	}, nil
 }
