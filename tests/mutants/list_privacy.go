@@ -13,6 +13,7 @@ const (
 	sketches  = "./experiments/budget/sketch"
 	exports   = "./experiments/privacygp/regression"
 	filters   = "experiments/budget/filter.go"
+	losses    = "./experiments/mechanism/loss"
 )
 
 // privacyMutants are wrong lines of noise, sensitivities, guarantees and budgets.
@@ -286,8 +287,22 @@ var privacyMutants = []Mutant{
 		Old: `gaussian.Epsilon *= 1 - muSlack`, New: `gaussian.Epsilon *= 1 + 1e3*muSlack`},
 	{Name: "budget: what is spent over the limit", File: "experiments/budget/report.go", Package: budget,
 		Tests: "TestSet|Totals", Old: `Over: !within}`, New: `Over: false}`},
+	{Name: "budget: delta of the concentrated filter", File: filters, Package: budget, Tests: "Ceiling",
+		Old: `{zcdpFilter, 3, 0}`, New: `{zcdpFilter, 20, 0}`},
+	{Name: "loss: ends of a cell", File: "experiments/mechanism/loss/grid.go", Package: losses, Tests: "Compositions",
+		Old: `m.cell(j, p*(1-share), p*share)`, New: `m.cell(j, p*(1-share)+p*share, 0)`},
+	{Name: "loss: tail above a window", File: "experiments/mechanism/loss/distribution.go", Package: losses,
+		Tests: "CutLosses", Old: `+ outside + d.unbounded`, New: `+ 0*outside + d.unbounded`},
+	{Name: "loss: unbounded losses", File: "experiments/mechanism/loss/distribution.go", Package: losses,
+		Tests: "CutLosses", Old: `d.unbounded += float64(l.Times)`, New: `d.unbounded += 0 * float64(l.Times)`},
+	{Name: "loss: powers of a convolution", File: "experiments/mechanism/loss/distribution.go", Package: losses,
+		Tests: "Compositions", Old: `power(c, m.times)`, New: `power(c, 1)`},
+	{Name: "loss: delta outside of a booked mu", File: "experiments/mechanism/loss/booked.go", Package: losses,
+		Tests: "TestBook", Old: `out.Mu, out.MuDelta = mu, delta`, New: `out.Mu, out.MuDelta = mu, 0`},
+	{Name: "loss: delta outside of noise", File: "experiments/mechanism/loss/gdp.go", Package: losses,
+		Tests: "Compositions|TestBook", Old: `delta0+(1-delta0)*tangent`, New: `1e5*delta0 + tangent`},
 	{Name: "budget: mu of a pure guarantee", File: "experiments/mechanism/loss/booked.go",
-		Package: "./experiments/mechanism/loss", Tests: "Pure",
+		Package: losses, Tests: "Pure",
 		Old: `mechanism.GDP(2 * x * (1 + 1e-12))`, New: `mechanism.GDP(x * (1 + 1e-12))`},
 
 	// The people behind data.

@@ -100,6 +100,27 @@ func TestGridOfGaussian(t *testing.T) {
 	}
 }
 
+// Losses beyond the grid, and beyond the largest window, count as unbounded: no δ is below the exact one.
+func TestCutLosses(t *testing.T) {
+	for _, c := range []struct{ h, z float64 }{{0.01, 2.5}, {2e-5, 8}} {
+		d := newDistribution([]experiment.Loss{{Law: gaussian, Size: 1, Times: 1}}, c.h, c.z, false)
+		curve := d.curve(0.01)
+		for i, got := range curve.delta {
+			epsilon := float64(curve.at+i) * c.h
+			if epsilon < 0 {
+				continue
+			}
+			want, err := mechanism.GaussianDelta(epsilon, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got < want*(1-1e-9) {
+				t.Fatalf("spacing %g: delta %g at %g, exactly %g", c.h, got, epsilon, want)
+			}
+		}
+	}
+}
+
 // A composition of choices has no smaller a δ than the worst sequence of mechanisms of bounded range, each of which
 // is chosen after the outcomes before it.
 func TestChoicesAgainstAdversary(t *testing.T) {
