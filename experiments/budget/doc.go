@@ -89,8 +89,8 @@
 // revealing all does, and who chooses between them exceeds δ.
 //
 // With the first release counted by its ε₁, the others are (ε − ε₁, δ_F + δ/20)-private by this
-// argument, for every output of the first, and all of them (ε, δ_F + δ/20) by composition; of ρ without the δ/20. In which way
-// a filter counts it follows from the first release and the limit, and so from no output.
+// argument, for every output of the first, and all of them (ε, δ_F + δ/20) by composition; of ρ without the δ/20.
+// In which way a filter counts it follows from the first release and the limit, and so from no output.
 //
 // All filters. Let A_F be the transcripts of which F is the first, in a fixed order, that admits all
 // releases. Sums only grow, so that a filter that admits the last release admitted each before it: the A_F

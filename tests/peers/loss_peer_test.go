@@ -87,10 +87,10 @@ func closed(losses []experiment.Loss) bool {
 }
 
 // The epsilon of a composition is never below that of dp-accounting, and at most two hundredths above it. The library's
-// is an upper bound, too: its rounding can lift it above the sum of pure losses, and the pair that it gets for a choice is
-// worse than the concentration of many (by 3 % of epsilon for 20). Where the least epsilon has a closed form, the
-// library's is above it by less than a spacing of its grid: among 1,000 by 6e-6 of epsilon. With a tenth of the spacing,
-// that of Gaussian noise is within 1e-9 of the closed form, and that of a pure mechanism within a tenth of the
+// is an upper bound, too: its rounding can lift it above the sum of pure losses, and the pair that it gets for a choice
+// is worse than the concentration of many (by 3 % of epsilon for 20). Where the least epsilon has a closed form, the
+// library's is above it by less than a spacing of its grid: among 1,000 by 6e-6 of epsilon. With a tenth of the
+// spacing, that of Gaussian noise is within 1e-8 of the closed form, and that of a pure mechanism within a tenth of the
 // spacing.
 func TestLossAgainstDPAccounting(t *testing.T) {
 	n, rng := tier.Random(t, 1000, 1000)

@@ -90,9 +90,9 @@ func merged(losses []experiment.Loss) []experiment.Loss {
 }
 
 // spacing returns a spacing by which the variance of the loss increases by a thousandth, at most: that of a
-// mechanism by h²/4. Of few pure mechanisms the largest loss may decide, which increases by a spacing each, and the grid
-// is finer; unless Gaussian noise spreads it, of which the variance increases by a thousandth then. It is coarser where a
-// window would be too large.
+// mechanism by h²/4. Of few pure mechanisms the largest loss may decide, which increases by a spacing each, and the
+// grid is finer; unless Gaussian noise spreads it, of which the variance increases by a thousandth then. It is
+// coarser where a window would be too large.
 func spacing(losses []experiment.Loss, z float64) float64 {
 	var count, variance, widest, most, spread float64
 	for _, l := range losses {

@@ -91,8 +91,8 @@ type rule struct {
 	nodes, weights []float64
 }
 
-// rules integrate a density to 1e-12 of it up to 34 deviations away: with m nodes the error on an interval of width w is
-// at most (34w)²ᵐ m!⁴/((2m+1) (2m)!³) of it.
+// rules integrate a density to 1e-12 of it up to 34 deviations away: with m nodes the error on an interval of width w
+// is at most (34w)²ᵐ m!⁴/((2m+1) (2m)!³) of it.
 var rules = func() (out []rule) {
 	for _, r := range []struct {
 		count  int
