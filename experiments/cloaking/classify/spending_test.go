@@ -23,6 +23,8 @@ func twoClasses(s *classificationSettings) {
 func TestSpending(t *testing.T) {
 	rows := cloaktest.TwoClasses()
 	defaults := cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 1, Epsilon: 1, Delta: 1e-3}
+	atPoints := defaults
+	atPoints.Points = "csv:my.csv"
 	for _, c := range []struct {
 		name   string
 		change func(*classificationSettings)
@@ -37,7 +39,7 @@ func TestSpending(t *testing.T) {
 		{"another calibration", func(s *classificationSettings) { s.Calibration = mechanism.Hall }, 1,
 			cloaktest.Spending{Calibration: mechanism.Hall, Steps: 1, Epsilon: 1, Delta: 1e-3}},
 		{"drawn rows", func(s *classificationSettings) { s.Rows = experiment.NumberOr[All](10) }, 1, defaults},
-		{"other query points", func(s *classificationSettings) { s.Predict = "csv:my.csv" }, 1, defaults},
+		{"other query points", func(s *classificationSettings) { s.Predict = "csv:my.csv" }, 1, atPoints},
 		{"sparse", func(s *classificationSettings) { s.Inputs, s.Method, s.Inducing = "x+z", cloak.Sparse, 3 }, 2,
 			defaults},
 	} {

@@ -32,6 +32,8 @@ func TestSpending(t *testing.T) {
 		t.Error("another output has the same account")
 	}
 	defaults := cloaktest.Spending{Calibration: mechanism.Analytic, Steps: 1, Epsilon: 1, Delta: 1e-3}
+	atPoints := defaults
+	atPoints.Points = "csv:my.csv"
 	onCensus := cloaktest.Spending{Calibration: mechanism.Hall, Steps: 1, Epsilon: 1, Delta: 0.01}
 	same := func(*regressionSettings) {}
 	for _, c := range []struct {
@@ -45,7 +47,7 @@ func TestSpending(t *testing.T) {
 		{"defaults", rows, values, same, 1, defaults},
 		{"another range", rows, values, ownFile("x", "y", 20, 21), 1, defaults},
 		{"another clipped output", clipped, values, same, 1, defaults},
-		{"other points", rows, values, predicting("csv:my.csv"), 1, defaults},
+		{"other points", rows, values, predicting("csv:my.csv"), 1, atPoints},
 		{"another kernel", rows, values, func(s *regressionSettings) {
 			s.Lengthscale, s.Rank = experiment.Several{1}, rank(3)
 		}, 1, defaults},

@@ -83,6 +83,7 @@ type Spending struct {
 	Calibration    mechanism.Calibration
 	Steps          int // of Gaussian noise that compose exactly; 0 for a choice
 	Epsilon, Delta float64
+	Points         string // file of the points; "" for the training inputs
 }
 
 // Check compares the spending of a plan with the expected one.
@@ -92,6 +93,7 @@ func (s Spending) Check(t *testing.T, p *release.Plan, rows Rows, inputs int) {
 		Dataset: p.Spending.Dataset,
 		Data:    rows.Account(inputs), Units: []string{experiment.UnitOutput}, Rows: len(rows),
 		Epsilon: s.Epsilon, Delta: s.Delta, Size: p.Spending.Size, // see WantNoOrder
+		Points: s.Points,
 	}
 	if s.Steps == 0 {
 		want.Losses = []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}
