@@ -144,7 +144,7 @@ func TestClamp(t *testing.T) {
 		trialtest.Refuses(t, err, c.want)
 	}
 	none := &Table{Inputs: "a", Output: "kind", Low: method.Ends{IsWord: true}, High: method.Ends{IsWord: true},
-		Invalid: method.Invalid{Invalid: method.Clamp}, Person: method.Person{Person: method.NoColumn}}
+		Invalid: method.Invalid{Invalid: method.Clamp}, persons: persons{method.Person{Person: method.NoColumn}}}
 	trialtest.Refuses(t, none.Check("csv:rows.csv", ""), "invalid = clamp: low and high are not given")
 }
 
