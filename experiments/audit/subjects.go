@@ -88,7 +88,7 @@ func All() []Entry {
 			New: func(ctx context.Context) (Subject, error) { return sparseClasses(ctx, claim) }},
 		{Name: "statistics", Doc: "a released count, median and mean of a column",
 			New: func(ctx context.Context) (Subject, error) { return columnStatistics(ctx, 3) }},
-		{Name: "statistics-person", Doc: "the same for persons with two rows",
+		{Name: "statistics-person", Doc: "a released count, median and mean of persons with two rows",
 			New: personStatistics},
 		{Name: "kahm-release", Doc: "released rows of affine hull machines (Kumar et al. 2024)",
 			New: hullRelease},

@@ -316,8 +316,8 @@ var privacyMutants = []Mutant{
 		Old: `hmac.New(sha256.New, k[:])`, New: `hmac.New(sha256.New, nil)`},
 	{Name: "people: all that know them are charged", File: "experiments/budget/ledger.go", Package: budget,
 		Tests: "PersonsAreFound", Old: `for _, source := range sources {
-		source.learn(d)`, New: `for _, source := range sources[:1] {
-		source.learn(d)`},
+		if source.learnsWith(sources) {`, New: `for _, source := range sources[:1] {
+		if source.learnsWith(sources) {`},
 	{Name: "people: a new name", File: "experiments/budget/source.go", Package: budget, Tests: "NewNames",
 		Old: `case named == nil && len(others) > 0:`, New: `case named == nil && len(others) > 1:`},
 	{Name: "people: smaller limit of two", File: "experiments/budget/source.go", Package: budget, Tests: "TestLink$",
