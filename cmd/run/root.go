@@ -20,6 +20,7 @@ import (
 	"privkern/runner/execute/progress"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
+	"privkern/runner/text"
 )
 
 // app has the state and streams that the commands share.
@@ -264,16 +265,16 @@ func (a *app) complain(format string, args ...any) {
 }
 
 // problem is a problem in the format of messages.
-func (a *app) problem(text string) string {
+func (a *app) problem(message string) string {
 	if a.logFormat == "json" {
 		raw, err := json.Marshal(
-			map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": text},
+			map[string]string{"time": time.Now().UTC().Format(time.RFC3339Nano), "event": "problem", "message": message},
 		)
 		if err == nil {
 			return string(raw)
 		}
 	}
-	return text
+	return text.PrintableLines(message)
 }
 
 // missing is the message that n messages were not read in time, and dropped.
