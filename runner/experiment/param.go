@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // ParamKind is the type of a parameter's value.
@@ -110,6 +111,9 @@ func (p *Param) convert(v any) (any, error) {
 		s, ok := v.(string)
 		if !ok {
 			return nil, fmt.Errorf("%v is not a text", quote(v))
+		}
+		if !utf8.ValidString(s) {
+			return nil, fmt.Errorf("%q is no text in UTF-8; two such texts would be one in a key", s)
 		}
 		if p.Values != nil && !slices.Contains(p.Values, s) {
 			return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(p.Values, ", "), didYouMean(s, p.Values))

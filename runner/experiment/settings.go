@@ -223,3 +223,37 @@ func nameOf(leaves []leaf, v reflect.Value, field any) string {
 	}
 	panic(fmt.Sprintf("experiment: a %T that is no setting and no metric of %v", field, v.Elem().Type()))
 }
+
+// ReadSettings returns the struct of settings that texts name=value give, and defaults. Settings that have no
+// default must be given.
+func ReadSettings[S any](args []string) (*S, error) {
+	declared := settingsOf(reflect.TypeFor[S]())
+	e := &Experiment{Params: declared.params}
+	values := Params{}
+	for _, arg := range args {
+		name, text, ok := strings.Cut(arg, "=")
+		p, err := e.Param(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return nil, fmt.Errorf("%s has no value; write %[1]s=VALUE", name)
+		case values[name] != nil:
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		if values[name], err = p.Convert(text); err != nil {
+			return nil, err
+		}
+	}
+	for i := range declared.params {
+		p := &declared.params[i]
+		if values[p.Name] == nil {
+			if values[p.Name] = p.Default; p.Default == nil {
+				return nil, fmt.Errorf("%s is not given", p.Name)
+			}
+		}
+	}
+	s := new(S)
+	declared.decode(values, reflect.ValueOf(s))
+	return s, nil
+}
