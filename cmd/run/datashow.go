@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -25,11 +26,16 @@ func (a *app) dataShowCommand() *cobra.Command {
 	var output string
 	var all bool
 	cmd := &cobra.Command{
-		Use:   "show DATA",
+		Use:   "show DATA [name=value...]",
 		Short: "Show the columns of your own data, and which would be used",
 		Long: `Show the columns of your own data: type, rows without a value, range, different
 values, and whether inputs=* takes the column. DATA are a file, a folder, or a
 value of dataset=: csv:PATH, parquet:PATH, npy:PATH, images:FOLDER.
+
+Settings name=value say how a file is written: missing, decimal, separator, encoding,
+header, comment, dates (run list stats/columns explains them). Without any, those
+that a file of comma-separated values seems to need are proposed, and the file is
+shown as it is read with them, with its first rows.
 
 Types are number, boolean (true and false, or yes and no), date, category; text is
 a category of too many values, and mixed has values of several types, of which the
@@ -38,18 +44,32 @@ several rows is warned of: person= makes a guarantee hold for them. Docs:
 docs/own-data.md.
 
 The output depends on the data, and no guarantee of a release covers it.`,
-		Example: "  run data show my.csv\n  run data show images:pictures --output json",
-		Args:    cobra.ExactArgs(1),
+		Example: "  run data show my.csv\n  run data show my.csv separator=';' decimal=,\n" +
+			"  run data show images:pictures --output json",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := oneOf("output", output, "table", "json"); err != nil {
 				return err
 			}
 			name := table.Named(args[0])
 			path, _ := dataset.FilePath(name)
-			s, err := table.Summarise(name, path)
-			if err != nil {
-				return err
+			reading, err := experiment.ReadSettings[table.Reading](args[1:])
+			if err == nil {
+				err = reading.Valid()
 			}
+			if err != nil {
+				return usageError{err}
+			}
+			if len(args) == 1 {
+				if *reading, err = table.Propose(name, path); err != nil {
+					return err
+				}
+			}
+			s, err := table.Summarise(name, path, *reading)
+			if err != nil {
+				return asRead(err, *reading)
+			}
+			s.Reading = reading.Unusual()
 			if output == "json" {
 				enc := json.NewEncoder(a.out)
 				enc.SetIndent("", "  ")
@@ -59,7 +79,10 @@ The output depends on the data, and no guarantee of a release covers it.`,
 			if all {
 				most = len(s.Columns)
 			}
-			return printSummary(a.out, name, s, most)
+			if err := printFirst(a.out, name, path, *reading, len(args) == 1); err != nil {
+				return err
+			}
+			return printSummary(a.out, name, s, *reading, most)
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
@@ -67,7 +90,55 @@ The output depends on the data, and no guarantee of a release covers it.`,
 	return cmd
 }
 
-func printSummary(out io.Writer, name string, s *table.Summary, most int) error {
+// settingsText are the settings of reading that are no defaults, as a shell takes them.
+func settingsText(r table.Reading) string {
+	settings := r.Unusual()
+	for i, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		settings[i] = name + "=" + text.Quote(value)
+	}
+	return strings.Join(settings, " ")
+}
+
+// asRead completes an error by the settings of reading.
+func asRead(err error, r table.Reading) error {
+	if settings := settingsText(r); settings != "" {
+		return fmt.Errorf("%w (read with %s)", err, settings)
+	}
+	return err
+}
+
+// printFirst prints the first rows of a file that is read with settings.
+func printFirst(out io.Writer, name, path string, r table.Reading, proposed bool) error {
+	settings := settingsText(r)
+	if settings == "" {
+		return nil
+	}
+	const most, mostColumns = 5, 8
+	columns, rows, err := table.First(name, path, r, most)
+	if err != nil {
+		return err
+	}
+	if proposed {
+		settings += ", as the file seems to be written; a trial needs these settings"
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "read with %s\n", settings)
+	for _, row := range append([][]string{columns}, rows...) {
+		var cells []string
+		for _, cell := range row[:min(len(row), mostColumns)] {
+			cells = append(cells, text.Printable(cell))
+		}
+		if len(row) > mostColumns {
+			cells = append(cells, "...")
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
+}
+
+func printSummary(out io.Writer, name string, s *table.Summary, r table.Reading, most int) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "column\ttype\tmissing\tdifferent\tvalues\n")
 	left := 0
@@ -77,7 +148,8 @@ func printSummary(out io.Writer, name string, s *table.Summary, most int) error 
 			left++
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", c.Name, c.Type, c.Missing, distinctText(c), valuesText(c))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", text.Printable(c.Name), c.Type, c.Missing, distinctText(c),
+			text.Printable(valuesText(c)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -87,13 +159,18 @@ func printSummary(out io.Writer, name string, s *table.Summary, most int) error 
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s\ndataset=%s inputs=* %s\n", text.Count(s.Rows, "row"), name, takenText(s))
+	settings := settingsText(r)
+	if settings != "" {
+		settings += " "
+	}
+	_, err := fmt.Fprintf(out, "%s\ndataset=%s %sinputs=* %s\n", text.Count(s.Rows, "row"), name, settings,
+		text.Printable(takenText(s)))
 	if err != nil {
 		return err
 	}
 	for i := range s.Columns {
 		if c := &s.Columns[i]; c.Identifier != nil {
-			if _, err := fmt.Fprintf(out, "warning: %v\n", c.Identifier); err != nil {
+			if _, err := fmt.Fprintf(out, "warning: %s\n", text.Printable(c.Identifier.String())); err != nil {
 				return err
 			}
 		}
@@ -136,6 +213,8 @@ func takenText(s *table.Summary) string {
 		switch c := &s.Columns[i]; {
 		case c.Type == "mixed":
 			return fmt.Sprintf("is refused, since the column %q is mixed; name the inputs", c.Name)
+		case c.Type == "number" && c.Problem != "":
+			return fmt.Sprintf("is refused, since the column %q is no input; name the inputs", c.Name)
 		case c.Input:
 			inputs = append(inputs, c.Name)
 		}

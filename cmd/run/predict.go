@@ -31,12 +31,14 @@ type prediction struct {
 func (a *app) predictCommand() *cobra.Command {
 	var p prediction
 	cmd := &cobra.Command{
-		Use:   "predict MODEL... --at DATA",
+		Use:   "predict MODEL... --at DATA [name=value...]",
 		Short: "Use a released model: predict, classify, compress",
 		Long: `Predict, classify or compress the rows of DATA with a MODEL: a file that run trial
 METHOD --release or --export wrote. DATA is a FILE of comma-separated values with a
 header, or a value of dataset=, such as csv:PATH. It must have a column for each input
-of the model, with a value in every row. Other columns are left out.
+of the model, with a value in every row. Other columns are left out. Settings
+name=value say how DATA are written, as for run data show: missing, decimal,
+separator, encoding, header, comment, dates.
 
 The output has the inputs and, by the method of the MODEL:
 
@@ -66,6 +68,7 @@ no column of that name; see run help exit-codes.`,
 		Example: `  run predict model.json --at x.csv
   run predict model.json --at x.csv --out y.csv
   run predict model.json --at x.csv --output json
+  run predict model.json --at x.csv separator=';' decimal=,
   run predict north.json south.json --at x.csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -124,6 +127,17 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 			return usagef("%s is there already; give --out another name", p.out)
 		}
 	}
+	paths, settings := withoutSettings(paths)
+	reading, err := experiment.ReadSettings[table.Reading](settings)
+	if err == nil {
+		err = reading.Valid()
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	if len(paths) == 0 {
+		return usagef("no MODEL is named; give the file that run trial METHOD --release or --export wrote")
+	}
 	m, err := readModels(paths)
 	if err != nil {
 		return err
@@ -131,7 +145,7 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	of := m.Envelope()
 	name := table.Named(p.at)
 	at, _ := dataset.FilePath(name)
-	x, err := table.ReadPoints(name, at, of.Inputs)
+	x, err := table.ReadPoints(name, at, *reading, of.Inputs)
 	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
 		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(of.Inputs))
 	}
@@ -152,6 +166,21 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 		a.complain("warning: %s", w)
 	}
 	return a.writePrediction(result, p, paths)
+}
+
+// withoutSettings parts the settings of reading, name=value, from other arguments. A file of that name is written
+// with its folder: ./missing=x.
+func withoutSettings(args []string) (others, settings []string) {
+	known := experiment.SettingValues(table.Reading{})
+	for _, arg := range args {
+		name, _, ok := strings.Cut(arg, "=")
+		if _, is := known[name]; ok && is {
+			settings = append(settings, arg)
+		} else {
+			others = append(others, arg)
+		}
+	}
+	return others, settings
 }
 
 // writePrediction prints a prediction of models, or writes it to a new file.

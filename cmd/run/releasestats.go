@@ -16,6 +16,7 @@ import (
 	"privkern/experiments/stats"
 	"privkern/graphs/backend"
 	"privkern/runner/experiment"
+	"privkern/runner/text"
 )
 
 func (a *app) releaseCommand() *cobra.Command {
@@ -112,7 +113,7 @@ func printStatistics(out io.Writer, path string) error {
 	name := len(header) - 1 // the column has the last place
 	var lows, highs, names []string
 	for i, line := range lines {
-		cells := []string{line[name]}
+		cells := []string{text.Printable(line[name])}
 		for j, cell := range line[:name] {
 			if i > 0 {
 				cell = short(cell)
@@ -125,7 +126,7 @@ func printStatistics(out io.Writer, path string) error {
 			}
 			cells = append(cells, cell)
 		}
-		names = append(names, line[name])
+		names = append(names, text.Printable(line[name]))
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if err := w.Flush(); err != nil || lows == nil {
@@ -135,6 +136,9 @@ func printStatistics(out io.Writer, path string) error {
 		if _, err := fmt.Fprintf(out, "%s as an output: low=%s high=%s\n", names[i], lows[i], highs[i]); err != nil {
 			return err
 		}
+	}
+	for i, name := range names {
+		names[i] = table.QuoteName(name)
 	}
 	_, err = fmt.Fprintf(out, "as inputs: inputs=%s input_low=%s input_high=%s\n", strings.Join(names[1:], "+"),
 		strings.Join(lows[1:], ","), strings.Join(highs[1:], ","))

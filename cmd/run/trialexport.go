@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/budget"
+	"privkern/experiments/dataset/table"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/progress"
 	"privkern/runner/execute/trial"
@@ -87,6 +88,7 @@ type register struct {
 	*budget.Ledger
 	experiment string
 	folders    map[string]string
+	reading    table.Reading
 	entered    bool
 	refused    error
 }
@@ -94,7 +96,7 @@ type register struct {
 // Register implements [experiment.Exports].
 func (r *register) Register(s experiment.Spending, add func([]json.RawMessage) (json.RawMessage, error)) error {
 	s.Experiment = r.experiment
-	data, err := budget.DataOf(s.Dataset, r.folders[s.Dataset], "")
+	data, err := budget.DataOf(s.Dataset, r.folders[s.Dataset], r.reading, "")
 	if err == nil {
 		err = r.Ledger.Register(s, data, add)
 	}
@@ -107,7 +109,8 @@ func (a *app) export(
 	ctx context.Context, e *experiment.Experiment, job trial.Job, o trialOptions,
 ) (*record.Record, error) {
 	watched := progress.Watch(a.progressOptions(), e.Name)
-	kept := &register{Ledger: o.ledger, experiment: e.Name, folders: job.Folders}
+	kept := &register{Ledger: o.ledger, experiment: e.Name, folders: job.Folders,
+		reading: *experiment.SettingsIn[table.Reading](job.Params)}
 	var exports experiment.Exports
 	if o.ledger != nil {
 		exports = kept

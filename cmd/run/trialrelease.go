@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"privkern/experiments/budget"
+	"privkern/experiments/dataset/table"
 	privacy "privkern/experiments/release"
 	"privkern/graphs/engine"
 	"privkern/runner/execute/progress"
@@ -211,10 +212,11 @@ func (a *app) release(
 
 // book books a release on the accounts of its data.
 func (o *trialOptions) book(s experiment.Spending, job trial.Job) ([]budget.Booking, error) {
-	data, err := budget.DataOf(s.Dataset, job.Folders[s.Dataset], s.Person)
+	reading := *experiment.SettingsIn[table.Reading](job.Params)
+	data, err := budget.DataOf(s.Dataset, job.Folders[s.Dataset], reading, s.Person)
 	if err == nil && s.Points != "" {
 		var points budget.Data
-		points, err = budget.DataOf(s.Points, job.Folders[s.Points], "")
+		points, err = budget.DataOf(s.Points, job.Folders[s.Points], reading.In(s.Dataset), "")
 		data = data.At(points)
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"privkern/experiments/budget"
+	reader "privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -25,7 +26,7 @@ func table(t *testing.T, name string, from, n int) budget.Data {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := budget.DataOf("csv:"+path, path, "")
+	d, err := budget.DataOf("csv:"+path, path, reader.Reading{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 	"privkern/tests/tier"
 )
@@ -46,7 +47,7 @@ func child(job []string) int {
 	}
 	book := func(s experiment.Spending) error { return l.book(s, "") }
 	if len(job) > 3 {
-		d, err := DataOf("csv:"+job[3], job[3], job[4])
+		d, err := DataOf("csv:"+job[3], job[3], table.Reading{}, job[4])
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/budget/sketch"
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
 )
 
 // Source is the people behind accounts: the data of one group of persons or rows, in all forms in
@@ -52,9 +53,11 @@ type Data struct {
 	// Place is where they are: the absolute path of a file without links, or the name of a data set.
 	place string
 	// Files are the names and paths of the tables in them; none where their form is that of a paper.
-	files  [][2]string
-	person string // the column that names persons; "" for none
-	points *Data  // published with the release; nil for none
+	files [][2]string
+	// Reading is how they are read.
+	reading table.Reading
+	person  string // the column that names persons; "" for none
+	points  *Data  // published with the release; nil for none
 }
 
 // At returns the data of a release that publishes the rows of other data as its points.
@@ -63,10 +66,11 @@ func (d Data) At(points Data) Data {
 	return d
 }
 
-// DataOf describes the data of a name in a setting, which lie at a path. Persons are those that a
+// DataOf describes the data of a name in a setting, which lie at a path and are read with
+// settings. Persons are those that a
 // column names; "" for none.
-func DataOf(name, path, person string) (Data, error) {
-	d := Data{place: "set " + name, person: person}
+func DataOf(name, path string, reading table.Reading, person string) (Data, error) {
+	d := Data{place: "set " + name, person: person, reading: reading}
 	if dataset.IsOwn(name) {
 		d.files = [][2]string{{name, path}}
 		real, err := filepath.EvalSymlinks(path)
@@ -101,7 +105,7 @@ type seen struct {
 func (d Data) under(key sketch.Key) (*seen, error) {
 	out := &seen{place: hex.EncodeToString(key.NewMAC().Sum("place", d.place)[:16])}
 	for _, file := range d.files {
-		s, persons, err := key.Read(file[0], file[1], d.person)
+		s, persons, err := key.Read(file[0], file[1], d.reading, d.person)
 		if err != nil {
 			return nil, fmt.Errorf("the data cannot be read for the budget ledger: %w", err)
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	reader "privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 
 	"github.com/parquet-go/parquet-go"
@@ -46,7 +47,7 @@ func save(t *testing.T, path string, rows [][]string, by, person string) Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := DataOf("csv:"+path, path, person)
+	d, err := DataOf("csv:"+path, path, reader.Reading{}, person)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestFormats(t *testing.T) {
 	text := save(t, dir+"/a.csv", rows, ",", "")
 	for _, name := range []string{"parquet", "npy"} {
 		t.Run(name, func(t *testing.T) {
-			copied, err := DataOf(name+":"+dir+"/a."+name, dir+"/a."+name, "")
+			copied, err := DataOf(name+":"+dir+"/a."+name, dir+"/a."+name, reader.Reading{}, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +204,7 @@ func TestFormats(t *testing.T) {
 	s.Units = []string{"person", "output"}
 	for i, d := range []struct{ name, file, person string }{{"csv", "b.csv", "id"}, {"parquet", "a.parquet", "who"}} {
 		save(t, dir+"/b.csv", [][]string{rows[0], rows[7]}, ",", "") // one person
-		d, err := DataOf(d.name+":"+dir+"/"+d.file, dir+"/"+d.file, d.person)
+		d, err := DataOf(d.name+":"+dir+"/"+d.file, dir+"/"+d.file, reader.Reading{}, d.person)
 		if err != nil {
 			t.Fatal(err)
 		}

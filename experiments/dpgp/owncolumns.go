@@ -20,7 +20,7 @@ const withoutFile = "none"
 // method returns the settings that every method has.
 func (o *ownColumns) method(budget *mechanism.Budget, repeats int) method.Settings {
 	out := method.Settings{
-		Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output}, Budget: budget,
+		Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output, Reading: o.Reading}, Budget: budget,
 		Splits: method.Splits{Holdout: o.Holdout, Repeats: repeats},
 	}
 	if !o.isOwn() {
@@ -40,7 +40,7 @@ func (o *ownColumns) tables() []experiment.InputTable {
 // inducing returns the inducing inputs that the settings name.
 func (o *ownColumns) inducing(points experiment.Points) own.Inducing {
 	out := own.Inducing{Values: points.Values, Count: points.Count,
-		Range: method.InputRange{Low: o.InputLow, High: o.InputHigh}}
+		Range: method.InputRange{Low: o.InputLow, High: o.InputHigh}, Reading: o.Reading.In(o.Dataset)}
 	if o.InducingFile != withoutFile {
 		out.File, out.Values = o.InducingFile, nil
 	}

@@ -3,6 +3,7 @@ package dpgp
 import (
 	_ "embed"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
@@ -41,6 +42,7 @@ type ownColumns struct {
 	// share of the rows that is drawn for testing; a release is made from all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not simulated"`
 
+	table.Reading
 	method.Person  `when:"person: dataset is not simulated"`
 	method.Invalid `when:"invalid: dataset is not simulated"`
 }

@@ -101,7 +101,7 @@ func (c Settings) Tables() []experiment.InputTable {
 	tables := c.Spec().Tables()
 	if c.Points != "" && c.Points != c.Dataset { // the data have the inputs, too
 		points := c.Spec()
-		points.Dataset, points.Others, points.Person = c.Points, nil, ""
+		points.Dataset, points.Others, points.Person, points.Reading = c.Points, nil, "", c.Reading.In(c.Dataset)
 		tables = append(tables, points.Tables()...)
 	}
 	return tables

@@ -44,6 +44,8 @@ type Columns struct {
 	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
 	// the column that is predicted; it is protected
 	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+
+	table.Reading
 }
 
 // OutputRange is the public range of an output.
@@ -192,7 +194,7 @@ func (c Columns) IsOwn() bool { return table.Is(c.Dataset) }
 
 // Spec returns the columns that are read.
 func (c Columns) Spec() table.Spec {
-	return table.Spec{Dataset: c.Dataset, Inputs: c.Inputs, Others: []string{c.Output}}
+	return table.Spec{Dataset: c.Dataset, Inputs: c.Inputs, Others: []string{c.Output}, Reading: c.Reading}
 }
 
 // CheckDataset refuses data that are neither simulated nor the user's.

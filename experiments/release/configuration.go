@@ -172,6 +172,9 @@ func inputsIn(p map[string]any) string {
 		return strings.TrimSpace(text)
 	}
 	slices.Sort(names)
+	for i, name := range names {
+		names[i] = table.QuoteName(name)
+	}
 	return strings.Join(names, "+")
 }
 

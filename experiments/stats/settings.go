@@ -38,7 +38,8 @@ type settings struct {
 	// powers of two between which values lie
 	Low method.Ends `name:"low" default:"none"`
 	// public upper end of each column, one for all or one for each
-	High          method.Ends `name:"high" default:"none"`
+	High method.Ends `name:"high" default:"none"`
+	table.Reading
 	method.Person `when:"person: dataset is not simulated"`
 }
 
@@ -70,7 +71,7 @@ func (s *settings) isOwn() bool { return table.Is(s.Dataset) }
 // spec returns the columns that are read. Values that are missing or not finite stay as such: no row is
 // left out.
 func (s *settings) spec() table.Spec {
-	return s.Of(table.Spec{Dataset: s.Dataset, Inputs: s.Columns, Invalid: table.KeptInputs})
+	return s.Of(table.Spec{Dataset: s.Dataset, Inputs: s.Columns, Invalid: table.KeptInputs, Reading: s.Reading})
 }
 
 func (s *settings) datasets() []string {

@@ -13,6 +13,27 @@ const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 
 // runnerMutants are wrong lines of readers, verdicts, the store and scheduling.
 var runnerMutants = []Mutant{
+	// How files are read.
+	{Name: "reading: settings of the values in the ledger", File: "experiments/dataset/table/whole.go", Package: table,
+		Tests: "WholeIsTheSame", Old: `reading = reading.layout()`, New: ``},
+	{Name: "reading: number with a comma in the ledger", File: "experiments/dataset/table/whole.go", Package: table,
+		Tests: "WholeIsTheSame", Old: `strconv.ParseFloat(whole+"."+decimals, 64)`,
+		New: `strconv.ParseFloat(whole+decimals, 64)`},
+	{Name: "reading: invalid UTF-8", File: "experiments/dataset/table/reading.go", Package: table, Tests: "Accepted",
+		Old: `case !utf8.ValidString(c.text) && f.coding == nil:`, New: `case false:`},
+	{Name: "reading: characters that were not decoded", File: "experiments/dataset/table/reading.go", Package: table,
+		Tests: "Accepted", Old: `f.coding != nil && strings.ContainsRune(c.text, utf8.RuneError)`, New: `false`},
+	{Name: "reading: digits of a class", File: "experiments/dataset/table/column.go", Package: table,
+		Tests: "WholeNumbers",
+		Old:   `c.exact[len(c.exact)-1] = own`, New: ``},
+	{Name: "reading: digits of rows that stay", File: "experiments/dataset/table/data.go", Package: table,
+		Tests: "WholeNumbers", Old: `c.exact[i] = c.exact[row]`, New: ``},
+	{Name: "reading: 31 June", File: "experiments/dataset/table/dates.go", Package: table, Tests: "Dates",
+		Old: `int(t.Month()) != p.month`, New: `false`},
+	{Name: "reading: midnight of twelve hours", File: "experiments/dataset/table/dates.go", Package: table, Tests: "Dates",
+		Old: `p.hour %= 12`, New: ``},
+	{Name: "reading: names of single rows", File: "experiments/dataset/table/column.go", Package: table, Tests: "Accepted",
+		Old: `2*len(c.levels) <= rows`, New: `len(c.levels) <= rows`},
 	// Pictures.
 	{Name: "picture: share of a pixel", File: "experiments/dataset/table/images.go", Package: table, Tests: "Resize",
 		Old: `float64(high-low)/float64(old)`, New: `float64(high-low)/float64(n)`},

@@ -17,9 +17,9 @@ type Key [32]byte
 
 // Read reads the data of a name that lie at a path, and returns their sketch and the HMACs of the
 // persons in a column; none for "".
-func (k Key) Read(name, path, person string) (*Sketch, Tokens, error) {
+func (k Key) Read(name, path string, reading table.Reading, person string) (*Sketch, Tokens, error) {
 	persons, mac := map[uint64]struct{}{}, k.NewMAC()
-	w, err := table.ReadWhole(name, path, person, k.text, func(name string) {
+	w, err := table.ReadWhole(name, path, reading, person, k.text, func(name string) {
 		persons[mac.short("person", name)] = struct{}{}
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func sketched(t testing.TB, rows [][]string) *Sketch {
 	if err := errors.Join(w.WriteAll(rows), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := key.Read("csv:"+path, path, "")
+	s, _, err := key.Read("csv:"+path, path, table.Reading{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,11 +235,11 @@ func TestPersons(t *testing.T) {
 	if err := os.WriteFile(path, []byte("who,y\n7,1\n07,2\nann,3\n ann ,4\nbob,5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, persons, err := key.Read("csv:"+path, path, "who")
+	_, persons, err := key.Read("csv:"+path, path, table.Reading{}, "who")
 	if err != nil || len(persons) != 3 || !persons.Shared(Tokens{1, persons[2]}) || persons.Shared(Tokens{1, 2}) {
 		t.Errorf("%v, %v", persons, err)
 	}
-	if _, others, _ := (Key{4}).Read("csv:"+path, path, "who"); others.Shared(persons) {
+	if _, others, _ := (Key{4}).Read("csv:"+path, path, table.Reading{}, "who"); others.Shared(persons) {
 		t.Error("two keys give the same hashes")
 	}
 }
@@ -262,7 +262,7 @@ func TestMillion(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	s, persons, err := key.Read("csv:"+path, path, "id")
+	s, persons, err := key.Read("csv:"+path, path, table.Reading{}, "id")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if err := checkNames(d.names); err != nil {
 		return nil, err
 	}
-	points, err := cloak.QueryPoints(t, s.Predict, d.inputs, d.names, maxQueries)
+	points, err := cloak.QueryPoints(t, s.Predict, s.Reading.In(s.Dataset), d.inputs, d.names, maxQueries)
 	if err != nil {
 		return nil, err
 	}

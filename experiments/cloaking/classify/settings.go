@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
@@ -97,6 +98,7 @@ type ownData struct {
 	// the output that is the positive class (of your own data, of numbers; both are public)
 	High method.End `name:"high" default:"none" when:"dataset is not hmeq"`
 
+	table.Reading
 	method.Person  `when:"person: dataset is not hmeq" also:"person: of their rows it protects the classes alone"`
 	method.Invalid `when:"invalid: dataset is not hmeq" also:"invalid: a class counts as the negative one"`
 }

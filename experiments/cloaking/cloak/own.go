@@ -23,6 +23,7 @@ type OwnData struct {
 	Output  string // name of the column that is predicted and protected
 	// Low and High are public: the range of the output, or its two values.
 	Low, High method.End
+	table.Reading
 	method.Person
 	method.Invalid
 }
@@ -33,7 +34,8 @@ func (o *OwnData) IsFile() bool { return table.Is(o.Dataset) }
 // Settings returns the settings that every method has; predict, if it is a file, has the points at
 // which a release predicts.
 func (o *OwnData) Settings(predict string) method.Settings {
-	out := method.Settings{Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output},
+	out := method.Settings{Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output,
+		Reading: o.Reading},
 		Person: o.Person, Invalid: o.Invalid}
 	if table.Is(predict) {
 		out.Points = predict

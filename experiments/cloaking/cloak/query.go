@@ -75,8 +75,9 @@ func Extrapolations(predict string, points, training *mat.Dense, names []string)
 
 // QueryPoints returns where a release predicts (P×d, at most limit rows): at the rows
 // of a file that has the named columns, or at the different training inputs.
-func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names []string, limit int) (*mat.Dense,
-	error) {
+func QueryPoints(
+	t *experiment.Trial, predict string, reading table.Reading, training *mat.Dense, names []string, limit int,
+) (*mat.Dense, error) {
 	path, own := dataset.FilePath(predict)
 	if !own {
 		points := Group(training).Rows
@@ -86,7 +87,7 @@ func QueryPoints(t *experiment.Trial, predict string, training *mat.Dense, names
 		}
 		return points, nil
 	}
-	points, err := table.LoadPoints(t, predict, names)
+	points, err := table.LoadPoints(t, predict, reading, names)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 		return nil, err
 	}
 	r.data.SortRows()
-	points, err := cloak.QueryPoints(t, s.Predict, r.data.Inputs, r.data.Names.Inputs, cloak.MaxPoints)
+	points, err := cloak.QueryPoints(t, s.Predict, s.Reading.In(s.Dataset), r.data.Inputs, r.data.Names.Inputs,
+		cloak.MaxPoints)
 	if err != nil {
 		return nil, err
 	}

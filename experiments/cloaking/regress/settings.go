@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
@@ -132,6 +133,7 @@ type ownData struct {
 	// where it must be given); its length is the sensitivity. It must not be read off the data
 	High method.End `name:"high" default:"none" when:"dataset is not kung"`
 
+	table.Reading
 	method.Person  `when:"person: dataset is not kung" also:"person: of their rows it protects the outputs alone"`
 	method.Invalid `when:"invalid: dataset is not kung" also:"invalid: it counts as the middle of the range"`
 }

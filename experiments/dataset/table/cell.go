@@ -29,6 +29,9 @@ type cell struct {
 	want  string  // of a broken one: the expected form
 }
 
+// decimalPoint is the form that is expected of a number with a comma.
+const decimalPoint = "a number with a decimal point"
+
 // finiteNumber is the form that is expected of a number beyond float64.
 const finiteNumber = "a finite number"
 
@@ -108,7 +111,7 @@ func numberCell(c cell) cell {
 	case err == nil, isInteger(c.text): // of a program's text
 		c.kind, c.want = broken, "a number"
 	case strings.Trim(c.text, "0123456789+-.,'eE \u00a0\u202f") == "" && strings.Contains(c.text, ","):
-		c.kind, c.want = broken, "a number with a decimal point"
+		c.kind, c.want = broken, decimalPoint
 	case looksLikeDate(c.text):
 		c.kind, c.want = broken, "a date, such as 2020-12-31"
 	}

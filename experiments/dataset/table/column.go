@@ -41,15 +41,22 @@ type column struct {
 	tolerant bool // an invalid value is a missing one
 	kept     bool // a row without a value stays
 	infinite bool // infinite numbers stay
+	input    bool // it is to be an input
 
 	kind    cellKind // number, date or word; missing until a value is there
 	values  []float64
 	codes   []int32 // of levels; -1 for a missing one
 	levels  []string
 	index   map[string]int32
-	first   place  // of the first value
-	text    string // of it
-	skipped bool   // optional, and a category
+	first   place             // of the first value
+	text    string            // of it
+	skipped bool              // optional, and a category
+	exact   []string          // digits of whole numbers beyond 2^53, "" for others; nil where there are none
+	digits  map[string]string // those of exact, each once
+	beyond  place             // of the first of them
+	odd     int               // levels that resemble numbers or dates
+	oddAt   place             // of the first of them
+	oddText string
 	rows    int
 	final   Kind // once all rows are there
 
@@ -95,12 +102,14 @@ func (c *column) add(path string, v cell, at func() place) error {
 	case kind == missing:
 		c.addMissing()
 		return nil
+	case kind == broken && strings.HasPrefix(v.want, foul):
+		return at().errorf(path, "column %q %s, expected %s", c.item.name, c.has(v.text), v.want)
 	case c.item.levels != nil:
 		return c.addFixed(path, v.text, at)
 	case kind == broken && c.optional && strings.HasPrefix(v.want, "a date"):
 		kind = word // no date is used
 	case kind == broken:
-		return at().errorf(path, "column %q %s, expected %s", c.item.name, c.has(v.text), v.want)
+		return at().errorf(path, "column %q %s, expected %s%s", c.item.name, c.has(v.text), v.want, c.alike(v.text))
 	}
 	if c.kind == missing {
 		c.begin(kind, v.text, at())
@@ -115,10 +124,53 @@ func (c *column) add(path string, v cell, at func() place) error {
 	if kind == word {
 		return c.addWord(path, v.text, at)
 	}
-	if !c.skipped {
-		c.values = append(c.values, v.value)
+	if c.skipped {
+		return nil
+	}
+	c.values = append(c.values, v.value)
+	if c.exact != nil {
+		c.exact = append(c.exact, "")
+	}
+	if math.Abs(v.value) >= 1<<53 && v.beyond() {
+		return c.addBeyond(path, v, at)
 	}
 	return nil
+}
+
+// addBeyond takes the digits of a whole number beyond 2^53, which are the name of a class.
+func (c *column) addBeyond(path string, v cell, at func() place) error {
+	if c.input {
+		return c.notANumber(path, at(), v.text)
+	}
+	if c.exact == nil {
+		c.exact, c.digits, c.beyond = make([]string, len(c.values)), map[string]string{}, at()
+	}
+	name := strings.TrimPrefix(v.identity(), "number ")
+	own, ok := c.digits[name]
+	if !ok {
+		if len(c.digits) >= MaxClasses {
+			return c.notANumber(path, at(), v.text)
+		}
+		own = strings.Clone(name)
+		c.digits[own] = own
+	}
+	c.exact[len(c.exact)-1] = own
+	return nil
+}
+
+// notANumber refuses a whole number beyond 2^53.
+func (c *column) notANumber(path string, at place, text string) error {
+	return at.errorf(path, "column %q %s, a whole number beyond 2^53 = 9007199254740992, which is no exact number here: "+
+		"write it with a decimal point or an exponent if it is a measurement; identifiers name classes, groups or persons, "+
+		"at most %d of them, or the levels of %[1]s[...|...]", c.item.name, c.has(text), MaxClasses)
+}
+
+// alike completes an error by how a value looks.
+func (c *column) alike(text string) string {
+	if c.hidden {
+		return ""
+	}
+	return alike(text)
 }
 
 // begin determines the type of the column from its first value.
@@ -142,7 +194,9 @@ func (c *column) addMissing() {
 	case c.kind == word:
 		c.codes = append(c.codes, -1)
 	default:
-		c.values = append(c.values, math.NaN())
+		if c.values = append(c.values, math.NaN()); c.exact != nil {
+			c.exact = append(c.exact, "")
+		}
 	}
 }
 
@@ -177,6 +231,11 @@ func (c *column) addWord(path, text string, at func() place) error {
 		code = int32(len(c.levels))
 		text = strings.Clone(text) // the row may go
 		c.levels, c.index[text] = append(c.levels, text), code
+		if c.input && resembles(text) != "" {
+			if c.odd++; c.odd == 1 {
+				c.oddAt, c.oddText = at(), text
+			}
+		}
 	}
 	c.codes = append(c.codes, code)
 	return nil
@@ -194,8 +253,8 @@ func (c *column) mixed(path string, kind cellKind, v cell, at place) error {
 	if kept == date {
 		what = "a date"
 	}
-	return at.errorf(path, "column %q %s, expected %s as in %v; to take all its values as categories, write "+
-		"%s[...|...] with the levels", c.item.name, c.has(text), what, other, c.item.name)
+	return at.errorf(path, "column %q %s, expected %s as in %v%s; to take all its values as categories, "+
+		"write %s[...|...] with the levels", c.item.name, c.has(text), what, other, c.alike(text), c.item.name)
 }
 
 // truths are the pairs of texts that make a column a boolean one.
@@ -204,6 +263,40 @@ var truths = [...][2]string{{"false", "true"}, {"no", "yes"}}
 func isTruth(text string) bool {
 	text = strings.ToLower(text)
 	return slices.ContainsFunc(truths[:], func(pair [2]string) bool { return slices.Contains(pair[:], text) })
+}
+
+// fewestNames is the least number of levels that may be too many for the rows.
+const fewestNames = 5
+
+// checkLevels refuses an input whose levels are hardly a category: numbers or dates in a form that is not read, and
+// names of single rows.
+func (c *column) checkLevels(path string) error {
+	if !c.input || c.optional || c.final != Category || c.item.levels != nil {
+		return nil
+	}
+	if 2*c.odd >= len(c.levels) {
+		how := c.has(c.oddText)
+		if !c.hidden {
+			how += ", which " + resembles(c.oddText)
+		}
+		return c.oddAt.errorf(path,
+			"column %q %s; to take all its values as categories, write %[1]s[...|...] with the levels",
+			c.item.name, how)
+	}
+	rows := 0
+	for _, code := range c.codes {
+		rows += int(min(code, 0)) + 1
+	}
+	if len(c.levels) < fewestNames || 2*len(c.levels) <= rows {
+		return nil
+	}
+	count := "more different texts than half the rows"
+	if !c.hidden {
+		count = fmt.Sprintf("%d different texts in %d rows", len(c.levels), rows)
+	}
+	return errorf(path,
+		"column %q has %s, which is hardly a category: leave it out, or write %[1]s[...|...] with the levels",
+		c.item.name, count)
 }
 
 // finish decides the kind of the column, once all rows are there. A boolean has its two

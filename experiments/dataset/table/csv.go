@@ -3,12 +3,18 @@ package table
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/transform"
 )
 
 // MaxRow is the longest row of a text in bytes.
@@ -37,10 +43,13 @@ func (f *feed) Read(b []byte) (int, error) {
 }
 
 // csvReader reads comma-separated values with a header; values may also be separated by
-// semicolons or tabs, as the header shows.
+// semicolons or tabs, as the header shows, or be written as the settings say.
 type csvReader struct {
 	path    string
 	file    *os.File
+	size    int64 // of the text, in bytes
+	form    *form
+	held    bool // the current row was not given yet
 	feed    *feed
 	csv     *csv.Reader
 	names   []string
@@ -51,48 +60,109 @@ type csvReader struct {
 	line    int      // where it starts
 }
 
-func openCSV(path, shown string) (reader, error) {
+func openCSV(path, shown string, as *form) (reader, error) {
 	f, err := openFile(path, shown)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newCSV(f, shown)
+	r, err := newCSV(f, shown, as)
 	if err != nil {
 		_ = f.Close() // opened for reading only
 		return nil, err
 	}
-	r.file = f
 	return r, nil
 }
 
-// newCSV reads the header.
-func newCSV(file io.Reader, path string) (*csvReader, error) {
-	const headerBytes = 1 << 16
-	buffered := bufio.NewReaderSize(file, headerBytes)
-	head, err := buffered.Peek(headerBytes)
+// headerBytes is how much of a text is looked at before the first row is read, in bytes.
+const headerBytes = 1 << 16
+
+// peek returns the start of a file, as far as there is one.
+func peek(r *bufio.Reader, path string) ([]byte, error) {
+	head, err := r.Peek(headerBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, &Error{Path: path, Err: err}
 	}
-	if mark := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, mark) {
-		_, _ = buffered.Discard(len(mark)) // it is in the buffer
+	return head, nil
+}
+
+// textOfFile returns the text of a file in UTF-8, unpacked and without a byte order mark, its start, and about how
+// many bytes it has.
+func textOfFile(file *os.File, path string, as *form) (text *bufio.Reader, head []byte, size int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, 0, &Error{Path: path, Err: pathless(err)}
+	}
+	text, size = bufio.NewReaderSize(file, headerBytes), info.Size()
+	if head, err = peek(text, path); err != nil {
+		return nil, nil, 0, err
+	}
+	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
+		packed, err := gzip.NewReader(text)
+		if err != nil {
+			return nil, nil, 0, errorf(path, "the file is packed by gzip, and damaged: %w", err)
+		}
+		// RFC 1952: the last four bytes are the length of what was packed, modulo 2^32.
+		var length [4]byte
+		if _, err := file.ReadAt(length[:], size-int64(len(length))); err == nil {
+			size = max(size, int64(binary.LittleEndian.Uint32(length[:])))
+		}
+		text = bufio.NewReaderSize(packed, headerBytes)
+		if head, err = peek(text, path); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	if err := as.checkMark(head); err != nil {
+		return nil, nil, 0, &Error{Path: path, Err: err}
+	}
+	if as.coding != nil {
+		text = bufio.NewReaderSize(transform.NewReader(text, as.coding.NewDecoder()), headerBytes)
+		if head, err = peek(text, path); err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	if mark := []byte("\ufeff"); bytes.HasPrefix(head, mark) {
+		_, _ = text.Discard(len(mark)) // it is in the buffer
 		head = head[len(mark):]
 	}
-	if err := checkText(head, len(head) < headerBytes); err != nil {
-		return nil, &Error{Path: path, Err: err}
+	if err := checkText(head, len(head) < headerBytes-utf8.UTFMax); err != nil {
+		return nil, nil, 0, &Error{Path: path, Err: err}
 	}
-	r := &csvReader{path: path, feed: &feed{r: buffered}}
+	return text, head, size, nil
+}
+
+// newCSV reads the header.
+func newCSV(file *os.File, path string, as *form) (*csvReader, error) {
+	text, head, size, err := textOfFile(file, path, as)
+	if err != nil {
+		return nil, err
+	}
+	r := &csvReader{path: path, file: file, size: size, form: as, feed: &feed{r: text}}
 	r.csv = csv.NewReader(r.feed)
-	r.csv.Comma = separator(head)
+	if r.csv.Comma = as.comma; as.comma == 0 {
+		r.csv.Comma = separator(head, as.comment)
+	}
+	if r.csv.Comment = as.comment; as.comment == r.csv.Comma {
+		return nil, errorf(path, "the values are separated by %q, which begins comments, too; write separator=", as.comment)
+	}
 	r.csv.ReuseRecord = true
 	r.csv.TrimLeadingSpace = r.csv.Comma != '\t' // it would take tabs, too
-	if err := r.next(); err != nil {
+	switch err := r.next(); {
+	case errors.Is(err, io.EOF):
+		return nil, errorf(path, "there is no line but comments and empty ones")
+	case err != nil:
 		return nil, err
 	}
 	for i, name := range r.fields { // which the next row replaces
 		line, column := r.csv.FieldPos(i)
-		r.names = append(r.names, strings.TrimSpace(name))
-		r.headers = append(r.headers, place{line: line, column: column})
+		at := place{line: line, column: column}
+		if name = strings.TrimSpace(name); as.unnamed {
+			name = "x" + strconv.Itoa(i+1)
+		} else if c := as.clean(cell{kind: word, text: name}); c.kind == broken {
+			return nil, at.errorf(path, "the name of a column is %q, expected %s", shortened(name), c.want)
+		}
+		r.names, r.headers = append(r.names, strings.Clone(name)), append(r.headers, at)
 	}
+	r.held = as.unnamed
 	return r, nil
 }
 
@@ -101,21 +171,25 @@ func checkText(head []byte, whole bool) error {
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && whole:
 		return errors.New("the file is empty; expected a header with the names of the columns")
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return errors.New("the text is in UTF-16; save it as UTF-8")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return errors.New("it is an archive or a spreadsheet, not text; save it as comma-separated values")
 	case bytes.IndexByte(head, 0) >= 0:
-		return errors.New("it is not a text: there is a zero byte at its start")
+		return errors.New("it is not a text: there is a zero byte at its start; a text in UTF-16 is read with " +
+			"encoding=utf-16le or utf-16be")
 	}
 	return nil
 }
 
-// separator returns the most frequent separator of the header.
-func separator(head []byte) rune {
+// separator returns the most frequent separator of the header, which comes after lines of comments.
+func separator(head []byte, comment rune) rune {
 	count := map[rune]int{}
 	quoted := false
-	for _, c := range strings.TrimLeft(string(head), "\r\n") {
+	text := strings.TrimLeft(string(head), "\r\n")
+	for comment != 0 && strings.HasPrefix(text, string(comment)) {
+		_, text, _ = strings.Cut(text, "\n")
+		text = strings.TrimLeft(text, "\r\n")
+	}
+	for _, c := range text {
 		if c == '"' {
 			quoted = !quoted
 		}
@@ -146,13 +220,18 @@ func (r *csvReader) want(columns []int, texts []bool) error {
 
 // next reads the next row into fields.
 func (r *csvReader) next() error {
+	if r.held {
+		r.held = false
+		return nil
+	}
 	r.feed.start = r.csv.InputOffset()
 	fields, err := r.csv.Read()
 	var in *csv.ParseError
 	switch {
 	case errors.Is(err, csv.ErrFieldCount):
 		line, _ := r.csv.FieldPos(0)
-		return place{line: line}.errorf(r.path, "%d fields, expected %d as in the header", len(fields), len(r.names))
+		return place{line: line}.errorf(r.path, "%d fields, expected %d as in the %s", len(fields), len(r.names),
+			map[bool]string{false: "header", true: "first row"}[r.form.unnamed])
 	case errors.As(err, &in):
 		return &Error{Path: r.path, Line: in.Line, Column: in.Column, Err: in.Err}
 	case errors.Is(err, errLongRow):
@@ -168,13 +247,19 @@ func (r *csvReader) next() error {
 
 func (r *csvReader) cell(i int) cell {
 	text := r.fields[r.wanted[i]]
-	if r.texts[i] {
-		if text = strings.TrimSpace(text); isMissing(text) {
-			return cell{}
-		}
-		return cell{kind: word, text: text}
+	var c cell
+	switch {
+	case r.texts[i]:
+		c = r.form.word(text)
+	case r.form.plain:
+		c = textCell(text)
+	default:
+		c = r.form.cell(text)
 	}
-	return textCell(text)
+	if c.kind == word {
+		return r.form.clean(c)
+	}
+	return c
 }
 
 func (r *csvReader) place(i int) place {
@@ -184,10 +269,6 @@ func (r *csvReader) place(i int) place {
 
 // estimate is the number of rows after the header, exact where the text is short.
 func (r *csvReader) estimate() (int, error) {
-	info, err := r.file.Stat()
-	if err != nil {
-		return 0, &Error{Path: r.path, Err: pathless(err)}
-	}
 	start, rows := r.csv.InputOffset(), 0
 	for ; r.csv.InputOffset()-start < sampled; rows++ {
 		switch err := r.next(); {
@@ -198,7 +279,7 @@ func (r *csvReader) estimate() (int, error) {
 		}
 	}
 	read := float64(r.csv.InputOffset() - start)
-	return int(float64(rows) * float64(info.Size()-start) / read), nil
+	return int(float64(rows) * float64(r.size-start) / read), nil
 }
 
 func (r *csvReader) close() { _ = r.file.Close() } // opened for reading only

@@ -3,7 +3,9 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	bignum "math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +113,9 @@ func (c *column) keep(rows []int) {
 			c.codes[i] = c.codes[row]
 		} else {
 			c.values[i] = c.values[row]
+		}
+		if c.exact != nil {
+			c.exact[i] = c.exact[row]
 		}
 	}
 	c.rows = len(rows)
@@ -286,7 +291,7 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 		if c.item.levels != nil {
 			return nil, errorf(d.path, "column %q has levels (%s), expected numbers", c.item.name, c.item.written)
 		}
-		return nil, c.first.errorf(d.path, "column %q %s, expected a number", c.item.name, c.has(c.text))
+		return nil, c.first.errorf(d.path, "column %q %s, expected a number%s", c.item.name, c.has(c.text), c.alike(c.text))
 	case Boolean:
 		out := make([]float64, len(c.codes))
 		for i, code := range c.codes {
@@ -295,6 +300,9 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 			}
 		}
 		return out, nil
+	}
+	if c.exact != nil {
+		return nil, c.notANumber(d.path, c.beyond, slices.Collect(maps.Keys(c.digits))[0])
 	}
 	return slices.Clone(c.values), nil
 }
@@ -331,6 +339,9 @@ func (d *Data) Labels(name string) (labels []int, classes []string, err error) {
 }
 
 func (d *Data) numberLabels(c *column) (labels []int, classes []string, err error) {
+	if c.exact != nil {
+		return d.exactLabels(c)
+	}
 	values := slices.Sorted(slices.Values(c.values))
 	values = slices.Compact(slices.DeleteFunc(values, math.IsNaN))
 	if len(values) > MaxClasses {
@@ -338,12 +349,49 @@ func (d *Data) numberLabels(c *column) (labels []int, classes []string, err erro
 			c.item.name, len(values), MaxClasses)
 	}
 	for _, v := range values {
-		classes = append(classes, strconv.FormatFloat(v, 'g', -1, 64))
+		classes = append(classes, numberName(v))
 	}
 	labels = make([]int, len(c.values))
 	for i, v := range c.values {
 		if labels[i], _ = slices.BinarySearch(values, v); math.IsNaN(v) {
 			labels[i] = -1
+		}
+	}
+	return labels, classes, nil
+}
+
+// exactLabels are the classes of a column with whole numbers beyond 2^53, by all their digits.
+func (d *Data) exactLabels(c *column) (labels []int, classes []string, err error) {
+	names, values := make([]string, len(c.values)), map[string]*bignum.Float{}
+	for i, v := range c.values {
+		if math.IsNaN(v) {
+			continue
+		}
+		if names[i] = c.exact[i]; names[i] == "" {
+			names[i] = numberName(v)
+		}
+		if values[names[i]] == nil {
+			const bits = 256 // of 77 digits
+			if values[names[i]], _, err = bignum.ParseFloat(names[i], 10, bits, bignum.ToNearestEven); err != nil {
+				return nil, nil, errorf(d.path, "column %q: %w", c.item.name, err)
+			}
+		}
+	}
+	if len(values) > MaxClasses {
+		return nil, nil, errorf(d.path, "column %q has %d different values, which are no classes; at most %d are taken",
+			c.item.name, len(values), MaxClasses)
+	}
+	classes = slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(values[a].Cmp(values[b]), strings.Compare(a, b))
+	})
+	at := make(map[string]int, len(classes))
+	for i, name := range classes {
+		at[name] = i
+	}
+	labels = make([]int, len(names))
+	for i, name := range names {
+		if labels[i] = -1; name != "" {
+			labels[i] = at[name]
 		}
 	}
 	return labels, classes, nil

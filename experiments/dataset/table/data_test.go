@@ -165,7 +165,7 @@ func TestTypesDoNotDependOnTheOrder(t *testing.T) {
 
 func TestReadPoints(t *testing.T) {
 	path := fileOf(t, "p.csv", []byte("a,c,when,b\n1,red,1970-01-03,yes\n2,blue,1970-01-01,no\n"))
-	x, err := ReadPoints("csv:p.csv", path, []string{"c=blue", "a", "c=red", "c=green", "b", "when"})
+	x, err := ReadPoints("csv:p.csv", path, Reading{}, []string{"c=blue", "a", "c=red", "c=green", "b", "when"})
 	if err != nil || !mat.Equal(x, mat.NewDense(2, 6, []float64{0, 1, 1, 0, 1, 2, 1, 2, 0, 0, 0, 0})) {
 		t.Errorf("%v, %v", x, err)
 	}
@@ -183,7 +183,7 @@ func TestReadPoints(t *testing.T) {
 		{"a=x,a=y\n1,0\n", []string{"a=x", "a=y"}, ""},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			_, err := ReadPoints("csv:p.csv", fileOf(t, "p.csv", []byte(c.text)), c.columns)
+			_, err := ReadPoints("csv:p.csv", fileOf(t, "p.csv", []byte(c.text)), Reading{}, c.columns)
 			filetest.MustFail(t, err, c.want)
 		})
 	}

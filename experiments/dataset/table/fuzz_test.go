@@ -82,7 +82,7 @@ func FuzzTable(f *testing.F) {
 				return
 			}
 			checkData(t, d, "b")
-			x, err := ReadPoints("csv:my.csv", path, d.Names)
+			x, err := ReadPoints("csv:my.csv", path, Reading{}, d.Names)
 			if n, _ := d.X.Dims(); err == nil && d.Dropped == 0 && (x.RawMatrix().Rows != n || x.At(n-1, 0) != d.X.At(n-1, 0)) {
 				t.Error("the same file gave other numbers")
 			}

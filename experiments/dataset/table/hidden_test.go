@@ -91,7 +91,7 @@ func TestReleasesShowNoPoints(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			load := func(trial *experiment.Trial) string {
 				trial.Dataset = func(string) string { return fileOf(t, "p.csv", []byte(c.text)) }
-				_, err := LoadPoints(trial, "csv:p.csv", []string{c.column})
+				_, err := LoadPoints(trial, "csv:p.csv", Reading{}, []string{c.column})
 				if err == nil {
 					return ""
 				}

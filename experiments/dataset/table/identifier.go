@@ -253,12 +253,12 @@ const sampledRows = 1000
 // Identifiers returns the columns of data at a path that look like identifiers of persons and repeat.
 // It reads the file once more, of which only columns of whole numbers or texts. A column that cannot be
 // read is passed over: it cannot name persons either.
-func Identifiers(name, path string) []Identifier {
+func Identifiers(name, path string, reading Reading) []Identifier {
 	kind := dataset.OwnKind(name)
 	if kind != dataset.OwnCSV && kind != dataset.OwnParquet {
 		return nil // arrays and pictures have no column of persons
 	}
-	r, err := open(name, path)
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil
 	}
@@ -276,8 +276,8 @@ func Identifiers(name, path string) []Identifier {
 	r.close()
 	var out []Identifier
 	for _, columns := range together {
-		left, _ := tallyRows(name, path, columns, sampledRows)
-		_, tallies := tallyRows(name, path, left, math.MaxInt)
+		left, _ := tallyRows(name, path, reading, columns, sampledRows)
+		_, tallies := tallyRows(name, path, reading, left, math.MaxInt)
 		for _, t := range tallies {
 			if i := t.identifier(); i != nil {
 				out = append(out, *i)
@@ -289,11 +289,11 @@ func Identifiers(name, path string) []Identifier {
 
 // tallyRows counts the values in the first rows of columns, and returns the columns that may be
 // identifiers; none where they cannot be read.
-func tallyRows(name, path string, columns []int, rows int) (left []int, tallies []*tally) {
+func tallyRows(name, path string, reading Reading, columns []int, rows int) (left []int, tallies []*tally) {
 	if len(columns) == 0 {
 		return nil, nil
 	}
-	r, err := open(name, path)
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, nil
 	}

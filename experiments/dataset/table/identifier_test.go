@@ -45,7 +45,7 @@ func TestIdentifiers(t *testing.T) {
 			for i := range c.rows {
 				fmt.Fprintf(&b, "%g,%v\n", rng.Float64(), c.value(i))
 			}
-			got := Identifiers("csv:t.csv", fileOf(t, "t.csv", []byte(b.String())))
+			got := Identifiers("csv:t.csv", fileOf(t, "t.csv", []byte(b.String())), Reading{})
 			if len(got) > 1 || (len(got) == 1) != (c.want != "") {
 				t.Fatal(got)
 			}

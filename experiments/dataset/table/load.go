@@ -17,9 +17,9 @@ const MaxValues = 1 << 24
 // columns reads the wanted columns, with missing values. Every takes all columns that are
 // not named for inputs. Of hidden columns no message has a value.
 func columns(
-	name, path string, inputs, others []item, every, hidden bool, invalid Tolerance,
+	name, path string, reading Reading, inputs, others []item, every, hidden bool, invalid Tolerance,
 ) (in, out []*column, err error) {
-	r, err := open(name, path)
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,6 +47,7 @@ func columns(
 	for _, c := range all {
 		c.hidden = hidden
 		isInput := !slices.Contains(out, c)
+		c.input = isInput
 		c.tolerant = !c.item.person && (invalid == LeftOut || invalid == Kept || invalid == KeptInputs && isInput ||
 			invalid == KeptOthers && !isInput)
 		c.kept = c.tolerant && invalid != LeftOut
@@ -57,6 +58,9 @@ func columns(
 	}
 	for _, c := range all {
 		c.finish()
+		if err := c.checkLevels(shown(name)); err != nil {
+			return nil, nil, err
+		}
 	}
 	return in, out, nil
 }
@@ -139,7 +143,7 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 	}
 	path := shown(s.Dataset)
 	inputs, every := s.inputs()
-	in, out, err := columns(s.Dataset, file, inputs, s.others(), every, t.ForOthers(), s.Invalid)
+	in, out, err := columns(s.Dataset, file, s.Reading, inputs, s.others(), every, t.ForOthers(), s.Invalid)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +157,7 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 	}
 	d, err := s.newData(t, path, in, out)
 	if err == nil && s.Person == "" && Is(s.Dataset) && !t.ForOthers() {
-		d.identifiers = Identifiers(s.Dataset, file)
+		d.identifiers = Identifiers(s.Dataset, file, s.Reading)
 	}
 	return d, err
 }
@@ -162,7 +166,7 @@ func (s Spec) LoadFrom(t *experiment.Trial, file string) (*Data, error) {
 // category without levels counts as one: from headers, and of a text also from its size and
 // its first rows. It reads no more, so that plans can ask for each of their trials.
 func (s Spec) Size() (rows, inputs int, err error) {
-	r, err := open(s.Dataset, shown(s.Dataset))
+	r, err := open(s.Dataset, shown(s.Dataset), s.Reading)
 	if err != nil {
 		return 0, 0, err
 	}

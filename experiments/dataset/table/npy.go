@@ -35,7 +35,7 @@ type array struct {
 }
 
 // openArray reads the header, and checks it against the size of the file.
-func openArray(path, shown string) (*array, error) {
+func openArray(path, shown string, as *form) (*array, error) {
 	f, err := openFile(path, shown)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func openArray(path, shown string) (*array, error) {
 	a := &array{path: shown, file: f, in: bufio.NewReaderSize(f, 1<<20), row: -1}
 	info, err := f.Stat()
 	if err == nil {
-		err = a.readHeader(info.Size())
+		err = a.readHeader(info.Size(), as)
 	}
 	if err != nil {
 		a.close()
@@ -54,12 +54,12 @@ func openArray(path, shown string) (*array, error) {
 
 func (a *array) close() { _ = a.file.Close() } // opened for reading only
 
-func (a *array) readHeader(fileSize int64) error {
+func (a *array) readHeader(fileSize int64, as *form) error {
 	header, length, err := readers.NPYHeader(a.in)
 	if err != nil {
 		return err
 	}
-	if a.size, a.decode, err = element(header.Descr.Type); err != nil {
+	if a.size, a.decode, err = element(header.Descr.Type, as); err != nil {
 		return err
 	}
 	shape := header.Descr.Shape
@@ -157,7 +157,7 @@ func (a *array) cell(column int) cell {
 }
 
 // element is how the elements of a type are read, such as <f4.
-func element(descr string) (size int, decode func([]byte) cell, err error) {
+func element(descr string, as *form) (size int, decode func([]byte) cell, err error) {
 	refuse := func(what string) (int, func([]byte) cell, error) {
 		return 0, nil, fmt.Errorf("the elements are %q%s; convert with x.astype('f8'), or labels with x.astype('U')",
 			shortened(descr), what)
@@ -190,7 +190,7 @@ func element(descr string) (size int, decode func([]byte) cell, err error) {
 			return 1, func(b []byte) cell { return truth(b[0] != 0) }, nil
 		}
 	case 'S':
-		return n, func(b []byte) cell { return textOf(strings.TrimRight(string(b), "\x00")) }, nil
+		return n, as.bytes, nil
 	case 'U':
 		return 4 * n, wide(order), nil
 	}
@@ -264,8 +264,8 @@ func wide(order binary.ByteOrder) func([]byte) cell {
 			if r == 0 {
 				break
 			}
-			if r > utf8.MaxRune {
-				r = utf8.RuneError
+			if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
+				return cell{kind: broken, text: fmt.Sprintf("%s\\U%08x", text, r), want: foul + "of characters that there are"}
 			}
 			text = utf8.AppendRune(text, rune(r))
 		}
@@ -298,11 +298,24 @@ func textOf(text string) cell {
 func (c cell) asText() cell {
 	switch c.kind {
 	case number:
-		return cell{kind: word, text: strconv.FormatFloat(c.value, 'g', -1, 64)}
+		if c.text != "" { // of a whole number beyond 2^53
+			return cell{kind: word, text: c.text}
+		}
+		return cell{kind: word, text: numberName(c.value)}
 	case broken:
-		c.kind = word
+		if !strings.HasPrefix(c.want, foul) {
+			c.kind = word
+		}
 	}
 	return c
+}
+
+// numberName is a number as the name of a class: whole ones have all their digits.
+func numberName(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // MaxColumns bounds the columns of an array, each of which has a name and a summary.
@@ -314,10 +327,11 @@ type npyReader struct {
 	names     []string
 	wanted    []int
 	texts     []bool
+	form      *form
 }
 
-func openNPY(path, shown string) (reader, error) {
-	x, err := openArray(path, shown)
+func openNPY(path, shown string, as *form) (reader, error) {
+	x, err := openArray(path, shown, as)
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +339,7 @@ func openNPY(path, shown string) (reader, error) {
 		x.close()
 		return nil, errorf(x.path, "it has %d columns; at most %d are possible", x.columns, MaxColumns)
 	}
-	r := &npyReader{x: x}
+	r := &npyReader{x: x, form: as}
 	for j := range x.columns {
 		r.names = append(r.names, "x"+strconv.Itoa(j+1))
 	}
@@ -334,7 +348,7 @@ func openNPY(path, shown string) (reader, error) {
 		return r, nil
 	}
 	r.names = append(r.names, labelColumn)
-	if r.labels, err = openArray(beside, dataset.LabelsBeside(shown)); err != nil {
+	if r.labels, err = openArray(beside, dataset.LabelsBeside(shown), as); err != nil {
 		x.close()
 		return nil, err
 	}
@@ -367,7 +381,7 @@ func (r *npyReader) cell(i int) cell {
 	if column == r.x.columns {
 		a, column = r.labels, 0
 	}
-	c := a.cell(column)
+	c := r.form.typed(a.cell(column))
 	if r.texts[i] {
 		c = c.asText()
 	}

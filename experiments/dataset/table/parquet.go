@@ -31,6 +31,7 @@ type parquetReader struct {
 	leaves  []*parquet.Column
 	names   []string
 	wanted  []*parquetColumn
+	form    *form
 	rows    int64
 	row     int64 // from 1
 }
@@ -47,12 +48,12 @@ type parquetColumn struct {
 	now    cell
 }
 
-func openParquet(path, shown string) (_ reader, err error) {
+func openParquet(path, shown string, as *form) (_ reader, err error) {
 	f, err := openFile(path, shown)
 	if err != nil {
 		return nil, err
 	}
-	r := &parquetReader{path: shown, file: f}
+	r := &parquetReader{path: shown, file: f, form: as}
 	info, err := f.Stat()
 	if err == nil {
 		err = shield(func() error { return r.open(info.Size()) })
@@ -267,7 +268,7 @@ func (c *parquetColumn) next() error {
 	return nil
 }
 
-func (r *parquetReader) cell(i int) cell { return r.wanted[i].now }
+func (r *parquetReader) cell(i int) cell { return r.form.typed(r.wanted[i].now) }
 
 func (r *parquetReader) place(int) place { return place{row: int(r.row)} }
 
@@ -303,7 +304,12 @@ func parquetCell(c *parquet.Column) (func(parquet.Value) cell, error) {
 		return timestamp(l)
 	case *format.DecimalType:
 		if scale := math.Pow10(int(l.Scale)); isWhole && scale > 0 && !math.IsInf(scale, 0) {
-			return func(v parquet.Value) cell { return numeric(whole(v) / scale) }, nil
+			return func(v parquet.Value) cell {
+				if math.Abs(whole(v)) > 1<<53 { // as read, of an integer that float64 may not hold
+					return cell{kind: broken, text: v.String(), want: "a decimal of at most 15 digits; convert to floating point"}
+				}
+				return numeric(whole(v) / scale)
+			}, nil
 		}
 		return nil, fmt.Errorf("values of %v; convert them to floating point", logical)
 	default:
@@ -363,7 +369,7 @@ func timestamp(t *format.TimestampType) (func(parquet.Value) cell, error) {
 func byteText(v parquet.Value) cell {
 	b := v.ByteArray()
 	if !utf8.Valid(b) {
-		return cell{kind: broken, text: fmt.Sprintf("%.20x", b), want: "a text in UTF-8"}
+		return cell{kind: broken, text: fmt.Sprintf("%.20x", b), want: foul + "in UTF-8"}
 	}
 	return textOf(string(b))
 }

@@ -38,6 +38,9 @@ func (c cell) identity() string {
 		if rest, negative := strings.CutPrefix(digits, "-"); negative {
 			sign, digits = "-", rest
 		}
+		if whole, decimals, _ := strings.Cut(digits, "."); strings.Trim(decimals, "0") == "" {
+			digits = whole // 7.0
+		}
 		if digits == "" || strings.Trim(digits, "0123456789") != "" {
 			return "number " + strconv.FormatFloat(c.value+0, 'f', -1, 64)
 		}
@@ -59,12 +62,26 @@ func wholeCell(v float64, digits func() string) cell {
 	return c
 }
 
+// beyond reports whether the cell is a whole number that is written with all its digits and lies beyond 2^53 in size,
+// where float64 does not hold all of them.
+func (c cell) beyond() bool {
+	if c.kind != number || math.Abs(c.value) < 1<<53 || c.text == "" {
+		return false
+	}
+	digits := strings.TrimLeft(strings.TrimPrefix(c.identity(), "number "), "-")
+	whole, decimals, _ := strings.Cut(c.text, ".")
+	return strings.Trim(whole, "+-0123456789") == "" && strings.Trim(decimals, "0") == "" && digits != "9007199254740992"
+}
+
 // addPerson takes the name of the next row's person, which may have any form: a text of digits, as arrays and
 // Parquet files have it, is the number.
 func (c *column) addPerson(path string, v cell, at func() place) error {
 	if v.kind == missing {
 		return at().errorf(path, "column %q has no value here, expected the person of the row: person=%[1]s needs one in "+
 			"every row", c.item.name)
+	}
+	if v.kind == broken && strings.HasPrefix(v.want, foul) {
+		return at().errorf(path, "column %q %s, expected %s", c.item.name, c.has(v.text), v.want)
 	}
 	key := v.plain().identity()
 	code, ok := c.index[key]

@@ -13,30 +13,30 @@ import (
 // LoadPoints is [ReadPoints] for a data set of a trial. Points are public, and leave with a release
 // or an export; but because the file may be that of the private rows by mistake, no error of such a
 // trial contains a value, as in [Spec.Load].
-func LoadPoints(t *experiment.Trial, name string, columnNames []string) (*mat.Dense, error) {
-	return readPoints(name, t.Dataset(name), columnNames, t.ForOthers())
+func LoadPoints(t *experiment.Trial, name string, reading Reading, columnNames []string) (*mat.Dense, error) {
+	return readPoints(name, t.Dataset(name), reading, columnNames, t.ForOthers())
 }
 
 // ReadPoints reads the rows at which something is asked for, of the data of a name that
 // lie at a path: one column for each of the names. Every row must have a value in each.
 // Names are those of [Data]: where there is no column "colour=red", the column colour is
 // compared with red. Errors about a place are *[Error].
-func ReadPoints(name, path string, columnNames []string) (*mat.Dense, error) {
-	return readPoints(name, path, columnNames, false)
+func ReadPoints(name, path string, reading Reading, columnNames []string) (*mat.Dense, error) {
+	return readPoints(name, path, reading, columnNames, false)
 }
 
-func readPoints(name, path string, columnNames []string, hidden bool) (*mat.Dense, error) {
-	wanted, err := pointItems(name, path, columnNames)
+func readPoints(name, path string, reading Reading, columnNames []string, hidden bool) (*mat.Dense, error) {
+	wanted, err := pointItems(name, path, reading, columnNames)
 	if err != nil {
 		return nil, err
 	}
-	in, _, err := columns(name, path, wanted, nil, false, hidden, Refused)
+	in, _, err := columns(name, path, reading, wanted, nil, false, hidden, Refused)
 	if err != nil {
 		return nil, err
 	}
 	rows := in[0].rows
 	if missing := missingPlace(in, rows); missing >= 0 {
-		return nil, missingError(name, path, wanted, hidden)
+		return nil, missingError(name, path, reading, wanted, hidden)
 	}
 	if len(columnNames) > MaxValues/rows {
 		return nil, errorf(shown(name), "%d rows with %d inputs: at most %d numbers are taken", rows, len(columnNames),
@@ -53,14 +53,14 @@ func readPoints(name, path string, columnNames []string, hidden bool) (*mat.Dens
 
 // CheckPoints refuses data without the columns that [ReadPoints] needs. It reads the header
 // alone.
-func CheckPoints(name, path string, columnNames []string) error {
-	_, err := pointItems(name, path, columnNames)
+func CheckPoints(name, path string, reading Reading, columnNames []string) error {
+	_, err := pointItems(name, path, reading, columnNames)
 	return err
 }
 
 // pointItems are the columns from which the named inputs are made.
-func pointItems(name, path string, columnNames []string) ([]item, error) {
-	r, err := open(name, path)
+func pointItems(name, path string, reading Reading, columnNames []string) ([]item, error) {
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func missingPlace(in []*column, rows int) int {
 
 // missingError reads the file again to find the place of a missing value and its text, unless that
 // is hidden.
-func missingError(name, path string, wanted []item, hidden bool) error {
-	r, err := open(name, path)
+func missingError(name, path string, reading Reading, wanted []item, hidden bool) error {
+	r, err := open(name, path, reading)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func writePoint(x *mat.Dense, j int, column string, in []*column, path string) e
 		}
 		if c.item.name == column {
 			if c.final == Category {
-				return c.first.errorf(path, "column %q %s, expected a number", column, c.has(c.text))
+				return c.first.errorf(path, "column %q %s, expected a number%s", column, c.has(c.text), c.alike(c.text))
 			}
 			c.write(x, j)
 			return nil

@@ -36,15 +36,19 @@ func shown(name string) string {
 	return path
 }
 
-// open opens the data of a name at a path. Errors have the path of the name.
-func open(name, path string) (reader, error) {
+// open opens the data of a name at a path, to be read with settings. Errors have the path of the name.
+func open(name, path string, reading Reading) (reader, error) {
+	as, err := reading.In(name).form()
+	if err != nil {
+		return nil, err
+	}
 	switch dataset.OwnKind(name) {
 	case dataset.OwnCSV:
-		return openCSV(path, shown(name))
+		return openCSV(path, shown(name), as)
 	case dataset.OwnParquet:
-		return openParquet(path, shown(name))
+		return openParquet(path, shown(name), as)
 	case dataset.OwnNPY:
-		return openNPY(path, shown(name))
+		return openNPY(path, shown(name), as)
 	case dataset.OwnImages:
 		return openImages(name, path, shown(name))
 	}

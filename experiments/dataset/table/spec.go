@@ -29,6 +29,8 @@ type Spec struct {
 	Person    string
 	PerPerson int
 	Invalid   Tolerance
+	// Reading is how the file is read.
+	Reading Reading
 }
 
 // Tolerance is the treatment of rows with an invalid value: a missing one, a number that is not
@@ -104,25 +106,90 @@ func (s Spec) inputs() (items []item, every bool) {
 	if strings.TrimSpace(s.Inputs) == Every {
 		return nil, true
 	}
+	for _, text := range SplitNames(s.Inputs, "+,") {
+		items = append(items, parseItem(text))
+	}
+	return items, false
+}
+
+// SplitNames takes a list of columns, or of conditions on them, apart at each of the marks, but inside of brackets,
+// and of quotation marks that a name begins with.
+func SplitNames(list, marks string) []string {
+	var out []string
 	start, inside := 0, false
-	for i, c := range s.Inputs {
+	for i := 0; i < len(list); i++ {
+		c := list[i]
 		switch {
+		case c == '"' && (strings.TrimSpace(list[start:i]) == "" || strings.HasSuffix(list[start:i], " and ")):
+			i += max(0, AfterQuoted(list[i:])-1)
 		case c == '[':
-			inside = strings.Contains(s.Inputs[i:], "]")
+			inside = strings.Contains(list[i:], "]")
 		case c == ']':
 			inside = false
-		case !inside && (c == '+' || c == ','):
-			items = append(items, parseItem(s.Inputs[start:i]))
+		case !inside && strings.IndexByte(marks, c) >= 0:
+			out = append(out, list[start:i])
 			start = i + 1
 		}
 	}
-	return append(items, parseItem(s.Inputs[start:])), false
+	return append(out, list[start:])
 }
 
-// parseItem takes levels off a name. One level alone is part of the name: dose[mg].
+// quoted takes a name in quotation marks off the beginning of a text, in which two of them stand for one.
+func quoted(text string) (name, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, `"`)
+	for ok {
+		part, after, closed := strings.Cut(rest, `"`)
+		name += part
+		if !closed {
+			return "", text, false
+		}
+		if rest = after; !strings.HasPrefix(rest, `"`) {
+			return name, rest, true
+		}
+		name, rest = name+`"`, rest[1:]
+	}
+	return "", text, false
+}
+
+// AfterQuoted is where a name in quotation marks ends with which a text begins; 0 for none.
+func AfterQuoted(text string) int {
+	_, rest, _ := quoted(text)
+	return len(text) - len(rest)
+}
+
+// Unquoted is a name without spaces around, and without the quotation marks that it may have.
+func Unquoted(text string) string {
+	text = strings.TrimSpace(text)
+	if name, rest, ok := quoted(text); ok && rest == "" {
+		return name
+	}
+	return text
+}
+
+// QuoteName is a name as lists of columns have it: in quotation marks where it has a character of lists.
+func QuoteName(name string) string {
+	if !strings.ContainsAny(name, "+,[]|\"") && strings.TrimSpace(name) == name {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// parseItem takes levels and quotation marks off a name. One level alone is part of the name: dose[mg].
 func parseItem(text string) item {
 	text = strings.TrimSpace(text)
 	it := item{written: text, name: text}
+	if name, rest, ok := quoted(text); ok {
+		switch levels, bracket := strings.CutPrefix(rest, "["); {
+		case rest == "":
+			it.name = name
+		case bracket && strings.HasSuffix(levels, "]") && strings.Contains(levels, "|"):
+			it.name = name
+			for _, level := range strings.Split(strings.TrimSuffix(levels, "]"), "|") {
+				it.levels = append(it.levels, strings.TrimSpace(level))
+			}
+		}
+		return it
+	}
 	name, rest, ok := strings.Cut(strings.TrimSuffix(text, "]"), "[")
 	if !ok || !strings.HasSuffix(text, "]") || !strings.Contains(rest, "|") {
 		return it
@@ -185,6 +252,9 @@ func (s Spec) Check() error {
 			return err
 		}
 	}
+	if err := s.Reading.Valid(); err != nil {
+		return err
+	}
 	return s.checkPerson()
 }
 
@@ -227,14 +297,14 @@ func (s Spec) Tables() []experiment.InputTable {
 		columns[i] = it.name
 	}
 	return []experiment.InputTable{{Dataset: s.Dataset, Columns: columns, Check: func(path string) error {
-		return checkHeader(s.Dataset, path, wanted)
+		return checkHeader(s.Dataset, path, s.Reading, wanted)
 	}}}
 }
 
 // checkHeader refuses data that lack one of the columns, or have it twice. It reads the
 // header alone.
-func checkHeader(name, path string, wanted []item) (err error) {
-	r, err := open(name, path)
+func checkHeader(name, path string, reading Reading, wanted []item) (err error) {
+	r, err := open(name, path, reading)
 	if err != nil {
 		return err
 	}
@@ -259,7 +329,7 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 	asked := map[string]bool{}
 	for i := range wanted {
 		it := &wanted[i]
-		if _, plain := first[it.written]; it.levels != nil && plain {
+		if _, plain := first[it.written]; it.name != it.written && plain {
 			*it = item{written: it.written, name: it.written}
 		}
 		switch {
@@ -274,12 +344,17 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 			known := slices.DeleteFunc(slices.Clone(header), func(s string) bool { return s == "" })
 			if slices.ContainsFunc(known, isNumber) { // which may be the values of a row, and private
 				return nil, &Error{Path: path, Line: where(0).line, Err: fmt.Errorf("unknown column %q; the first line has "+
-					"numbers where names of columns are expected: add a line with their names", it.name)}
+					"numbers where names of columns are expected: add a line with their names, or read it with header=no", it.name)}
 			}
 			var err error = experiment.Unknown("column", it.name, known)
 			base, levels, bracket := strings.Cut(it.name, "[")
 			if bracket && strings.HasSuffix(levels, "]") && slices.Contains(known, base) {
 				err = fmt.Errorf("%w; of the column %q name two levels or more, with | between them: %[2]s[a|b]", err, base)
+			}
+			if i := slices.IndexFunc(known, func(name string) bool {
+				return QuoteName(name) != name && slices.Contains(SplitNames(name, "+,"), it.name)
+			}); i >= 0 {
+				err = fmt.Errorf("%w; a name with + or a comma is written in quotation marks: '%s'", err, QuoteName(known[i]))
 			}
 			return nil, &Error{Path: path, Line: where(0).line, Err: err}
 		}

@@ -13,7 +13,9 @@ import (
 
 // Summary describes a user's data before a trial reads them.
 type Summary struct {
-	Rows    int             `json:"rows"`
+	Rows int `json:"rows"`
+	// Reading are the settings with which they were read, each as name=value; none for the defaults.
+	Reading []string        `json:"reading,omitempty"`
 	Columns []ColumnSummary `json:"columns"`
 }
 
@@ -44,8 +46,8 @@ type ColumnSummary struct {
 // Summarise reads all columns of the data of a name that lie at a path. An error in a single column
 // is part of its summary; other errors are those of [Spec.Load]. Its memory does not grow with the
 // rows.
-func Summarise(name, path string) (*Summary, error) {
-	r, err := open(name, path)
+func Summarise(name, path string, reading Reading) (*Summary, error) {
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +83,7 @@ func Summarise(name, path string) (*Summary, error) {
 		}
 		out.Input = out.Problem == "" && out.Name != "" && (out.Type == "number" || out.Type == "boolean")
 	}
-	for _, found := range Identifiers(name, path) {
+	for _, found := range Identifiers(name, path, reading) {
 		i := slices.IndexFunc(s.Columns, func(c ColumnSummary) bool { return c.Name == found.Column })
 		s.Columns[i].Identifier = &found
 	}
@@ -103,7 +105,7 @@ func countRows(r reader, at []int, counts []*count) (rows int, err error) {
 			if v.kind != missing && c.cells[v.kind] == 0 {
 				c.first[v.kind], c.text[v.kind], c.want = r.place(i), strings.Clone(shortened(v.text)), v.want
 			}
-			c.add(v)
+			c.add(v, func() place { return r.place(i) })
 		}
 	}
 }
@@ -118,9 +120,13 @@ type count struct {
 	values    map[float64]bool
 	words     map[string]bool
 	many      bool
+	wide      place  // of the first whole number beyond 2^53
+	odd       string // how the first text looks that resembles a number or a date
+	oddCount  int
+	oddAt     place
 }
 
-func (c *count) add(v cell) {
+func (c *count) add(v cell, at func() place) {
 	c.cells[v.kind]++
 	switch v.kind {
 	case number, date:
@@ -128,12 +134,26 @@ func (c *count) add(v cell) {
 			c.low, c.high = v.value, v.value
 		}
 		c.low, c.high = min(c.low, v.value), max(c.high, v.value)
+		if v.beyond() {
+			if c.wide == (place{}) {
+				c.wide = at()
+			}
+			if !c.many {
+				c.words[v.identity()] = true
+			}
+			break
+		}
 		if !c.many && !c.values[v.value] {
 			c.values[v.value] = true
 		}
 	case word:
 		if !c.many && !c.words[v.text] {
 			c.words[strings.Clone(v.text)] = true
+			if how := resembles(v.text); how != "" {
+				if c.oddCount++; c.oddCount == 1 {
+					c.odd, c.oddAt = fmt.Sprintf("it is %q, which %s", shortened(v.text), how), at()
+				}
+			}
 		}
 	}
 	if len(c.values)+len(c.words) > MaxLevels {
@@ -154,11 +174,16 @@ func (c *count) describe(out *ColumnSummary) {
 	switch {
 	case c.cells[broken] > 0:
 		out.Type = "mixed"
-		out.Problem = fmt.Sprintf("%v: it is %q, expected %s", c.first[broken], c.text[broken], c.want)
+		out.Problem = fmt.Sprintf("%v: it is %q, expected %s%s", c.first[broken], c.text[broken], c.want,
+			alike(c.text[broken]))
 	case kinds > 1:
 		out.Type, out.Problem = "mixed", c.mixture()
 	case c.cells[number] > 0:
 		out.Type, out.Low, out.High = Number.String(), c.low, c.high
+		if c.wide != (place{}) {
+			out.Problem = fmt.Sprintf("%v: a whole number beyond 2^53: it names a class, a group or a person, and is "+
+				"refused as a number", c.wide)
+		}
 	case c.cells[date] > 0:
 		out.Type, out.Low, out.High = Date.String(), dateText(c.low), dateText(c.high)
 	case c.cells[word] > 0 && c.many:
@@ -166,6 +191,12 @@ func (c *count) describe(out *ColumnSummary) {
 	case c.cells[word] > 0:
 		out.Levels = slices.Sorted(maps.Keys(c.words))
 		out.Type = Category.String()
+		if c.oddCount > 0 && 2*c.oddCount >= len(out.Levels) {
+			out.Problem = fmt.Sprintf("%v: %s", c.oddAt, c.odd)
+		}
+		if n := len(out.Levels); out.Problem == "" && n >= fewestNames && 2*n > c.cells[word] {
+			out.Problem = fmt.Sprintf("%d different texts in %d rows: name the levels of an input", n, c.cells[word])
+		}
 		for _, pair := range truths {
 			if !slices.ContainsFunc(out.Levels, func(l string) bool { return !slices.Contains(pair[:], strings.ToLower(l)) }) {
 				out.Type = Boolean.String()

@@ -18,7 +18,7 @@ func TestSummarise(t *testing.T) {
 		fmt.Fprintf(&b, "%d,no,2020-01-01,red,2,3,,1,1,5,w%d\n", i, i)
 	}
 	path := fileOf(t, "t.csv", []byte(b.String()))
-	s, err := Summarise("csv:t.csv", path)
+	s, err := Summarise("csv:t.csv", path, Reading{})
 	if err != nil || s.Rows != MaxLevels+3 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -28,7 +28,9 @@ func TestSummarise(t *testing.T) {
 		{Name: "d", Type: "date", Missing: 1, Distinct: 3, Low: "2020-01-01", High: "2020-01-02"},
 		{Name: "c", Type: "category", Missing: 1, Distinct: 2, Levels: []string{"blue", "red"}},
 		{Name: "mixed", Type: "mixed", Distinct: 3, Problem: "a number in line 2, a text in line 3"},
-		{Name: "comma", Type: "mixed", Distinct: 2, Problem: `line 3: it is "2,5", expected a number with a decimal point`},
+		{Name: "comma", Type: "mixed", Distinct: 2, Problem: `line 3: it is "2,5", expected a number with a decimal point ` +
+			`(it looks like a number with a decimal comma or a thousands separator: decimal=, reads the former; leave the ` +
+			`latter out)`},
 		{Name: "empty", Type: "empty", Missing: MaxLevels + 3, Problem: "no row has a value"},
 		{Name: "twice", Type: "number", Distinct: 1, Low: 1., High: 1., Problem: "another column has the same name"},
 		{Name: "twice", Type: "number", Distinct: 1, Low: 1., High: 1., Problem: "another column has the same name"},
@@ -41,13 +43,13 @@ func TestSummarise(t *testing.T) {
 			t.Errorf("%+v\nwant %+v", got, want)
 		}
 	}
-	s, err = Summarise("parquet:p.parquet", fileOf(t, "p.parquet", parquetOf(t, patients())))
+	s, err = Summarise("parquet:p.parquet", fileOf(t, "p.parquet", parquetOf(t, patients())), Reading{})
 	if err != nil || s.Rows != 5 || s.Columns[len(s.Columns)-1].Type != "unreadable" || s.Columns[0].Missing != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty",
 		"a\n1,2\n": "t.csv:2: 2 fields"} {
-		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)))
+		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)), Reading{})
 		filetest.MustFail(t, err, want)
 	}
 }

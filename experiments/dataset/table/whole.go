@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,13 +32,17 @@ const wholeColumns = 1 << 12
 // and person, where it is not nil, gets the name of each row's person: of the column that is so
 // named. Of data with more than [MaxValues] values the first columns and rows are read, but the persons
 // of all rows. A value in a wrong form is a text, so that only data that cannot be read at all are an
-// error.
-func ReadWhole(name, path, column string, hash func(string) uint64, person func(string)) (*Whole, error) {
-	rows, err := estimateAt(name, path)
+// error. Settings that do not decide which values a file has have no effect: a number is the same with a
+// decimal comma, and equal rows are equal however a release understands them.
+func ReadWhole(
+	name, path string, reading Reading, column string, hash func(string) uint64, person func(string),
+) (*Whole, error) {
+	reading = reading.layout()
+	rows, err := estimateAt(name, path, reading)
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(name, path)
+	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +99,8 @@ func ReadWhole(name, path, column string, hash func(string) uint64, person func(
 
 // estimateAt returns about how many rows the data have. A text is read for it, so that the
 // reader of the rows opens it anew.
-func estimateAt(name, path string) (int, error) {
-	r, err := open(name, path)
+func estimateAt(name, path string, reading Reading) (int, error) {
+	r, err := open(name, path, reading)
 	if err != nil {
 		return 0, err
 	}
@@ -118,6 +123,9 @@ func (c *WholeColumn) add(v cell, row int, hash func(string) uint64) {
 	case number, date:
 		value = v.value + 0
 	case word, broken:
+		if value = commaNumber(v.text); !math.IsNaN(value) {
+			break
+		}
 		if value = truthOf(v.text); math.IsNaN(value) {
 			text = max(1, hash(v.text))
 		}
@@ -129,6 +137,19 @@ func (c *WholeColumn) add(v cell, row int, hash func(string) uint64) {
 	if c.Texts != nil {
 		c.Texts = append(c.Texts, text)
 	}
+}
+
+// commaNumber is the number that a text with a decimal comma is; NaN for others.
+func commaNumber(text string) float64 {
+	whole, decimals, ok := strings.Cut(text, ",")
+	if !ok || strings.Trim(decimals, "0123456789") != "" || strings.Trim(whole, "0123456789+-") != "" {
+		return math.NaN()
+	}
+	v, err := strconv.ParseFloat(whole+"."+decimals, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v + 0
 }
 
 // truthOf is 0 or 1 for the text of a truth value, and NaN for others.

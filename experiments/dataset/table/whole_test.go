@@ -27,7 +27,7 @@ func TestPersonsOfAllRows(t *testing.T) {
 	path := filetest.WriteFile(t, b.Bytes(), t.TempDir(), "x.csv")
 	persons := map[string]bool{}
 	hash := func(string) uint64 { return 1 }
-	w, err := ReadWhole("csv:"+path, path, "id", hash, func(name string) { persons[name] = true })
+	w, err := ReadWhole("csv:"+path, path, Reading{}, "id", hash, func(name string) { persons[name] = true })
 	if err != nil || w.Rows >= rows || len(persons) != rows {
 		t.Fatalf("%d persons, %v", len(persons), err)
 	}

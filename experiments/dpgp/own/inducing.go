@@ -21,6 +21,8 @@ type Inducing struct {
 	Values []float64 // a list; nil for none
 	Count  int       // of a grid, in every input
 	Range  method.InputRange
+	// Reading is how the file is read.
+	Reading table.Reading
 }
 
 // Grid reports whether the inducing inputs are a grid.
@@ -90,7 +92,7 @@ const simulatedEnd = 3.5
 
 // load reads the file.
 func (i Inducing) load(t *experiment.Trial, inputs []string) (*mat.Dense, error) {
-	z, err := table.LoadPoints(t, i.File, inputs)
+	z, err := table.LoadPoints(t, i.File, i.Reading, inputs)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (i Inducing) Memory(s table.Spec, kernels float64) int64 {
 func (i Inducing) points(width int, inputs string) int {
 	switch {
 	case i.File != "":
-		rows, _, err := table.Spec{Dataset: i.File, Inputs: inputs}.Size()
+		rows, _, err := table.Spec{Dataset: i.File, Inputs: inputs, Reading: i.Reading}.Size()
 		if err != nil {
 			return 0
 		}

@@ -97,7 +97,7 @@ func (s *Settings) method() method.Settings {
 
 // inducing returns the inducing inputs that the settings name: those of a file, or a grid.
 func (s *Settings) inducing() (own.Inducing, error) {
-	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}}
+	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}, Reading: s.Reading.In(s.Dataset)}
 	if table.Is(s.Inducing) {
 		out.File = s.Inducing
 		return out, nil

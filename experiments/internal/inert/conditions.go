@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 	"privkern/tests/tier"
 )
@@ -97,6 +98,9 @@ func (x Conditions[S, M]) unseen(seen sightings) []string {
 func (x Conditions[S, M]) held() map[string]bool {
 	s := x.Of.Defaults()
 	out := map[string]bool{}
+	for name := range experiment.SettingValues(table.Reading{}) { // the package table tries them
+		out[name] = true
+	}
 	for _, o := range x.Others(s) {
 		out[x.Of.SettingAt(s, o.field)] = o.held != ""
 	}

@@ -38,6 +38,7 @@ type Table struct {
 	// all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
 
+	table.Reading
 	persons        `when:"person: dataset is not mnist" also:"person: of all their inputs; classes are public"`
 	method.Invalid `when:"invalid: dataset is not mnist" also:"invalid: it counts as the low end, as the first class"`
 }
@@ -49,7 +50,8 @@ type persons struct {
 
 // Spec returns the columns that are read of a data set: inputs, class, and others.
 func (d *Table) Spec(name string, others ...string) table.Spec {
-	s := d.Of(table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...)})
+	s := d.Of(table.Spec{Dataset: name, Inputs: d.Inputs, Others: append([]string{d.Output}, others...),
+		Reading: d.Reading})
 	if d.Clamped() {
 		s.Invalid = table.Kept
 	}

@@ -45,7 +45,7 @@ func (s *Settings) own() bool { return s.Dataset != formulaName }
 
 // utilityNames returns the columns of the setting utility.
 func (s *Settings) utilityNames() []string {
-	names := strings.Split(s.Utility, "+")
+	names := table.SplitNames(s.Utility, "+")
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
 	}
@@ -54,7 +54,8 @@ func (s *Settings) utilityNames() []string {
 
 // spec returns the columns that are read of the user's data.
 func (s *Settings) spec() table.Spec {
-	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append(s.utilityNames(), s.Privacy, s.Group)}
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append(s.utilityNames(), s.Privacy, s.Group),
+		Reading: s.Reading}
 }
 
 // datasets returns the names of the files.
@@ -146,7 +147,7 @@ func (s *Settings) load(t *experiment.Trial) (*data, error) {
 	}
 	d.warn(read)
 	if s.Landmarks != "" {
-		if err := d.loadLandmarks(t, s.Landmarks); err != nil {
+		if err := d.loadLandmarks(t, s); err != nil {
 			return nil, err
 		}
 	}

@@ -11,8 +11,9 @@ import (
 // loadLandmarks reads the public rows. It refuses rows that are all among the data: another spelling
 // of the path of the data, a copy or a part of them would leave with an export as if they were
 // public.
-func (d *data) loadLandmarks(t *experiment.Trial, setting string) error {
-	marks, err := table.LoadPoints(t, setting, d.names)
+func (d *data) loadLandmarks(t *experiment.Trial, s *Settings) error {
+	setting := s.Landmarks
+	marks, err := table.LoadPoints(t, setting, s.Reading.In(s.Dataset), d.names)
 	if err != nil {
 		return err
 	}

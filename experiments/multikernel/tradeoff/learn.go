@@ -44,7 +44,7 @@ func (s *Settings) tables() []experiment.InputTable {
 	}
 	tables := s.spec().Tables()
 	if s.Landmarks != "" {
-		marks := table.Spec{Dataset: s.Landmarks, Inputs: s.Inputs}
+		marks := table.Spec{Dataset: s.Landmarks, Inputs: s.Inputs, Reading: s.Reading.In(s.Dataset)}
 		if marks.Names() != nil { // * depends on the header of the data
 			tables = append(tables, marks.Tables()...)
 		}

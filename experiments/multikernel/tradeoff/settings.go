@@ -3,6 +3,7 @@ package tradeoff
 import (
 	_ "embed"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/multikernel/recognise"
 	"privkern/runner/experiment"
 )
@@ -25,6 +26,9 @@ type Settings struct {
 	Privacy string `name:"privacy" default:"person" when:"dataset is not formula"`
 	// a column whose rows of one value are never on both sides of a split, such as a recording; empty for none
 	Group string `name:"group" default:"" when:"dataset is not formula"`
+
+	table.Reading
+
 	// last: what is tested comes last in the file, within each combination of classes; random: it is drawn
 	Split recognise.Split `name:"split" default:"last"`
 	// 1: a part is held out; more: cross-validation, in which every row is tested once

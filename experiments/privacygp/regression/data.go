@@ -25,7 +25,8 @@ const maxRows = 1000
 
 // spec returns the columns that are read of the user's data.
 func (s *Settings) spec() table.Spec {
-	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append([]string{s.Output}, s.beside()...)}
+	return table.Spec{Dataset: s.Dataset, Inputs: s.Inputs, Others: append([]string{s.Output}, s.beside()...),
+		Reading: s.Reading}
 }
 
 // own reports whether the data are the user's.
@@ -57,7 +58,7 @@ func (s *Settings) tables() []experiment.InputTable {
 		names = append(slices.Clone(names), s.XiColumn)
 	}
 	return append(tables, experiment.InputTable{Dataset: s.Sensitive, Columns: names, Check: func(path string) error {
-		return table.CheckPoints(s.Sensitive, path, names)
+		return table.CheckPoints(s.Sensitive, path, s.Reading.In(s.Dataset), names)
 	}})
 }
 

@@ -31,12 +31,13 @@ func parsePredicate(text string) (predicate, error) {
 	var out predicate
 	for _, part := range strings.Split(text, " and ") {
 		c := comparison{text: strings.TrimSpace(part)}
-		at := strings.IndexAny(c.text, "<>=!")
-		if at >= 0 {
+		after := table.AfterQuoted(c.text)
+		if at := strings.IndexAny(c.text[after:], "<>=!"); at >= 0 {
+			at += after
 			i := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(c.text[at:], o) })
 			if i >= 0 {
 				c.operator = operators[i]
-				c.column = strings.TrimSpace(c.text[:at])
+				c.column = table.Unquoted(c.text[:at])
 				c.value = strings.TrimSpace(c.text[at+len(c.operator):])
 			}
 		}

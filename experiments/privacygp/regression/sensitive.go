@@ -53,7 +53,7 @@ func parseSensitive(text string) (*sensitive, error) {
 		return &sensitive{file: text}, nil
 	}
 	s := &sensitive{}
-	for _, part := range strings.Split(text, ",") {
+	for _, part := range table.SplitNames(text, ",") {
 		t, err := parseTerm(strings.TrimSpace(part))
 		if err != nil {
 			return nil, fmt.Errorf("sensitive = %s: %w", text, err)
@@ -87,7 +87,7 @@ func parseTerm(text string) (*term, error) {
 // parseBox parses the sides of a box, joined by +.
 func parseBox(text string) ([]side, error) {
 	var box []side
-	for _, part := range strings.Split(text, "+") {
+	for _, part := range table.SplitNames(text, "+") {
 		s, err := parseSide(strings.TrimSpace(part))
 		if err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func parseSide(text string) (*side, error) {
 	if at <= 0 {
 		return nil, fmt.Errorf("%q is no set of places: write %s", text, forms)
 	}
-	s := &side{name: strings.TrimSpace(text[:at]), low: math.Inf(-1), high: math.Inf(1)}
+	s := &side{name: table.Unquoted(text[:at]), low: math.Inf(-1), high: math.Inf(1)}
 	low, high, isRange := strings.Cut(text[at+1:], "..")
 	low, high = strings.TrimSpace(low), strings.TrimSpace(high)
 	if !isRange {

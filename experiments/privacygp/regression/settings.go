@@ -3,6 +3,7 @@ package regression
 import (
 	_ "embed"
 
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -21,6 +22,9 @@ type Settings struct {
 	Inputs string `name:"inputs" default:"x" when:"dataset is not simulated"`
 	// the column that is predicted; it is obfuscated
 	Output string `name:"output" default:"y" when:"dataset is not simulated"`
+
+	table.Reading
+
 	// the places at which the output is hidden: rows:5, rows:10..20 (counted from 1), a box in the inputs
 	// (x:0.4..0.6, open as x:0.4.., in several inputs as lat:48..49+lon:8..9), whose rows are meant, a place by
 	// the value of every input (x:0.5), a predicate on columns but the output (speed > 3, kind = b and speed <= 2),

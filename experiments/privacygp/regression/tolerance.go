@@ -152,7 +152,7 @@ func (r *rows) readPlaces(t *experiment.Trial, s *Settings) error {
 	if s.hasColumn() {
 		columns = append(slices.Clone(columns), s.XiColumn)
 	}
-	read, err := table.LoadPoints(t, s.Sensitive, columns)
+	read, err := table.LoadPoints(t, s.Sensitive, s.Reading.In(s.Dataset), columns)
 	if err != nil {
 		return err
 	}
