@@ -23,7 +23,7 @@ func PlanClasses(ctx context.Context, t *experiment.Trial) (*release.Plan, error
 // alone.
 func (c *ownClassifier) Publication(context.Context) (*method.Publication, error) {
 	s := c.settings
-	if err := s.inducing(s.Inducing).CheckApart(c.Trial, s.Dataset, c.z, c.rows.X); err != nil {
+	if err := s.inducing(s.Inducing).CheckApart(c.Trial, s.Dataset, c.z, c.rows); err != nil {
 		return nil, err
 	}
 	d := c.classifier.labels
@@ -39,7 +39,6 @@ func (c *ownClassifier) Publication(context.Context) (*method.Publication, error
 	}
 	// The update allows for the noise that is drawn.
 	c.Noise.SigmaA, c.Noise.SigmaB = sums.Scales()
-	c.Update.Covariance = sparse.CovarianceCorrected // probabilities follow from covariances, too
 	return &method.Publication{
 		Losses: sums.Losses(), Size: c.size(), Publish: (&classRelease{c, sums}).publish,
 		Notes: []string{"predictions from a released model cost nothing more, at any inputs and in any number; another " +

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -81,6 +82,7 @@ type ownClassMetrics struct {
 	// what the same epsilon buys without inputs: share of the test rows in the class that is always said, chosen
 	// by the exponential mechanism from the counts of the training rows; in expectation (own data only)
 	AccuracyLargest *float64 `name:"accuracy_largest"`
+	method.ClassMeasures
 	// rows that were used (own data only)
 	UsedRows *float64 `name:"used_rows"`
 	// rows left out because a value is missing (own data only)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
@@ -46,13 +47,15 @@ type ownClassifier struct {
 }
 
 func prepareClassifier(
-	_ context.Context, t *experiment.Trial, s *ClassificationSettings, rows *method.Rows,
+	ctx context.Context, t *experiment.Trial, s *ClassificationSettings, rows *method.Rows,
 ) (c *ownClassifier, err error) {
-	if _, err := method.ForInputs("lengthscale", s.Lengthscale, len(rows.Inputs)); err != nil {
+	if _, err := method.ForInputs("lengthscale", s.Lengthscale, rows.Asked); err != nil {
 		return nil, err
 	}
 	c = &ownClassifier{rows: rows}
-	if c.z, err = s.inducing(s.Inducing).Place(t, rows); err != nil {
+	inducing := s.inducing(s.Inducing)
+	inducing.Lengthscale = s.Lengthscale
+	if c.z, err = inducing.Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
 	switch n := len(rows.Classes); {
@@ -62,7 +65,10 @@ func prepareClassifier(
 		return nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible", s.Output, n,
 			maxClasses)
 	}
-	m, scaling := own.Model(c.z, s.Lengthscale, s.KernelVariance, 1, s.Jitter) // the weights carry the noise
+	m, scaling, err := own.Model(c.z, s.Lengthscale, rows.Asked, s.KernelVariance, 1, s.Jitter) // weights carry the noise
+	if err != nil {
+		return nil, err
+	}
 	c.scaling = scaling
 	kk, err := m.Bounded(s.Bound, s.AssumedSpacing())
 	if err != nil {
@@ -74,6 +80,7 @@ func prepareClassifier(
 		return nil, err
 	}
 	c.Noise.Limited, c.Update.Raise = !kk.Complete, true
+	c.Update.Covariance = sparse.CovarianceCorrected // from which probabilities follow, for any setting
 	return c, nil
 }
 
@@ -119,12 +126,16 @@ func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Predicti
 	}
 	out := make([]method.Prediction, len(f.posteriors))
 	for i, classes := range f.posteriors {
+		var variances [][]float64
 		for class, p := range classes {
-			mean, _, err := at.Predict(ctx, f.Engine, p.Mean, p.Cov)
+			mean, variance, err := at.Predict(ctx, f.Engine, p.Mean, p.Cov)
 			if err != nil {
 				return nil, fmt.Errorf("class %s: %w", f.rows.Classes[class], err)
 			}
-			out[i].Scores = append(out[i].Scores, mean)
+			out[i].Scores, variances = append(out[i].Scores, mean), append(variances, variance)
+		}
+		if i == 0 { // probabilities of the fit without noise are not judged
+			out[i].Probabilities = classmodel.Probabilities(out[i].Scores, variances)
 		}
 	}
 	return out, nil
@@ -144,7 +155,7 @@ func (c *ownClassifier) metrics(scores *method.Scores) classificationMetrics {
 		Sensitivity: c.Noise.Sensitivity,
 	}
 	m.SigmaA, m.AccuracyLargest, m.publicClassMetrics = c.Noise.SigmaA, &s.AccuracyLargest, c.publicMetrics()
-	m.UsedRows, m.DroppedRows = &s.UsedRows, &s.DroppedRows
+	m.UsedRows, m.DroppedRows, m.ClassMeasures = &s.UsedRows, &s.DroppedRows, s.ClassMeasures
 	return m
 }
 

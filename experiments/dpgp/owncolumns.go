@@ -42,7 +42,7 @@ func (o *ownColumns) inducing(points experiment.Points) own.Inducing {
 	out := own.Inducing{Values: points.Values, Count: points.Count,
 		Range: method.InputRange{Low: o.InputLow, High: o.InputHigh}, Reading: o.Reading.In(o.Dataset)}
 	if o.InducingFile != withoutFile {
-		out.File, out.Values = o.InducingFile, nil
+		out.File, out.Values, out.Centres = o.InducingFile, nil, o.InducingCentres
 	}
 	return out
 }
@@ -65,7 +65,7 @@ func (o *ownColumns) checkColumns(points experiment.Points) error {
 		return fmt.Errorf("inducing_file = %q: it is none, or csv:PATH, a file of inducing inputs%s", o.InducingFile,
 			method.Like(o.InducingFile))
 	}
-	if err := inducing.Range.CheckGiven(inducing.Grid()); err != nil {
+	if err := inducing.Range.CheckGiven(inducing.Computed()); err != nil {
 		return err
 	}
 	if v := slices.Sorted(slices.Values(inducing.Values)); len(slices.Compact(slices.Clone(v))) < len(v) {
@@ -74,10 +74,10 @@ func (o *ownColumns) checkColumns(points experiment.Points) error {
 	}
 	// Numbers for each input are checked when the data are read: * stands for any number of
 	// columns, and a category is several inputs.
-	names := table.Spec{Dataset: o.Dataset, Inputs: o.Inputs}.Names()
-	if inducing.Values != nil && len(names) > 1 {
+	inputs := table.Spec{Dataset: o.Dataset, Inputs: o.Inputs}.Asked()
+	if inducing.Values != nil && len(inputs) > 1 {
 		return fmt.Errorf("inducing is a list, which is for one input, and there are %d; use inducing_file=csv:PATH",
-			len(names))
+			len(inputs))
 	}
-	return inducing.Check(len(names))
+	return inducing.Check(inputs)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -291,7 +292,7 @@ func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		trial.Params = p
-		search, err := newOwnSearch(trial, s, false)
+		search, err := newOwnSearch(t.Context(), trial, s, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,29 +468,39 @@ func TestChoicesRefused(t *testing.T) {
 	}
 }
 
-// More than six inputs that are no grid have no exact bound, which is the default: it is
-// refused, and the bound that they have is named.
+// More than six inputs that are no grid have a bound that is proved, by default: of a file, of so many points in the
+// range, and of the centres of a file's rows.
 func TestManyInputs(t *testing.T) {
 	rows, points := "a,b,c,d,e,f,g,kind\n", "a,b,c,d,e,f,g\n1,1,1,1,1,1,1\n2,1,2,1,2,1,2\n3,3,3,1,1,2,2\n"
 	for i := range 40 {
 		rows += fmt.Sprintf("%d.5,0,1,2,3,4,5,%s\n", i, []string{"low", "high"}[i%2])
 	}
 	given := map[string]any{"dataset": "csv:" + writeText(t, rows), "inputs": "a+b+c+d+e+f+g", "output": "kind[low|high]",
-		"inducing_file": "csv:" + writeText(t, points), "delta": 1e-5, "repeats": 1}
-	try := func() error {
-		p, err := classification().Resolve(given)
-		if err != nil {
-			return err
-		}
-		_, err = trialtest.Try(t, seed(1), classification(),
-			func(s *ClassificationSettings) { *s = *classification().Settings(p) })
-		return err
-	}
-	trialtest.Refuses(t, try(), "bound = exact: the search over inputs of 7 dimensions is too long")
-	trialtest.Refuses(t, try(), "use eq8, or a grid")
-	given["bound"] = "eq8"
-	if err := try(); err != nil {
-		t.Error(err)
+		"delta": 1e-5, "repeats": 1}
+	file := writeText(t, points)
+	for _, c := range []struct {
+		name   string
+		change map[string]any
+		points float64
+	}{
+		{"a file", map[string]any{"inducing_file": "csv:" + file}, 3},
+		{"centres", map[string]any{"inducing_file": "csv:" + file, "inducing_centres": 2}, 2},
+		{"a number", map[string]any{"inducing": 30, "input_low": 0, "input_high": 40}, 30},
+		{"the default", map[string]any{"input_low": 0, "input_high": 40}, 50},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			settings := maps.Clone(given)
+			maps.Copy(settings, c.change)
+			p, err := classification().Resolve(settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := trialtest.Compute(t, seed(1), classification(),
+				func(s *ClassificationSettings) { *s = *classification().Settings(p) }).Metrics
+			if *m.InducingInputs != c.points || *m.NormSquared > c.points || *m.NormSquared < 1 {
+				t.Errorf("%g inducing inputs, a norm of %g", *m.InducingInputs, *m.NormSquared)
+			}
+		})
 	}
 }
 

@@ -102,14 +102,14 @@ type ownSearch struct {
 	candidates []ownCandidate
 }
 
-func newOwnSearch(t *experiment.Trial, s *searchSettings, released bool) (*ownSearch, error) {
+func newOwnSearch(ctx context.Context, t *experiment.Trial, s *searchSettings, released bool) (*ownSearch, error) {
 	c := s.method()
 	rows, err := c.Load(t, method.Regression, released)
 	if err != nil {
 		return nil, err
 	}
 	out := &ownSearch{settings: s, rows: rows}
-	if out.z, err = s.inducing(s.Inducing).Place(t, rows); err != nil {
+	if out.z, err = s.inducing(s.Inducing).Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
 	out.y = scaled(rows, rows.Values)
@@ -320,7 +320,7 @@ func (s *ownSearch) units(repeat int, rows []int) [][]int {
 func runOwnSearch(
 	ctx context.Context, t *experiment.Trial, s *searchSettings,
 ) (*experiment.Outcome[hyperparameterMetrics], error) {
-	search, err := newOwnSearch(t, s, false)
+	search, err := newOwnSearch(ctx, t, s, false)
 	if err != nil {
 		return nil, err
 	}
@@ -410,15 +410,15 @@ func PlanSearch(ctx context.Context, t *experiment.Trial) (*release.Plan, error)
 }
 
 // planSearch plans a release: one candidate, chosen from all rows.
-func planSearch(_ context.Context, t *experiment.Trial, s *searchSettings) (*release.Plan, error) {
+func planSearch(ctx context.Context, t *experiment.Trial, s *searchSettings) (*release.Plan, error) {
 	if err := checkSearchRelease(s); err != nil {
 		return nil, err
 	}
-	o, err := newOwnSearch(t, s, true)
+	o, err := newOwnSearch(ctx, t, s, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows.X); err != nil {
+	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows); err != nil {
 		return nil, err
 	}
 	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Dataset: s.Dataset, Epsilon: s.Epsilon,

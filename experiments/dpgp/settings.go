@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
@@ -32,13 +33,14 @@ type ownColumns struct {
 	Inputs string `name:"inputs" default:"x" later:"yes" when:"dataset is not simulated"`
 	// the column that is predicted; it is protected
 	Output string `name:"output" default:"y" later:"yes" when:"dataset is not simulated"`
-	// lower end of the grid of inducing inputs, one for all inputs or one for each; it must not be read off
-	// the data
+	// lower end of the range of inducing inputs, one for all inputs or one for each (of a category it is not read); it
+	// must not be read off the data
 	InputLow method.Ends `name:"input_low" default:"none" later:"yes" when:"inducing_file is none"`
-	// upper end of that grid, one for all inputs or one for each
+	// upper end of that range, one for all inputs or one for each
 	InputHigh method.Ends `name:"input_high" default:"none" later:"yes" when:"inducing_file is none"`
 	// inducing inputs in place of a grid: csv:PATH, a file with the columns of the inputs, which are public
 	InducingFile string `name:"inducing_file" default:"none" later:"yes" when:"dataset is not simulated"`
+	own.Centres  `when:"inducing_centres: inducing_file is not none"`
 	// share of the rows that is drawn for testing; a release is made from all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not simulated"`
 

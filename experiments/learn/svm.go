@@ -279,6 +279,27 @@ func (m *SVM) Predict(x *mat.Dense) []int {
 	return out
 }
 
+// Scores returns, for each of a number of classes from 0, how much each row of x (M×d) looks like it: the
+// sum of the decisions of its pairs, and −Inf for a class without training samples.
+func (m *SVM) Scores(x *mat.Dense, classes int) [][]float64 {
+	decisions := m.Decisions(x)
+	n, _ := x.Dims()
+	out := make([][]float64, classes)
+	for c := range out {
+		out[c] = slices.Repeat([]float64{math.Inf(-1)}, n)
+	}
+	for _, c := range m.Classes {
+		out[c] = make([]float64, n)
+	}
+	for p, pair := range m.Pairs {
+		for i := range n {
+			out[m.Classes[pair.positive]][i] += decisions.At(i, p)
+			out[m.Classes[pair.negative]][i] -= decisions.At(i, p)
+		}
+	}
+	return out
+}
+
 // PredictTogether returns one class for each group of rows of x (M×d), all of them
 // samples of one class: the decisions of every pair are summed over the group before it
 // votes.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/trialtest"
 	"privkern/runner/experiment"
 )
@@ -16,23 +17,32 @@ import (
 // Ranges and numbers fit the inputs, or are refused.
 func TestRange(t *testing.T) {
 	none, of := Ends{IsWord: true}, func(v ...float64) Ends { return experiment.SeveralOf[None](v...) }
+	plain := func(n int) []table.Input { return make([]table.Input, n) }
+	category := []table.Input{{Name: "a"}, {Name: "kind", Levels: 2}}
 	for _, c := range []struct {
 		name   string
 		r      InputRange
-		inputs int
+		inputs []table.Input
 		needed bool
 		want   string // low and high, or the refusal
 	}{
-		{"none", InputRange{none, none}, 2, false, "[-1 -1] [1 1]"},
-		{"none where one is needed", InputRange{none, none}, 2, true, "are not given"},
-		{"one end", InputRange{of(1), none}, 2, false, "are not given"},
-		{"one for all", InputRange{of(1), of(2)}, 3, true, "[1 1 1] [2 2 2]"},
-		{"one each", InputRange{of(1, 2), of(3, 4)}, 2, true, "[1 2] [3 4]"},
-		{"one for all and one each", InputRange{of(1), of(3, 4)}, 2, true, "[1 1] [3 4]"},
-		{"too many", InputRange{of(1, 2, 3), of(4)}, 2, true, "input_low = [1,2,3]: these are 3 numbers for 2 inputs"},
-		{"reversed", InputRange{of(1, 5), of(3, 4)}, 2, true, "input_low = 5 and input_high = 4"},
-		{"empty", InputRange{of(1), of(1)}, 1, true, "input_low must be below"},
-		{"endless", InputRange{of(-math.MaxFloat64), of(math.MaxFloat64)}, 1, true, "farther apart"},
+		{"none", InputRange{Low: none, High: none}, plain(2), false, "[-1 -1] [1 1]"},
+		{"none where one is needed", InputRange{Low: none, High: none}, plain(2), true, "are not given"},
+		{"one end", InputRange{Low: of(1), High: none}, plain(2), false, "are not given"},
+		{"one for all", InputRange{Low: of(1), High: of(2)}, plain(3), true, "[1 1 1] [2 2 2]"},
+		{"one each", InputRange{Low: of(1, 2), High: of(3, 4)}, plain(2), true, "[1 2] [3 4]"},
+		{"one for all and one each", InputRange{Low: of(1), High: of(3, 4)}, plain(2), true, "[1 1] [3 4]"},
+		{"a category is one", InputRange{Low: of(1, 0), High: of(2, 1)}, category, true, "[1 0 0] [2 1 1]"},
+		{"a category is not read", InputRange{Low: of(1, 5), High: of(9)}, category, true, "[1 0 0] [9 1 1]"},
+		{"one each column", InputRange{Low: of(1, 2, 3), High: of(9)}, category, true, "[1 2 3] [9 9 9]"},
+		{"too many with a category", InputRange{Low: of(1, 2, 3, 4), High: of(9)}, category, true,
+			"input_low = [1,2,3,4]: these are 4 numbers for 2 inputs (a, kind); give one for all, or one for each; a " +
+				"category is one"},
+		{"too many", InputRange{Low: of(1, 2, 3), High: of(4)}, plain(2), true,
+			"input_low = [1,2,3]: these are 3 numbers for 2 inputs"},
+		{"reversed", InputRange{Low: of(1, 5), High: of(3, 4)}, plain(2), true, "input_low = 5 and input_high = 4"},
+		{"empty", InputRange{Low: of(1), High: of(1)}, plain(1), true, "input_low must be below"},
+		{"endless", InputRange{Low: of(-math.MaxFloat64), High: of(math.MaxFloat64)}, plain(1), true, "farther apart"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.r.Check(c.inputs, c.needed)

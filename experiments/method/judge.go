@@ -40,7 +40,10 @@ type judging struct {
 }
 
 // regressionSplit is the result of a split, in the unit of the output.
-type regressionSplit struct{ rmse, exact, centre, coverage, sd float64 }
+type regressionSplit struct {
+	rmse, exact, centre, coverage, sd float64
+	RegressionMeasures
+}
 
 // regressionOnce fits some rows, and compares its predictions of the others with those without
 // noise and with the middle of the public range.
@@ -50,6 +53,7 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 		return out, err
 	}
 	scale, k := j.rows.Scale, float64(len(test))
+	outputs, mae, maeCentre := make([]float64, len(test)), 0.0, 0.0
 	for i, row := range test {
 		truth := j.rows.Scaled(j.rows.Values[row])
 		miss := truth - noisy.Mean[i]
@@ -57,10 +61,13 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 		out.exact += (truth - exact.Mean[i]) * (truth - exact.Mean[i]) / k
 		out.centre += truth * truth / k
 		out.sd += scale * math.Sqrt(noisy.Variance[i]) / k
+		outputs[i], mae, maeCentre = truth, mae+scale*math.Abs(miss)/k, maeCentre+scale*math.Abs(truth)/k
 		if math.Abs(miss) <= table.Central95*math.Sqrt(noisy.Variance[i]+noisy.Noise) {
 			out.coverage += 1 / k
 		}
 	}
+	out.RegressionMeasures = RegressionMeasures{R2: Explained(out.rmse*k, outputs),
+		R2Centre: Explained(out.centre*k, outputs), MAE: &mae, MAECentre: &maeCentre}
 	out.rmse, out.exact, out.centre = scale*math.Sqrt(out.rmse), scale*math.Sqrt(out.exact), scale*math.Sqrt(out.centre)
 	return out, nil
 }
@@ -92,15 +99,16 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	out := &Scores{Clipping: Clipping{j.rows.clipped()}}
 	m := &out.Regression
 	m.RowCounts = j.rows.counts()
-	coverage := make([]float64, len(splits))
+	coverage, measures := make([]float64, len(splits)), make([]*RegressionMeasures, len(splits))
 	for i, o := range splits {
-		coverage[i] = o.coverage
+		coverage[i], measures[i] = o.coverage, &splits[i].RegressionMeasures
 		m.RMSE += o.rmse / k
 		m.RMSEWithoutNoise += o.exact / k
 		m.RMSECentre += o.centre / k
 		m.Coverage95 += o.coverage / k
 		m.MeanSD += o.sd / k
 	}
+	m.RegressionMeasures = *MeanOf(measures)
 	if j.rows.simulated {
 		return out, nil, nil
 	}
@@ -117,7 +125,10 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 }
 
 // classificationSplit is the result of a split, in shares of the test rows.
-type classificationSplit struct{ noisy, exact, chance, largest float64 }
+type classificationSplit struct {
+	noisy, exact, chance, largest float64
+	measures                      *ClassMeasures
+}
 
 // classificationOnce fits some rows, and compares its predictions of the others with those
 // without noise and with the largest class.
@@ -138,7 +149,10 @@ func (j *judging) classificationOnce(ctx context.Context, repeat int) (out class
 	for class, p := range LargestClass(counts, j.budget.Epsilon) {
 		out.largest += p * float64(tested[class]) / n
 	}
-	out.noisy, out.exact = learn.Accuracy(noisy.Class(), want), learn.Accuracy(exact.Class(), want)
+	got := noisy.Class()
+	out.noisy, out.exact = learn.Accuracy(got, want), learn.Accuracy(exact.Class(), want)
+	out.measures = (&Classified{Classes: j.rows.Classes, Truth: want, Predicted: got, Scores: noisy.Scores,
+		Probabilities: noisy.Probabilities, Trained: counts}).Measures()
 	return out, nil
 }
 
@@ -171,18 +185,21 @@ func (j *judging) classification(ctx context.Context) (*Scores, []string, error)
 	out := &Scores{}
 	m := &out.Classification
 	m.RowCounts = j.rows.counts()
-	for _, o := range splits {
+	measures := make([]*ClassMeasures, len(splits))
+	for i, o := range splits {
+		measures[i] = o.measures
 		k := 1 / float64(len(splits))
 		m.Accuracy += k * o.noisy
 		m.AccuracyChance += k * o.chance
 		m.AccuracyWithoutNoise += k * o.exact
 		m.AccuracyLargest += k * o.largest
 	}
+	m.ClassMeasures = *MeanOf(measures)
 	warnings := []string{j.rows.smallClasses()}
 	if m.Accuracy <= m.AccuracyLargest {
-		warnings = append(warnings, fmt.Sprintf("computed but suspect: %.3g of the test rows are right, and always to say "+
-			"the largest class, chosen with the same epsilon, has %.3g; without noise it is %.3g: if that is far more, %s; "+
-			"otherwise %s", m.Accuracy, m.AccuracyLargest, m.AccuracyWithoutNoise, j.advice.Noise, j.advice.Settings))
+		warnings = append(warnings, table.AccuracyWarning(m.Accuracy, m.AccuracyLargest, "that of always the largest class, "+
+			"chosen with the same epsilon", fmt.Sprintf("without noise it is %.3g: if that is far more, %s; otherwise %s",
+			m.AccuracyWithoutNoise, j.advice.Noise, j.advice.Settings)))
 	}
 	return out, warnings, nil
 }

@@ -59,6 +59,8 @@ type Prediction struct {
 	Noise          float64
 	// Scores of a classification, for each class (P): the class of a row has the largest.
 	Scores [][]float64
+	// Probabilities of the classes at the rows (P); nil for none.
+	Probabilities [][]float64
 }
 
 // Class returns the class with the largest score at each row, the first of equal ones.

@@ -132,7 +132,7 @@ func (x *Definition[S, M, L]) check(s *S) error {
 		if err := c.Spec().Check(); err != nil {
 			return err
 		}
-	} else if x.method.Simulate != nil && c.Spec().Width() != 1 {
+	} else if x.method.Simulate != nil && len(c.Spec().Asked()) != 1 {
 		return fmt.Errorf("inputs = %s: simulated data have one input", c.Inputs)
 	}
 	if c.Range != nil {
@@ -152,7 +152,7 @@ func (x *Definition[S, M, L]) rows(t *experiment.Trial, c Settings, released boo
 		return c.Load(t, x.method.Task, released)
 	}
 	// The settings inputs and output do not apply.
-	r := &Rows{Inputs: []string{"x"}, Output: "y", simulated: true}
+	r := &Rows{Inputs: []string{"x"}, Asked: []table.Input{{Name: "x"}}, Output: "y", simulated: true}
 	r.X, r.Values = x.method.Simulate(t)
 	r.Slots = r.Len()
 	r.setRange(c.Range)

@@ -23,7 +23,51 @@ type RegressionScores struct {
 	Coverage95 float64 `name:"coverage_95"`
 	// mean standard deviation of the function at the test rows, in the unit of the output
 	MeanSD float64 `name:"mean_sd"`
+	RegressionMeasures
 	RowCounts
+}
+
+// RegressionMeasures are those of every regression, with the trivial rule's.
+type RegressionMeasures struct {
+	// share of the squared differences of the test outputs from their mean that the predictions explain: 1 is perfect,
+	// 0 is that mean itself (not where the test outputs are all equal)
+	R2 *float64 `name:"r2"`
+	// the same of the trivial rule, the middle of the output's range, which is 0 or less
+	R2Centre *float64 `name:"r2_centre"`
+	// mean absolute error at the test rows, in the unit of the output
+	MAE *float64 `name:"mae"`
+	// the same of the middle of the output's range
+	MAECentre *float64 `name:"mae_centre"`
+}
+
+// ClassMeasures are those of every classification, with the trivial rule's.
+type ClassMeasures struct {
+	// area under the ROC curve of the score of one class against the others, mean over the classes; the trivial rule
+	// has 0.5 (own data only)
+	AUC *float64 `name:"auc"`
+	// share of the test rows of a class that get their own class, mean over the classes (own data only)
+	Balanced *float64 `name:"balanced_accuracy"`
+	ClassLosses
+}
+
+// ClassLosses are those that the probabilities of classes have.
+type ClassLosses struct {
+	ClassCounts
+	// mean of -ln of the probability of a row's own class, of which less than 1e-15 counts as that (own data only)
+	LogLoss *float64 `name:"log_loss"`
+	// the same of the trivial rule, which gives every row the shares of the classes of the training rows, with one row
+	// of each added (own data only)
+	LogLossTrivial *float64 `name:"log_loss_trivial"`
+}
+
+// ClassCounts are those that the classes of rows have.
+type ClassCounts struct {
+	// balanced accuracy of the trivial rule, always one class: one over the number of classes that are tested (own data
+	// only)
+	BalancedTrivial *float64 `name:"balanced_accuracy_trivial"`
+	// confusion_A_as_B: test rows of the class A that get the class B, mean over the splits, of at most ten classes
+	// (own data only)
+	Confusion map[string]float64 `name:"confusion_*"`
 }
 
 // ClassificationScores are the metrics of every classification.
@@ -37,6 +81,7 @@ type ClassificationScores struct {
 	AccuracyLargest float64 `name:"accuracy_largest"`
 	// share of the test rows in the largest class
 	AccuracyChance float64 `name:"accuracy_chance"`
+	ClassMeasures
 	RowCounts
 }
 

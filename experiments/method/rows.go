@@ -27,8 +27,9 @@ const (
 type Rows struct {
 	X       *mat.Dense // N×d, in the units of the file
 	Inputs  []string   // d names; a category has one for each level, "colour=red"
-	Output  string     // the column
-	Dropped int        // rows left out for want of a value, or of a valid one
+	Asked   []table.Input
+	Output  string // the column
+	Dropped int    // rows left out for want of a value, or of a valid one
 	// Extremes are those of [table.Data]; nil where the rows have them.
 	Extremes *mat.Dense
 	// People are the persons behind the rows; nil where a single row is protected.
@@ -84,7 +85,7 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 		return nil, fmt.Errorf("inputs = %s: the levels of %q are read off the data, which a release protects; write them, "+
 			"such as inputs=colour[red|green]", c.Inputs, data.Private[0])
 	}
-	r := &Rows{X: data.X, Extremes: data.Extremes, Inputs: data.Names, Output: data.Column(c.Output),
+	r := &Rows{X: data.X, Extremes: data.Extremes, Inputs: data.Names, Asked: data.Asked, Output: data.Column(c.Output),
 		Dropped: data.Dropped,
 		Suspect: data.ColumnWarnings(), Named: data.Public(c.Output), People: data.People}
 	switch r.Slots = r.Len(); {

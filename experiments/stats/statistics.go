@@ -36,7 +36,7 @@ type problem struct {
 const narrowest = 0x1p-40
 
 func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
-	p := &problem{settings: s, most: 1, names: []string{"x"}}
+	p, inputs := &problem{settings: s, most: 1, names: []string{"x"}}, []table.Input{{Name: "x"}}
 	var extremes *mat.Dense
 	if s.isOwn() {
 		read, err := s.spec().Load(t)
@@ -47,7 +47,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 			return nil, fmt.Errorf("columns = %s: the levels of %q are read off the data, which a release protects; write "+
 				"them, such as columns=colour[red|green]", s.Columns, read.Private[0])
 		}
-		p.names, p.data.Inputs, p.data.People = read.Names, read.X, read.People
+		p.names, p.data.Inputs, p.data.People, inputs = read.Names, read.X, read.People, read.Asked
 		extremes = read.Extremes
 		p.suspect = read.ColumnWarnings()
 	} else {
@@ -67,7 +67,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 	p.data.Output = slices.Repeat([]float64{1}, p.data.Inputs.RawMatrix().Rows)
 	if s.given() {
 		var err error
-		if p.low, p.high, err = (method.InputRange{Low: s.Low, High: s.High}).Ends("low", "high", len(p.names)); err != nil {
+		if p.low, p.high, err = (method.InputRange{Low: s.Low, High: s.High}).Ends("low", "high", inputs); err != nil {
 			return nil, err
 		}
 		for j := range p.low {

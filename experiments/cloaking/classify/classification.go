@@ -11,8 +11,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -21,7 +23,7 @@ import (
 // classes.
 var Classification = experiment.Of(experiment.Declaration[*classificationSettings, classificationMetrics]{
 	Name:         "cloaking/classification",
-	Version:      4,
+	Version:      5,
 	Summary:      "two classes of your own data predicted with differential privacy",
 	Source:       "Smith, Álvarez and Lawrence 2019, Section 3",
 	Datasets:     func(s *classificationSettings) []string { return s.own().Settings(s.Predict).Datasets() },
@@ -211,6 +213,7 @@ func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classifi
 	if err := m.addRanking(latent, d.labels); err != nil {
 		return nil, err
 	}
+	m.ClassLosses = v.losses(latent, probability)
 	return &experiment.Outcome[classificationMetrics]{
 		Metrics: m, Series: v.series(probability, accuracy),
 		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output), d.own,
@@ -262,6 +265,49 @@ func (m *classificationMetrics) addRanking(latent *mat.Dense, labels []float64) 
 	return nil
 }
 
+// losses returns the measures of the predictions of all test rows, mean over draws, from the latent
+// means and probabilities (N×D). Confusion counts the rows of all folds. The trivial rule has the
+// shares of all rows, which those that train a fold nearly have.
+func (v *validation) losses(latent, probability *mat.Dense) method.ClassLosses {
+	d := v.data
+	truth, trained := classesOf(d.labels), []int{0, 0}
+	for _, class := range truth {
+		trained[class]++
+	}
+	_, draws := latent.Dims()
+	parts := make([]*method.ClassLosses, draws)
+	for k := range draws {
+		positive := mat.Col(nil, k, probability)
+		negative := make([]float64, len(positive))
+		for i, p := range positive {
+			negative[i] = 1 - p
+		}
+		c := method.Classified{Classes: d.classNames(), Truth: truth, Predicted: classesOf(mat.Col(nil, k, latent)),
+			Probabilities: [][]float64{negative, positive}, Trained: trained}
+		parts[k] = &c.Measures().ClassLosses
+	}
+	return *method.MeanOf(parts)
+}
+
+// classesOf returns 1 for positive values and 0 for others.
+func classesOf(values []float64) []int {
+	out := make([]int, len(values))
+	for i, v := range values {
+		if v > 0 {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// classNames are the names of the negative and the positive class.
+func (d *problem) classNames() []string {
+	if d.classes != nil {
+		return d.classes
+	}
+	return []string{experiment.FormatNumber(d.low), experiment.FormatNumber(d.high)}
+}
+
 // series lists the rows in their order with the predictions of the first draw, and the
 // folds. A record that protects has the first draw alone.
 func (v *validation) series(probability *mat.Dense, accuracy []float64) map[string]experiment.Series {
@@ -300,8 +346,7 @@ func (v *validation) suspicions(m *classificationMetrics) []string {
 			advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
 				"more rows; otherwise " + advice
 		}
-		out = append(out, fmt.Sprintf("computed but suspect: the accuracy of %.3g is below the share of the larger "+
-			"class, %.3g; %s", m.Accuracy, m.Majority, advice))
+		out = append(out, table.AccuracyWarning(m.Accuracy, m.Majority, "the share of the larger class", advice))
 	}
 	if v.scale > 0 {
 		out = append(out, v.settings.Suspicions(v.data.units())...)

@@ -10,7 +10,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Colours of the classes, as in the paper: blue for +1, red for −1.
+// Colours of the classes, as in the paper blue for +1, and orange for −1, which is red there.
 const (
 	positiveColor = 0
 	negativeColor = 1
@@ -123,7 +123,7 @@ func Figure4() experiment.Figure {
 		Title: "Stripes of two classes, with privacy noise (Fig. 4)",
 		Caption: "At every test input, a block of circles: one for each draw of the noise, the same draw at the same " +
 			"place of every block. Open: a probability of the positive class above ½, filled: below; the radius grows with " +
-			"the distance from ½. Crosses: training points, blue of the positive and red of the negative class. One panel " +
+			"the distance from ½. Crosses: training points, blue of the positive and orange of the negative class. One panel " +
 			"for each number of Newton steps; the first trial of the table.",
 		Match: Stripes().Matches(func(s *stripesSettings) bool { return !s.Noiseless() }),
 		Draw:  Stripes().Draws(drawFigure4),

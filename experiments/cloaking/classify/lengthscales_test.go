@@ -79,7 +79,7 @@ func TestLengthscaleRefusals(t *testing.T) {
 		{own("lengthscale", "3,1"), ""},
 		{own("lengthscale", "3,1,1"), ""}, // a column may be a category
 		{own("inputs", "a+b+c", "lengthscale", "3,1"),
-			"lengthscale = [3,1]: these are 2 numbers for 3 inputs; give one for all"},
+			"lengthscale = [3,1]: these are 2 numbers for 3 inputs (a, b, c); give one for all"},
 		{own("lengthscale", "3,0"), `parameter "lengthscale": 0 is outside (0, inf)`},
 		{own("lengthscale", "3,inf"), `parameter "lengthscale": inf is not finite`},
 		{map[string]any{"inputs": "DELINQ+CLAGE", "lengthscale": "3,1"}, "is for data of your own"},

@@ -3,6 +3,7 @@ package classify
 import (
 	_ "embed"
 
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -97,6 +98,7 @@ type classificationMetrics struct {
 	AUC float64 `name:"auc"`
 	// share of the larger class: what is right without looking at the inputs
 	Majority float64 `name:"majority"`
+	method.ClassLosses
 	// rows that were used
 	UsedRows float64 `name:"used_rows"`
 	// rows left out because an input or the output has no value

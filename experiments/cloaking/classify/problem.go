@@ -144,7 +144,7 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	if err != nil {
 		return nil, err
 	}
-	if err := s.CheckInputs(data.Names, s.Method); err != nil {
+	if err := s.FitInputs(data.Asked, s.Method); err != nil {
 		return nil, err
 	}
 	d.table, d.outputs = data.X, outputs

@@ -3,10 +3,11 @@ package cloak
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/graphs/kernel"
 )
 
@@ -45,8 +46,9 @@ func (k *Kernel) Scaled(x *mat.Dense) (*mat.Dense, error) {
 func (k *Kernel) apart() bool { return len(k.Lengthscale) > 1 }
 
 // CheckOwn refuses lengthscales that do not fit data and method, as far as that is known before
-// a file is read: its columns are as many inputs or more.
+// a file is read: a category may have more levels then.
 func (k *Kernel) CheckOwn(o *OwnData, m Method) error {
+	inputs := o.Table().Asked()
 	switch {
 	case !k.apart() || m == Nonstationary: // which has no such lengthscale
 		return nil
@@ -56,32 +58,17 @@ func (k *Kernel) CheckOwn(o *OwnData, m Method) error {
 	case m == WeightedSum:
 		return fmt.Errorf("lengthscale = %s: with method=%s all inputs share kde_bandwidth and max_lengthscale; give one "+
 			"number and bring the columns to one scale, or use method=%s or %s", k.Lengthscale, m, Standard, Sparse)
-	case len(k.Lengthscale) < o.Table().Width():
-		return k.countError(o.Table().Width(), nil)
+	case len(k.Lengthscale) != len(inputs) && len(k.Lengthscale) < table.Width(inputs):
+		return method.CountError("lengthscale", k.Lengthscale.String(), len(k.Lengthscale), inputs)
 	}
 	return nil
 }
 
-// CheckInputs refuses lengthscales that are neither one nor as many as the inputs with these
-// names, of which a category with k levels is k.
-func (k *Kernel) CheckInputs(names []string, m Method) error {
-	if !k.apart() || len(k.Lengthscale) == len(names) || m == Nonstationary {
-		return nil
+// FitInputs gives each column of the inputs its lengthscale ([method.ForInputs]), where there are
+// several.
+func (k *Kernel) FitInputs(inputs []table.Input, m Method) (err error) {
+	if k.apart() && m != Nonstationary {
+		k.Lengthscale, err = method.ForInputs("lengthscale", k.Lengthscale, inputs)
 	}
-	return k.countError(len(names), names)
-}
-
-// mostNamed is how many inputs a message names one by one.
-const mostNamed = 12
-
-func (k *Kernel) countError(inputs int, names []string) error {
-	noun, list := "inputs", ""
-	if inputs == 1 {
-		noun = "input"
-	}
-	if n := len(names); n > 0 && n <= mostNamed {
-		list = " (" + strings.Join(names, ", ") + ")"
-	}
-	return fmt.Errorf("lengthscale = %s: these are %d numbers for %d %s%s; give one for all, or one for each",
-		k.Lengthscale, len(k.Lengthscale), inputs, noun, list)
+	return err
 }

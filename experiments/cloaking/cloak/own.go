@@ -124,13 +124,10 @@ func (o *OwnData) Complete(b *GaussianBudget, given func(field any) bool) error 
 	if !o.IsFile() {
 		return nil
 	}
-	if err := release.RequireDelta(&b.Budget, given); err != nil {
-		return err
-	}
 	if !b.Noiseless() && !given(&b.Calibration) {
 		b.Calibration = mechanism.Analytic
 	}
-	return nil
+	return release.RequireDelta(&b.Budget, given)
 }
 
 // CheckDataset refuses a name that is neither that of the paper's data nor a file.

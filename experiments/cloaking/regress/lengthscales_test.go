@@ -82,7 +82,7 @@ func TestLengthscaleRefusals(t *testing.T) {
 	}
 	refusals{
 		{three("lengthscale", "20,5"),
-			"lengthscale = [20,5]: these are 2 numbers for 3 inputs; give one for all, or one for each"},
+			"lengthscale = [20,5]: these are 2 numbers for 3 inputs (temp, load, wind); give one for all, or one for each"},
 		{three("lengthscale", "20,5,0"), `parameter "lengthscale": 0 is outside (0, inf)`},
 		{three("lengthscale", "20,5,-1"), `parameter "lengthscale": -1 is outside (0, inf)`},
 		{three("lengthscale", "20,nan,1"), `parameter "lengthscale": NaN is not a number`},
@@ -130,8 +130,10 @@ func TestLengthscalesAreCountedWithTheFile(t *testing.T) {
 		{"a+kind", []float64{2, 1, 1}, ""},
 		{"a+kind[u|v]", []float64{2, 1, 1}, ""},
 		{"*", []float64{2}, ""},
-		{"a+kind", []float64{2, 1}, "lengthscale = [2,1]: these are 2 numbers for 3 inputs (a, kind=u, kind=v); give " +
-			"one for all, or one for each"},
+		{"a+kind", []float64{2, 1}, ""},
+		{"a+kind[u|v]", []float64{2, 1}, ""},
+		{"a+kind", []float64{2, 1, 1, 1}, "lengthscale = [2,1,1,1]: these are 4 numbers for 2 inputs (a, kind); give " +
+			"one for all, or one for each; a category is one"},
 		{"a", []float64{2, 1}, "these are 2 numbers for 1 input (a); give one for all, or one for each"},
 		{"*", []float64{2, 1}, "these are 2 numbers for 1 input (a)"},
 	} {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -124,6 +125,12 @@ type regressionMetrics struct {
 	RMSEFoldSD *float64 `name:"rmse_fold_sd"`
 	// csv: what noise_sd_cm is
 	NoiseSD *float64 `name:"noise_sd"`
+	// csv: root mean square error of the middle of the output's range, as rmse
+	RMSECentre *float64 `name:"rmse_centre"`
+	method.RegressionMeasures
+	// csv: share of the test outputs inside their region of 95 %, with the variance of an observation and that of the
+	// noise; mean over draws
+	Coverage95 *float64 `name:"coverage_95"`
 	// csv: number of outputs outside [low, high], which were clipped to it: predictions are
 	// made from the clipped outputs, and errors are measured against them
 	ClippedOutputs *float64 `name:"clipped_outputs"`

@@ -96,7 +96,7 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.CheckInputs(data.Names, s.Method); err != nil {
+	if err := s.FitInputs(data.Asked, s.Method); err != nil {
 		return nil, err
 	}
 	output, err := data.Numbers(d.Output)

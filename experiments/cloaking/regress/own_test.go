@@ -170,6 +170,7 @@ func TestOwnDataCompleteTheirBudget(t *testing.T) {
 		refusal     string
 	}{
 		{"no delta", ownText(), 0, "delta is not given"},
+		{"no delta, an epsilon beyond one", ownText("epsilon", 5), 0, "delta is not given"},
 		{"no delta, no noise", ownText("epsilon", "inf"), mechanism.Hall, ""},
 		{"delta", ownText("delta", 1e-6), mechanism.Analytic, ""},
 		{"calibration", ownText("delta", 1e-6, "calibration", "hall"), mechanism.Hall, ""},

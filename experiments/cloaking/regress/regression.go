@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -173,6 +174,8 @@ func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, erro
 // score has the errors over the draws of one fold's noise, in the unit of the outputs.
 type score struct {
 	rmse float64 // over the fold's test rows, averaged over draws
+	// absolute and square are sums over the fold's test rows, averaged over draws.
+	absolute, square float64
 	// coverage is the share of them inside their region of 95 %, averaged over draws; 0 where it
 	// is not judged.
 	coverage float64
@@ -203,11 +206,13 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 			for i, row := range f.Test {
 				e := s.mean[i] + noise.At(i, d) - v.data.Output[row]
 				sum += e * e
+				out.absolute += math.Abs(e) / float64(draws)
 				if s.observationSD != nil && math.Abs(e) <= table.Central95*math.Hypot(s.observationSD[i], s.noiseSD[i]) {
 					out.coverage += 1 / float64(draws*len(f.Test))
 				}
 			}
 			out.rmse += math.Sqrt(sum/float64(len(f.Test))) / float64(draws)
+			out.square += sum / float64(draws)
 		}
 		if done == 0 {
 			for i, mean := range s.mean {
@@ -244,10 +249,28 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 		Warnings: append(v.warnings(releases), v.suspicions(average, noiseSD, scores)...),
 	}
 	out.Series["folds"] = v.foldSeries(rmse, ranks)
+	if v.judged() {
+		v.measure(&out.Metrics, scores)
+	}
 	if v.scale > 0 {
 		out.Metrics.Gap, out.Metrics.Rank = &gap, new(slices.Min(ranks))
 	}
 	return out
+}
+
+// measure sets the measures over the test rows of all folds, and those of the middle of the range.
+func (v *validation) measure(m *regressionMetrics, scores []score) {
+	n, absolute, square := float64(len(v.data.Output)), 0.0, 0.0
+	for _, s := range scores {
+		absolute, square = absolute+s.absolute, square+s.square
+	}
+	middle, centre, centreSquare := v.data.Low+(v.data.High-v.data.Low)/2, 0.0, 0.0
+	for _, y := range v.data.Output {
+		centre, centreSquare = centre+math.Abs(y-middle)/n, centreSquare+(y-middle)*(y-middle)
+	}
+	m.RegressionMeasures = method.RegressionMeasures{R2: method.Explained(square, v.data.Output),
+		R2Centre: method.Explained(centreSquare, v.data.Output), MAE: new(absolute / n), MAECentre: &centre}
+	m.RMSECentre, m.Coverage95 = new(v.middleError()), new(v.coverage(scores))
 }
 
 // errors are the metrics in the unit of the outputs.

@@ -49,11 +49,10 @@ func (v *validation) suspicions(rmse, noiseSD float64, scores []score) []string 
 // observation and that of the noise. Its standard error is the binomial one, or that of the
 // folds where it is larger: one draw of the noise moves all predictions of a fold.
 func (v *validation) coverageWarning(scores []score) string {
-	n, share := len(v.data.Output), 0.0
+	n, share := len(v.data.Output), v.coverage(scores)
 	folds := make([]float64, len(scores))
 	for i, s := range scores {
 		folds[i] = s.coverage
-		share += s.coverage * float64(len(v.folds[i].Test)) / float64(n)
 	}
 	deviation := table.CoverageError(n, folds...)
 	const unit = "; both variances are in squares of a quarter of the public range"
@@ -63,6 +62,14 @@ func (v *validation) coverageWarning(scores []score) string {
 			narrow
 	}
 	return table.CoverageWarning(share, deviation, n, narrow, "use a smaller noise_variance or kernel_variance"+unit)
+}
+
+// coverage is the share of all test outputs inside their region of 95 %.
+func (v *validation) coverage(scores []score) (share float64) {
+	for i, s := range scores {
+		share += s.coverage * float64(len(v.folds[i].Test)) / float64(len(v.data.Output))
+	}
+	return share
 }
 
 // middleError is the error of the middle of the outputs' interval, over folds as

@@ -18,7 +18,8 @@ import (
 // Data are the rows that have a value in every column that is used.
 type Data struct {
 	X     *mat.Dense // N×d
-	Names []string   // of the inputs, d; a category has a column a level, named "colour=red"
+	Names []string   // of the columns, d; a category has a column a level, named "colour=red"
+	Asked []Input    // the inputs that the setting names, in their order
 	// Extremes are the least and the largest value of each input (2×d), also of the rows that a draw left out; NaN for
 	// levels.
 	Extremes *mat.Dense
@@ -186,8 +187,10 @@ func (d *Data) encode(in []*column, n int) error {
 		d.Names = append(d.Names, c.columns()...)
 		if c.final == Category {
 			d.levelled = append(d.levelled, c.columns()...)
+			d.Asked = append(d.Asked, Input{c.item.name, c.width()})
 		} else {
 			d.kinds[c.item.name] = c.final
+			d.Asked = append(d.Asked, Input{Name: c.item.name})
 		}
 		if c.constant() {
 			d.Constant = append(d.Constant, c.item.name)

@@ -141,7 +141,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for inputs, want := range map[string]int{"a": 1, "a+c[x|y],b": 4, "*": 0} {
-		if got := (Spec{Inputs: inputs}).Width(); got != want {
+		if got := Width(Spec{Inputs: inputs}.Asked()); got != want {
 			t.Errorf("%s makes %d inputs", inputs, got)
 		}
 	}

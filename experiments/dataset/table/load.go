@@ -171,7 +171,7 @@ func (s Spec) Size() (rows, inputs int, err error) {
 		return 0, 0, err
 	}
 	defer r.close()
-	if inputs = s.Width(); inputs == 0 { // the others are no inputs
+	if inputs = Width(s.Asked()); inputs == 0 { // the others are no inputs
 		header, _ := r.header()
 		inputs = max(1, len(header)-len(s.others()))
 	}

@@ -91,12 +91,27 @@ func (s Spec) CheckNamed() error {
 	return nil
 }
 
-// Width is how many inputs the setting makes where a column without levels is one; 0 for "*".
-func (s Spec) Width() int {
+// Input is an input that a setting names: numbers, or a category.
+type Input struct {
+	Name   string // of the column
+	Levels int    // how many a category has; 0 for numbers, and for levels that are not known yet
+}
+
+// Asked are the inputs of the setting, with the levels that are written; none for "*".
+func (s Spec) Asked() []Input {
 	items, _ := s.inputs()
+	out := make([]Input, len(items))
+	for i, it := range items {
+		out[i] = Input{it.name, len(it.levels)}
+	}
+	return out
+}
+
+// Width is how many columns inputs make: a category has one for each level, and others have one.
+func Width(inputs []Input) int {
 	n := 0
-	for _, it := range items {
-		n += max(1, len(it.levels))
+	for _, in := range inputs {
+		n += max(1, in.Levels)
 	}
 	return n
 }

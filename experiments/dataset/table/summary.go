@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +104,8 @@ func countRows(r reader, at []int, counts []*count) (rows int, err error) {
 		for i, c := range counts {
 			v := r.cell(i)
 			if v.kind != missing && c.cells[v.kind] == 0 {
-				c.first[v.kind], c.text[v.kind], c.want = r.place(i), strings.Clone(shortened(v.text)), v.want
+				c.first[v.kind], c.text[v.kind] = r.place(i), strings.Clone(shortened(v.text))
+				c.want = cmp.Or(c.want, v.want)
 			}
 			c.add(v, func() place { return r.place(i) })
 		}

@@ -47,6 +47,10 @@ func TestSummarise(t *testing.T) {
 	if err != nil || s.Rows != 5 || s.Columns[len(s.Columns)-1].Type != "unreadable" || s.Columns[0].Missing != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
+	s, err = Summarise("csv:t.csv", fileOf(t, "t.csv", []byte("a\ninf\n1\nNaN\n")), Reading{})
+	if err != nil || s.Columns[0].Problem != `line 2: it is "inf", expected a finite number` {
+		t.Errorf("%+v, %v", s, err)
+	}
 	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty",
 		"a\n1,2\n": "t.csv:2: 2 fields"} {
 		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)), Reading{})

@@ -62,8 +62,31 @@ func FitWarning(err, baseline float64, what, advice string) string {
 	if !(err >= baseline) {
 		return ""
 	}
-	return fmt.Sprintf("computed but suspect: the predictions have an error of %.3g, and %s, which costs no privacy, has "+
-		"%.3g; %s", err, what, baseline, advice)
+	got, other := apart(err, baseline)
+	return fmt.Sprintf("computed but suspect: the predictions have an error of %s, and %s, which costs no privacy, has "+
+		"%s; %s", got, what, other, advice)
+}
+
+// AccuracyWarning warns of an accuracy that is not above that of a rule, such as "the share of the
+// larger class"; it is empty where it is. Advice completes the sentence.
+func AccuracyWarning(accuracy, rule float64, what, advice string) string {
+	switch got, other := apart(accuracy, rule); {
+	case accuracy < rule:
+		return fmt.Sprintf("computed but suspect: the accuracy of %s is below %s, %s; %s", got, what, other, advice)
+	case accuracy == rule:
+		return fmt.Sprintf("computed but suspect: the accuracy of %s is equal to %s; %s", got, what, advice)
+	}
+	return ""
+}
+
+// apart writes two numbers with three digits, or with as many as tell them apart.
+func apart(a, b float64) (first, second string) {
+	for digits := 3; ; digits++ {
+		first, second = strconv.FormatFloat(a, 'g', digits, 64), strconv.FormatFloat(b, 'g', digits, 64)
+		if first != second || a == b || digits == 17 {
+			return first, second
+		}
+	}
 }
 
 // Central95 is how many standard deviations the ends of a normal variate's central region of
@@ -104,8 +127,8 @@ func CoverageWarning(share, standardError float64, tests int, narrow, wide strin
 	case share >= suspectlyNarrow:
 		return ""
 	}
-	return fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g of the %d test outputs: the standard deviations "+
-		"are %s; %s", share, tests, what, advice)
+	return fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g %% of the %d test outputs: the standard "+
+		"deviations are %s; %s", 100*share, tests, what, advice)
 }
 
 // BeyondWarnings names the inputs of which many of the rows x (P×d) lie outside a range: results

@@ -51,6 +51,24 @@ func TestFitAndCoverageWarnings(t *testing.T) {
 	}
 }
 
+// Numbers that are compared have digits that tell them apart.
+func TestAccuracyWarning(t *testing.T) {
+	for _, c := range []struct {
+		accuracy, rule float64
+		want           string
+	}{
+		{0.9524, 0.9521, ""},
+		{0.5, 0.75, "computed but suspect: the accuracy of 0.5 is below the rule's, 0.75; do"},
+		{0.9521, 0.9524, "computed but suspect: the accuracy of 0.9521 is below the rule's, 0.9524; do"},
+		{0.5, 0.5, "computed but suspect: the accuracy of 0.5 is equal to the rule's; do"},
+		{math.NaN(), 0.5, ""},
+	} {
+		if got := AccuracyWarning(c.accuracy, c.rule, "the rule's", "do"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 func TestBeyondWarnings(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{0, 1, 5, 2, -1, 3})
 	got := BeyondWarnings(x, []string{"a", "b"}, []float64{0, 1}, []float64{4, 3}, "the public range")

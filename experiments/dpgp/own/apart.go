@@ -10,19 +10,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset"
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
 // CheckApart refuses a release of inducing inputs z (M×d), a file or a list, that are the private
-// rows x (N×d) of data: the file of these by another name, or a copy of it in any order, layout
+// rows of data, or centres of them: the file of these by another name, or a copy of it in any order, layout
 // and writing of the numbers, of all rows or of half of them and more. How many rows there are is
 // public, and with fewer inducing inputs than half of it the rows are not looked at: on a lattice
 // some are there by chance.
 //
 // The refusal depends on the rows, and is no part of a release: whoever runs it has the rows. It
 // is there because a release of rows by mistake cannot be taken back.
-func (i Inducing) CheckApart(t *experiment.Trial, data string, z, x *mat.Dense) error {
-	if i.Grid() {
+func (i Inducing) CheckApart(t *experiment.Trial, data string, z *mat.Dense, rows *method.Rows) error {
+	if i.Computed() {
 		return nil
 	}
 	written, same := "inducing", false
@@ -32,9 +34,13 @@ func (i Inducing) CheckApart(t *experiment.Trial, data string, z, x *mat.Dense) 
 		if same, err = sameContent(t.Dataset(data), t.Dataset(i.File)); err != nil {
 			return fmt.Errorf("%s: %w", written, err)
 		}
+		if i.Centres > 0 {
+			if z, err = table.LoadPoints(t, i.File, i.Reading, rows.Inputs); err != nil {
+				return err
+			}
+		}
 	}
-	n, _ := x.Dims()
-	if points, _ := z.Dims(); same || 2*points >= n && allAmong(z, x) {
+	if points, _ := z.Dims(); same || 2*points >= rows.Len() && allAmong(z, rows.X) {
 		return fmt.Errorf("%s: the inducing inputs are rows of the private data, and are released as they are; give public "+
 			"ones, such as a grid", written)
 	}

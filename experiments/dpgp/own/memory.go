@@ -1,8 +1,6 @@
 package own
 
 import (
-	"math"
-
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/sparse"
 )
@@ -34,9 +32,13 @@ func (i Inducing) points(width int, inputs string) int {
 		if err != nil {
 			return 0
 		}
+		if i.Centres > 0 {
+			return i.Centres
+		}
 		return min(rows, sparse.MaxInducing)
 	case i.Values != nil:
 		return len(i.Values)
 	}
-	return int(min(math.Pow(float64(i.Count), float64(width)), sparse.MaxInducing))
+	points, _, _ := i.layout(width) // none where a check refuses them
+	return points
 }

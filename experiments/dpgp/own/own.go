@@ -5,7 +5,9 @@ package own
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/sparse"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -28,14 +30,18 @@ func Regular(count int, low, high []float64) *mat.Dense {
 	return out
 }
 
-// Model returns the sparse GP with a lengthscale for each input, or one for all, and the
-// scaling of its inputs.
+// Model returns the sparse GP with a lengthscale for each of the inputs, or one
+// for all, and the scaling of its inputs.
 func Model(
-	z *mat.Dense, lengthscale experiment.Several, variance, noise, jitter float64,
-) (*sparse.Model, sparse.Scaling) {
+	z *mat.Dense, lengthscale experiment.Several, inputs []table.Input, variance, noise, jitter float64,
+) (*sparse.Model, sparse.Scaling, error) {
 	if len(lengthscale) == 1 {
-		return sparse.NewModel(z, lengthscale[0], variance, noise, jitter), nil
+		return sparse.NewModel(z, lengthscale[0], variance, noise, jitter), nil, nil
 	}
-	scaling := sparse.Scaling(lengthscale)
-	return sparse.NewModel(scaling.Apply(z), 1, variance, noise, jitter), scaling
+	each, err := method.ForInputs("lengthscale", lengthscale, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	scaling := sparse.Scaling(each)
+	return sparse.NewModel(scaling.Apply(z), 1, variance, noise, jitter), scaling, nil
 }

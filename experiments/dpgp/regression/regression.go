@@ -33,7 +33,7 @@ var Experiment = definition.Experiment
 var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 	Declaration: experiment.Declaration[*Settings, Metrics]{
 		Name:         Name,
-		Version:      5, // 5: the exact maximum is the bound for several inputs, too
+		Version:      6, // 6: more measures; a bound by eigenvalues for more than six inputs
 		Summary:      "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:       "Honkela 2021, Section 3, Algorithm 1",
 		Check:        check,
@@ -99,7 +99,7 @@ func (s *Settings) method() method.Settings {
 func (s *Settings) inducing() (own.Inducing, error) {
 	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}, Reading: s.Reading.In(s.Dataset)}
 	if table.Is(s.Inducing) {
-		out.File = s.Inducing
+		out.File, out.Centres, out.Lengthscale = s.Inducing, s.InducingCentres, s.Lengthscale
 		return out, nil
 	}
 	count := experiment.Param{Name: "inducing", Kind: experiment.Integer,
@@ -118,8 +118,8 @@ func check(s *Settings) error {
 			return err
 		}
 	}
-	inputs := s.Spec().Width()
-	if inputs == 0 { // how many columns * is, the data say
+	inputs := s.Spec().Asked()
+	if len(inputs) == 0 { // how many columns * is, the data say
 		return method.InputRange{Low: s.InputLow, High: s.InputHigh}.CheckGiven(!table.Is(s.Inducing))
 	}
 	if err := s.checkInputs(inputs); err != nil {
@@ -133,7 +133,7 @@ func check(s *Settings) error {
 }
 
 // checkInputs refuses ranges, lengthscales and a bound that do not fit the inputs.
-func (s *Settings) checkInputs(inputs int) error {
+func (s *Settings) checkInputs(inputs []table.Input) error {
 	public := method.InputRange{Low: s.InputLow, High: s.InputHigh}
 	if err := public.Check(inputs, s.IsOwn() && !table.Is(s.Inducing)); err != nil {
 		return err
@@ -141,8 +141,9 @@ func (s *Settings) checkInputs(inputs int) error {
 	if _, err := method.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
 		return err
 	}
-	if b := sparse.Bound(s.Bound - 1); s.Bound != autoBound && inputs > 1 && b.OneDimension() {
-		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, inputs, sparse.Eq8)
+	columns := table.Width(inputs)
+	if b := s.Bound.bound(); columns > 1 && b.OneDimension() {
+		return fmt.Errorf("bound = %v is for one input, and there are %d; use auto or %v", b, columns, sparse.Eq8)
 	}
 	return nil
 }
@@ -167,23 +168,26 @@ type Learner struct {
 	z        *mat.Dense     // M×d, the inducing inputs, in the units of the inputs
 }
 
-func prepare(_ context.Context, t *experiment.Trial, s *Settings, rows *method.Rows) (l *Learner, err error) {
-	if err := s.checkInputs(len(rows.Inputs)); err != nil { // categories are several
+func prepare(ctx context.Context, t *experiment.Trial, s *Settings, rows *method.Rows) (l *Learner, err error) {
+	if err := s.checkInputs(rows.Asked); err != nil {
 		return nil, err
 	}
 	l = &Learner{settings: s, rows: rows}
 	if l.inducing, err = s.inducing(); err != nil {
 		return nil, err
 	}
-	if l.z, err = l.inducing.Place(t, rows); err != nil {
+	if l.z, err = l.inducing.Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
 	l.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine),
 		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance, Raise: true}}
-	l.Model, l.scaling = own.Model(l.z, s.Lengthscale, s.KernelVariance, s.Sigma*s.Sigma, s.Jitter)
-	l.Noise, l.bound, err = s.Bound.calibrate(l.Model, sparse.Calibration{
-		Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio, Unit: s.method().Person.Rows(),
-	})
+	if l.Model, l.scaling, err = own.Model(l.z, s.Lengthscale, rows.Asked, s.KernelVariance, s.Sigma*s.Sigma,
+		s.Jitter); err != nil {
+		return nil, err
+	}
+	l.bound = s.Bound.bound()
+	l.Noise, err = l.Model.Calibrate(sparse.Calibration{Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
+		Bound: l.bound, Unit: s.method().Person.Rows()})
 	return l, err
 }
 

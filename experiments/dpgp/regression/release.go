@@ -44,7 +44,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 // Publication plans a model of all rows, which depends on them through noisy sums alone.
 func (l *Learner) Publication(context.Context) (*method.Publication, error) {
 	s := l.settings
-	if err := l.inducing.CheckApart(l.Trial, s.Dataset, l.z, l.rows.X); err != nil {
+	if err := l.inducing.CheckApart(l.Trial, s.Dataset, l.z, l.rows); err != nil {
 		return nil, err
 	}
 	sums, err := sparse.NewExactSums(l.Model, l.rows.Slots, s.method().Person.Rows(), s.Epsilon, s.Delta,

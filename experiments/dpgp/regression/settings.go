@@ -3,6 +3,7 @@ package regression
 import (
 	_ "embed"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
@@ -18,12 +19,16 @@ type Settings struct {
 	method.Columns
 	method.OutputRange
 	// inducing inputs, which are public: how many on a regular grid from input_low to input_high in
-	// every input, or csv:PATH, a file with the columns of the inputs. They must not be rows of the data
-	Inducing string `name:"inducing" default:"9"`
-	// lower end of the grid, one for all inputs or one for each, joined by commas in the order of inputs
-	// (with your own data it must be given for a grid); it must not be read off the data
+	// every input (9, where its grid has more than 500 points, stands for 50 in all); from 23 on, of several inputs, how
+	// many in all, on a Halton sequence; or csv:PATH, a file with the columns of the inputs. They must not be rows of the
+	// data
+	Inducing    string `name:"inducing" default:"9"`
+	own.Centres `when:"inducing_centres: inducing is csv:* or parquet:* or npy:* or images:*"`
+	// lower end of their range, one for all inputs or one for each, joined by commas in the order of inputs (of a
+	// category it is not read; with your own data it must be given unless a file has them); it must not be read off the
+	// data
 	InputLow method.Ends `name:"input_low" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
-	// upper end of the grid, one for all inputs or one for each
+	// upper end of that range, one for all inputs or one for each
 	InputHigh method.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public
@@ -34,8 +39,8 @@ type Settings struct {
 	Sigma         float64 `name:"sigma" default:"0.1" above:"0"`
 	sparse.Budget `also:"delta: csv: it must be given, far below 1/n for n rows"`
 	sparse.NoiseRatio
-	// bound on the norm of a row's kernel vector: auto is the exact maximum over all inputs, up to a
-	// relative 1e-6, and Eq. (8) for more than six inputs whose inducing inputs are no grid
+	// bound on the norm of a row's kernel vector: auto is the exact maximum over all inputs, up to a relative 1e-6; for
+	// more than six inputs that are no grid it is a bound by the largest eigenvalue of the kernel matrix
 	Bound                 boundOrAuto `name:"bound" default:"auto"`
 	covariance            `when:"covariance: epsilon is not inf"`
 	sparse.Lambda         `default:"regularisation: corrected"`
@@ -58,14 +63,12 @@ const autoBound boundOrAuto = 0
 
 func (boundOrAuto) Choices() []string { return append([]string{"auto"}, sparse.Bound(0).Choices()...) }
 
-// calibrate calibrates noise for the bound, and returns the bound.
-func (b boundOrAuto) calibrate(m *sparse.Model, c sparse.Calibration) (sparse.Noise, sparse.Bound, error) {
+// bound is the bound that is taken.
+func (b boundOrAuto) bound() sparse.Bound {
 	if b == autoBound {
-		return m.CalibrateBest(c)
+		return sparse.Exact
 	}
-	c.Bound = sparse.Bound(b - 1)
-	n, err := m.Calibrate(c)
-	return n, c.Bound, err
+	return sparse.Bound(b - 1)
 }
 
 // Metrics are those of dpgp/regression.

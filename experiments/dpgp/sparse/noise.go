@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -19,8 +18,8 @@ type Noise struct {
 	NormSquared    float64 // R_k²
 	Sensitivity    float64 // Δ of Eq. (6)
 	SigmaA, SigmaB float64 // standard deviations; off the diagonal of B, σ_b/√2
-	// Limited reports that the search for the largest R_k² reached its limit of work, and R_k² is
-	// the best proved bound.
+	// Limited reports that R_k² is the best proved bound: the search for the largest one reached its
+	// limit of work, or there are too many dimensions for one.
 	Limited bool
 }
 
@@ -35,23 +34,10 @@ type Calibration struct {
 	Unit int
 }
 
-// CalibrateBest calibrates for the exact bound, or for Eq. (8) where more dimensions than can be
-// searched leave none, and returns the bound.
-func (m *Model) CalibrateBest(c Calibration) (Noise, Bound, error) {
-	c.Bound = Exact
-	n, err := m.Calibrate(c)
-	var dims *DimensionsError
-	if errors.As(err, &dims) {
-		c.Bound = Eq8
-		n, err = m.Calibrate(c)
-	}
-	return n, c.Bound, err
-}
-
-// LimitedNote remarks on a bound from a search at its limit of work.
-const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work: the noise " +
-	"is calibrated to the smallest bound that it had proved by then, which is valid but not the smallest one; inducing " +
-	"inputs on a grid need no search"
+// LimitedNote remarks on a bound that no search confirmed.
+const LimitedNote = "the search for the largest norm of a row's kernel vector came to its limit of work, or there " +
+	"are more than six inputs, for which there is none: the noise is calibrated to the smallest bound that was proved, " +
+	"which is valid but not the smallest one; inducing inputs on a grid need no search"
 
 // Calibrate returns the noise with which the sums together are (ε, δ)-private where one
 // unit of at most that many rows is substituted (Algorithm 1), for sums without weights.

@@ -51,6 +51,7 @@ func (d *classData) trainingPoint(i int) []float64 {
 type classification struct {
 	machines int
 	accuracy float64
+	labels   []int     // of the test points, that they get; −1 for none
 	right    []float64 // share of the test points of each class that get it
 	nearest  *hull.Nearest
 	byClass  *mat.Dense // distances to all classes, q×C; nil where they are not asked for
@@ -76,9 +77,14 @@ func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *cl
 		nearest = overall(nearest)
 	}
 	right, all, rightOf := 0, make([]float64, d.classes), make([]float64, d.classes)
+	labels := make([]int, len(d.testLabels))
 	for i, label := range d.testLabels {
 		all[label]++
-		if m := nearest.Machine[i][0]; m >= 0 && model.Classes[m] == label {
+		labels[i] = -1
+		if m := nearest.Machine[i][0]; m >= 0 {
+			labels[i] = model.Classes[m]
+		}
+		if labels[i] == label {
 			right++
 			rightOf[label]++
 		}
@@ -86,7 +92,8 @@ func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *cl
 	for label := range all {
 		rightOf[label] /= all[label]
 	}
-	return &classification{len(model.Machines), float64(right) / float64(len(d.testLabels)), rightOf, nearest, byClass,
+	return &classification{len(model.Machines), float64(right) / float64(len(d.testLabels)), labels, rightOf,
+		nearest, byClass,
 		time.Since(start)}, nil
 }
 
@@ -103,6 +110,7 @@ type evaluation struct {
 	ClassifierMetrics
 	MatchingMetrics // where the data ask for it
 
+	labels   []int // of the test points, that they get
 	series   map[string]experiment.Series
 	privacy  *experiment.Privacy
 	warnings []string
@@ -136,7 +144,7 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 	}
 	out := &evaluation{series: map[string]experiment.Series{}, warnings: []string{},
 		privacy: d.privacy(b, c.machines > len(d.train))}
-	out.Accuracy, out.Branches = c.accuracy, float64(c.machines)
+	out.Accuracy, out.Branches, out.labels = c.accuracy, float64(c.machines), c.labels
 	out.FixedPointEvaluations, out.BuildTime = meanEvaluations(model), model.BuildTime.Seconds()
 	if b.Data == wide.Fabricated {
 		out.SmoothingStepsMax, out.FabricationTime = new(float64(model.StepsMax)), new(model.FabricationTime.Seconds())

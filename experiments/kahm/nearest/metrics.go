@@ -3,6 +3,7 @@ package nearest
 import (
 	_ "embed"
 
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -65,6 +66,7 @@ type OwnMetrics struct {
 	// share of test rows of a class that get their own class, averaged over the classes
 	// (your own data)
 	BalancedAccuracy *float64 `name:"balanced_accuracy"`
+	method.ClassCounts
 	// classes (your own data)
 	Classes *float64 `name:"classes"`
 	// inputs, a category with a column for each of its values (your own data)

@@ -12,6 +12,7 @@ import (
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -53,17 +54,18 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 	if err != nil {
 		return nil, err
 	}
-	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j), AUC: &r.AUC}
+	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j, r.labels), AUC: &r.AUC}
 	m.BalancedAccuracy = &r.BalancedAccuracy
 	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series, Privacy: r.privacy,
 		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
 }
 
-// ownMetrics returns the metrics of the rows.
-func ownMetrics(j *own.Judged) OwnMetrics {
+// ownMetrics returns the metrics of the rows, of which those that are tested get these labels.
+func ownMetrics(j *own.Judged, labels []int) OwnMetrics {
 	majority := learn.Accuracy(slices.Repeat([]int{j.Majority}, len(j.Tested)), j.Tested)
 	number := func(n int) *float64 { return new(float64(n)) }
-	return OwnMetrics{AccuracyMajority: &majority, Classes: number(len(j.Classes)),
+	c := method.Classified{Classes: j.Classes, Truth: j.Tested, Predicted: labels, Trained: make([]int, len(j.Classes))}
+	return OwnMetrics{AccuracyMajority: &majority, ClassCounts: c.Measures().ClassCounts, Classes: number(len(j.Classes)),
 		Inputs: number(len(j.Names)), TrainRows: number(j.Trained), TestRows: number(len(j.Tested)),
 		DroppedRows: number(j.Dropped), ClippedFraction: &j.Clipped}
 }
@@ -77,9 +79,9 @@ func suspicions(j *own.Judged, accuracy, majority float64, directions int) (out 
 	suspect := func(format string, args ...any) {
 		out = append(out, "computed but suspect: "+fmt.Sprintf(format, args...))
 	}
-	if accuracy <= majority {
-		suspect("the accuracy of %.3g is not above that of answering always with the largest class, %q, which is %.3g",
-			accuracy, j.Classes[j.Majority], majority)
+	if warning := table.AccuracyWarning(accuracy, majority, fmt.Sprintf("that of answering always with the largest "+
+		"class, %q", j.Classes[j.Majority]), "use a larger epsilon, more rows, or other inputs"); warning != "" {
+		out = append(out, warning)
 	}
 	if j.Ranges.Observed {
 		suspect("low and high are not given: the range of each input is that of the training rows, which is no public number")
@@ -142,7 +144,7 @@ func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 	if err != nil {
 		return nil, err
 	}
-	out.Metrics.OwnMetrics, out.Metrics.Parties = ownMetrics(j), new(float64(len(j.Holders)))
+	out.Metrics.OwnMetrics, out.Metrics.Parties = ownMetrics(j, parties.labels), new(float64(len(j.Holders)))
 	out.Metrics.BalancedAccuracy = new(parties.balanced())
 	out.Warnings = append(out.Warnings, suspicions(j, out.Metrics.Accuracy, *out.Metrics.AccuracyMajority, s.N)...)
 	return out, nil

@@ -106,7 +106,7 @@ func TestSuspicionsOfOwnRows(t *testing.T) {
 	})
 	all := strings.Join(out.Warnings, "\n")
 	for _, want := range []string{"beyond the range of their input", "fewer than n + 1 = 4 training rows",
-		"not above that of answering always with the largest class"} {
+		"that of answering always with the largest class"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among the warnings %s", want, all)
 		}
@@ -135,7 +135,10 @@ func TestOwnRowsRefused(t *testing.T) {
 		want   string
 	}{
 		"a class of one row": {ownRows() + "north,1,1,1,0,violet\n", nil, `class "violet" has one row`},
-		"one class":          {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n1,1,1,x\n", nil, `all 3 rows are of one class, "x"`},
+		"one class of two that are named": {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n1,1,1,x\n", func(s *ClassifierSettings) {
+			s.Output = "kind[y|x]"
+		}, `all 3 rows are of one class, "x"`},
+		"one class": {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n1,1,1,x\n", nil, `all 3 rows are of one class, "x"`},
 		"directions": {"", func(s *ClassifierSettings) { s.N = 4 },
 			"n = 4: the data have only 3 inputs; use n=3 or less"},
 		"layers":          {"", func(s *ClassifierSettings) { s.Layers = 3 }, "a machine has at most n = 2 layers"},
@@ -145,7 +148,7 @@ func TestOwnRowsRefused(t *testing.T) {
 		"ends exchanged": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[method.None](0) },
 			"low must be below high"},
 		"too few ends": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOf[method.None](10, 20) },
-			"but there are 3 inputs"},
+			"high = [10,20]: these are 2 numbers for 3 inputs (a, b, c)"},
 		"adjacency": {"", func(s *ClassifierSettings) { s.Data, s.Epsilon, s.D = wide.Noisy, 1, 2 },
 			"it is a share of the public range"},
 		"other data":   {"", func(s *ClassifierSettings) { s.Dataset = "mnst" }, `dataset = "mnst"`},

@@ -79,7 +79,7 @@ func (d *Table) rangesOf(dataset string, r *Rows, train []int) (*wide.Ranges, er
 	p := len(r.Names)
 	switch {
 	case !d.Low.Is(method.Absent):
-		return d.publicRanges(dataset, r)
+		return d.publicRanges(r)
 	case arePictures(dataset):
 		return &wide.Ranges{Low: make([]float64, p), High: slices.Repeat([]float64{1}, p)}, nil
 	}
@@ -87,38 +87,48 @@ func (d *Table) rangesOf(dataset string, r *Rows, train []int) (*wide.Ranges, er
 	return &wide.Ranges{Low: low, High: high, Observed: true}, nil
 }
 
-// publicRanges returns the given ranges: one for all inputs, or one for each in the order of
-// their names. A level of a category is 0 or 1, and has the range [0, 1].
-func (d *Table) publicRanges(dataset string, r *Rows) (*wide.Ranges, error) {
-	named := d.Spec(dataset).Names()
-	if named == nil { // all are numeric
-		named = r.Names
+// publicRanges returns the given ranges ([method.ForInputs]). A level of a category is 0 or 1, and has
+// the range [0, 1].
+func (d *Table) publicRanges(r *Rows) (*wide.Ranges, error) {
+	low, err := method.ForInputs("low", d.Low.Numbers, r.Asked)
+	if err != nil {
+		return nil, err
 	}
-	low, okLow := d.Low.Numbers.For(len(named))
-	high, okHigh := d.High.Numbers.For(len(named))
-	if !okLow || !okHigh {
-		return nil, fmt.Errorf("low has %d numbers and high %d, but there are %d inputs: give one for all, or one for "+
-			"each in their order", len(d.Low.Numbers), len(d.High.Numbers), len(named))
+	high, err := method.ForInputs("high", d.High.Numbers, r.Asked)
+	if err != nil {
+		return nil, err
 	}
-	out := &wide.Ranges{Low: make([]float64, len(r.Names)), High: make([]float64, len(r.Names))}
-	for j, name := range r.Names {
-		if at := slices.Index(named, name); at >= 0 {
-			out.Low[j], out.High[j] = low[at], high[at]
-		} else {
-			out.Low[j], out.High[j] = 0, 1
+	j := 0
+	for _, in := range r.Asked {
+		for i := range in.Levels {
+			low[j+i], high[j+i] = 0, 1
+		}
+		j += max(1, in.Levels)
+	}
+	return &wide.Ranges{Low: low, High: high}, nil
+}
+
+// classesOf returns how many classes have rows, and the one that has most.
+func classesOf(rows [][]int) (number, most int) {
+	for c, of := range rows {
+		if len(of) > 0 {
+			number++
+		}
+		if len(of) > len(rows[most]) {
+			most = c
 		}
 	}
-	return out, nil
+	return number, most
 }
 
 // split divides the rows of each class: the share holdout is for testing, and at least one row for
 // either. Both lists are in increasing order. Rows of a person stay together.
 func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err error) {
-	if len(r.Classes) < 2 {
-		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
-			r.Classes[0])
-	}
 	all := groups(r.all(), r.Labels, len(r.Classes))
+	if few, most := classesOf(all); few < 2 {
+		return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
+			r.Classes[most])
+	}
 	tests := make([]int, len(all))
 	for c, rows := range all {
 		if len(rows) == 0 {

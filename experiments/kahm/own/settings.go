@@ -85,7 +85,8 @@ func (d *Table) Check(name, party string) error {
 	}
 	low, high := d.Low.Numbers, d.High.Numbers
 	if len(low) > 1 && len(high) > 1 && len(low) != len(high) {
-		return fmt.Errorf("low has %d numbers and high %d: give one for all inputs, or one for each", len(low), len(high))
+		return fmt.Errorf("low = %s and high = %s: these are %d and %d numbers; give one for all inputs, or one for each",
+			d.Low, d.High, len(low), len(high))
 	}
 	for j := range max(len(low), len(high)) {
 		l, h := low[j%len(low)], high[j%len(high)]

@@ -17,8 +17,8 @@ import (
 
 // column is a column of classes.
 type column struct {
-	name    string // as in the setting, perhaps with levels; metrics are named by it
-	column  string // without levels
+	name    string // as in the setting, perhaps with levels
+	column  string // without levels; metrics are named by it
 	labels  []int  // N, from 0
 	classes []string
 }

@@ -68,7 +68,7 @@ func TestCombinations(t *testing.T) {
 }
 
 func TestMetricNames(t *testing.T) {
-	got := metricNames([]column{{name: "Heart rate"}, {name: "heart_rate"}, {name: "é2"}})
+	got := metricNames([]column{{column: "Heart rate"}, {column: "heart_rate"}, {column: "é2"}})
 	if want := []string{"heart_rate", "heart_rate_2", "_2"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/multikernel/recognise"
 	"privkern/runner/experiment"
 )
@@ -14,43 +14,55 @@ import (
 // judge measures the recognition of each column from the features of the test rows.
 func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, train, test recognise.Samples,
 	fold learn.Fold) error {
-	c, names := 0.0, metricNames(l.data.utilities)
-	several := len(names) > 1
-	if several {
+	columns := append(slices.Clone(l.data.utilities), l.data.privacy)
+	names := metricNames(columns)
+	last := len(columns) - 1
+	m.AUC, m.Balanced, m.BalancedBaseline = map[string]float64{}, map[string]float64{}, map[string]float64{}
+	m.Confusion = map[string]float64{}
+	if last > 1 {
 		m.Utilities, m.UtilityBaselines = map[string]float64{}, map[string]float64{}
 	}
-	for i, u := range l.data.utilities {
+	for i, u := range columns[:last] {
 		of, tested := choose(u.labels, fold.Train), choose(u.labels, fold.Test)
 		penalty, err := l.penalty(f, of)
 		if err != nil {
 			return fmt.Errorf("utility %s: %w; or give c", u.name, err)
 		}
 		if i == 0 {
-			c = penalty
+			m.C = penalty
 		}
-		percent, err := l.machine(f, of, tested, penalty)
+		percent, err := l.machine(m, f, of, tested, penalty, u, names[i])
 		if err != nil {
 			return fmt.Errorf("utility %s: %w", u.name, err)
 		}
 		base := baseline(of, tested)
-		m.Utility += percent / float64(len(names))
-		m.UtilityBaseline += base / float64(len(names))
-		if several {
+		m.Utility += percent / float64(last)
+		m.UtilityBaseline += base / float64(last)
+		if last > 1 {
 			m.Utilities[names[i]], m.UtilityBaselines[names[i]] = percent, base
 		}
 	}
-	m.C = c
 	var err error
-	if m.Privacy, err = l.machine(f, train.Privacy, test.Privacy, c); err != nil {
+	hidden := names[last]
+	if m.Privacy, err = l.machine(m, f, train.Privacy, test.Privacy, m.C, l.data.privacy, hidden); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)
 	l.step("classes recognised")
 	d, err := recognise.Disclose(ctx, l.Trial, f, train, test, l.step)
-	m.AdversarySVM, m.AdversaryActivity, m.AdversaryPerson = d.SVM, d.Activity, d.Person
-	m.AdversaryNeighbours, m.AdversaryForest, m.Adversary = d.Neighbours, d.Forest, d.Strongest()
+	m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest, m.Adversary = d.SVM, d.Neighbours, d.Forest, d.Strongest()
+	m.AdversaryPooled = map[string]float64{hidden: d.Person, hidden + "_in_utility": d.Activity}
 	l.warnUseless(m)
 	return err
+}
+
+// metricNames returns the parts of metric names for columns.
+func metricNames(columns []column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.column
+	}
+	return method.MetricNames(names)
 }
 
 // warnUseless warns where the features recognise no more than the largest class as the answer.
@@ -89,13 +101,25 @@ func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) 
 // penaltyFolds trains on two of three rows of a class.
 const penaltyFolds = 3
 
-// machine returns the share of test rows whose class a machine recognises, in per cent.
-func (l *learner) machine(f *recognise.Features, train, test []int, c float64) (float64, error) {
-	m, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c})
+// machine returns the share of test rows whose class of a column a machine recognises, in per cent, and
+// sets its measures.
+func (l *learner) machine(m *Metrics, f *recognise.Features, train, test []int, c float64, of column, name string,
+) (float64, error) {
+	machine, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c})
 	if err != nil {
 		return 0, err
 	}
-	return 100 * learn.Accuracy(m.Predict(f.Test), test), nil
+	got := machine.Predict(f.Test)
+	measured := (&method.Classified{Classes: of.classes, Truth: test, Predicted: got,
+		Scores: machine.Scores(f.Test, len(of.classes)), Trained: make([]int, len(of.classes))}).Measures()
+	if measured.AUC != nil {
+		m.AUC[name] = *measured.AUC
+	}
+	m.Balanced[name], m.BalancedBaseline[name] = 100**measured.Balanced, 100**measured.BalancedTrivial
+	for pair, n := range measured.Confusion {
+		m.Confusion[name+"_"+pair] = n
+	}
+	return 100 * learn.Accuracy(got, test), nil
 }
 
 // baseline returns the share of test rows in the largest class of the training rows, the first of
@@ -118,45 +142,6 @@ func baseline(train, test []int) float64 {
 		}
 	}
 	return 100 * float64(right) / float64(len(test))
-}
-
-// metricNames returns the parts of metric names for columns: small letters, digits and _, and a
-// number where two would be equal.
-func metricNames(columns []column) []string {
-	var names []string
-	for _, c := range columns {
-		name := strings.Map(func(r rune) rune {
-			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-				return r
-			}
-			return '_'
-		}, strings.ToLower(c.name))
-		unique := name
-		for i := 2; slices.Contains(names, unique); i++ {
-			unique = fmt.Sprintf("%s_%d", name, i)
-		}
-		names = append(names, unique)
-	}
-	return names
-}
-
-// means accumulates the metrics of folds.
-type means struct{ of []*Metrics }
-
-func (s *means) add(m *Metrics) { s.of = append(s.of, m) }
-
-// mean returns the mean of each metric over the folds.
-func (s *means) mean() *Metrics {
-	if len(s.of) == 1 {
-		return s.of[0]
-	}
-	sums := map[string]float64{}
-	for _, m := range s.of {
-		for name, v := range experiment.MetricValues(*m) {
-			sums[name] += v / float64(len(s.of))
-		}
-	}
-	return experiment.MetricsIn[Metrics](sums)
 }
 
 // privacyOf states that there is no guarantee.

@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/experiments/multikernel/recognise"
 	"privkern/graphs/discriminant"
@@ -24,7 +25,7 @@ import (
 // Learn returns the experiment multikernel/learn.
 var Learn = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "multikernel/learn",
-	Version:  1,
+	Version:  2,
 	Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
 	Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
 	Datasets: (*Settings).datasets,
@@ -224,7 +225,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	folds := division{folds: s.Folds, share: s.TestShare, how: s.Split}.divide(l.data.columns(), l.data.groups,
 		t.Stream("split"))
 	l.all = len(folds) * (len(l.spec.Kernels) + stepsOfFold)
-	var sum means
+	var all []*Metrics
 	for i, f := range folds {
 		m, err := l.fold(ctx, f)
 		if err != nil {
@@ -233,9 +234,9 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 			}
 			return nil, err
 		}
-		sum.add(m)
+		all = append(all, m)
 	}
-	return &experiment.Outcome[Metrics]{Metrics: *sum.mean(), Privacy: l.data.privacyOf(),
+	return &experiment.Outcome[Metrics]{Metrics: *method.MeanOf(all), Privacy: l.data.privacyOf(),
 		Warnings: compact(slices.Concat(l.warnings, l.e.Warnings()))}, nil
 }
 

@@ -121,15 +121,24 @@ type Metrics struct {
 	Privacy float64 `name:"privacy_percent" unit:"%"`
 	// test rows that are of the largest privacy class of the training rows
 	PrivacyBaseline float64 `name:"baseline_privacy_percent" unit:"%"`
+	// of each column of classes, by its name, the same machine: area under the ROC curve of one class against the
+	// others, by the sums of its decisions, mean over the classes; always the largest class has 0.5
+	AUC map[string]float64 `name:"auc_*"`
+	// the same: test rows of a class that are recognised, mean over the classes
+	Balanced map[string]float64 `name:"balanced_percent_*" unit:"%"`
+	// the same of always the largest class: 100 over the number of classes that are tested
+	BalancedBaseline map[string]float64 `name:"baseline_balanced_percent_*" unit:"%"`
+	// confusion_COLUMN_A_as_B: test rows of the class A that the machine takes for B (of at most ten classes)
+	Confusion map[string]float64 `name:"confusion_*"`
 	// the largest of the adversary_*_percent that judge single rows: what the compressed features reveal of the
 	// privacy class at least
 	Adversary float64 `name:"adversary_percent" unit:"%"`
 	// privacy classes recognised by an RBF machine on standardised features, its C and γ cross-validated
 	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%"`
-	// the same machine, its decisions summed over the test rows of a privacy class in a utility class
-	AdversaryActivity float64 `name:"adversary_activity_percent" unit:"%"`
-	// the same machine, its decisions summed over all test rows of a privacy class
-	AdversaryPerson float64 `name:"adversary_person_percent" unit:"%"`
+	// the same machine, its decisions summed over rows that are known to be of one privacy class, named by the columns:
+	// adversary_pooled_percent_PRIVACY of all its test rows, adversary_pooled_percent_PRIVACY_in_utility of those of a
+	// utility class (of several utilities, of a combination of their classes)
+	AdversaryPooled map[string]float64 `name:"adversary_pooled_percent_*" unit:"%"`
 	// privacy classes recognised by nearest neighbours on standardised features, their number cross-validated
 	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%"`
 	// privacy classes recognised by a random forest of 300 trees

@@ -71,7 +71,7 @@ func TestBadInput(t *testing.T) {
 			"is not below the prior variance"},
 		{"fine resolution", good, on(plain, func(s *Settings) { s.Resolution = experiment.NumberOr[automatic](0.5) }),
 			"the outputs are written in steps of 1"},
-		{"lengthscales", good, on(known("1+2", 4, 0.1)), "there are 2 for 1 inputs"},
+		{"lengthscales", good, on(known("1+2", 4, 0.1)), "these are 2 numbers for 1 input (x)"},
 		{"two outputs at a place", "x,y\n1,2\n1,3\n2,4\n3,5\n", on(known("1", 4, 0)),
 			"have the same inputs and the outputs 2 and 3"},
 	} {
@@ -303,7 +303,8 @@ func TestRefusalsComeTogether(t *testing.T) {
 		known("1+2", 4, 0.1)(s)
 		s.Requirement, s.HLengthscales, s.Resolution = byKernel, "1+2+3", experiment.NumberOr[automatic](0.5)
 	})
-	refusesAll(t, err, "lengthscales = 1+2: there are 2 for 1", "h_lengthscales = 1+2+3: there are 3 for 1",
+	refusesAll(t, err, "lengthscales = 1+2: these are 2 numbers for 1",
+		"h_lengthscales = 1+2+3: these are 3 numbers for 1",
 		"the outputs are written in steps of 1")
 	path = csv(t, "x,z,w,y\n1,2,3,4\n2,2,3,4\n3,2,3,4\n")
 	_, err = trialtest.Try(t, trialtest.Options{}, Experiment(), func(s *Settings) {

@@ -40,7 +40,7 @@ func (s *Settings) checkH() []error {
 			"than xi = h_variance: use noise=strong, Eq. (12), or uniform, Eq. (13), or requirement=tolerance", s.Noise))
 	}
 	if s.HLengthscales != priorLengthscales {
-		if _, err := parseLengthscales("h_lengthscales", s.HLengthscales, 0); err != nil {
+		if _, err := parseLengthscales("h_lengthscales", s.HLengthscales, nil); err != nil {
 			errs = append(errs, fmt.Errorf("%w, or %s for those of the process", err, priorLengthscales))
 		}
 	}
@@ -67,18 +67,16 @@ func (s *Settings) hFamily() string {
 	return s.HKernel.String()
 }
 
-// newBound returns H at places (γ×d, in the units of the inputs), with its share of the prior
-// variance.
-func newBound(s *Settings, p *prior, places *mat.Dense, variance float64) (*bound, error) {
-	_, d := places.Dims()
+// newBound returns H at the places of rows, with its share of the prior variance.
+func newBound(s *Settings, p *prior, r *rows, variance float64) (*bound, error) {
 	h := &bound{name: s.hFamily(), lengthscales: slices.Clone(p.Lengthscales), variance: variance}
 	if s.HLengthscales != priorLengthscales {
 		var err error
-		if h.lengthscales, err = parseLengthscales("h_lengthscales", s.HLengthscales, d); err != nil {
+		if h.lengthscales, err = parseLengthscales("h_lengthscales", s.HLengthscales, r.asked()); err != nil {
 			return nil, err
 		}
 	}
-	return h, h.at(p, places)
+	return h, h.at(p, r.places)
 }
 
 // at sets the matrix of H at places (γ×d, in the units of the inputs).

@@ -205,7 +205,7 @@ func TestUniformKernelConditionHoldsEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := mat.NewDense(6, 2, []float64{0.1, 1, 0.2, 9, 0.5, 5, 0.52, 5.1, 0.9, 2, 3, 40})
-	h, err := newBound(p.settings, p.prior, elsewhere, 0.3)
+	h, err := newBound(p.settings, p.prior, &rows{places: elsewhere, data: p.rows.data}, 0.3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestInadmissibleKernelConditions(t *testing.T) {
 		{"near the boundary", func(s *Settings) { s.Noise, s.Sensitive, s.HVariance = uniform, "rows:1", 0.9999 },
 			[]string{"kernel matrices for this H", "at most 4000 are taken: give an h_variance of 0.989 of the prior"}},
 		{"lengthscales", func(s *Settings) { s.HLengthscales = "1+2+3" }, []string{
-			"h_lengthscales = 1+2+3: there are 3 for 2"}},
+			"h_lengthscales = 1+2+3: these are 3 numbers for 2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := trialtest.Try(t, trialtest.Options{}, Experiment(), kernelH(path, c.change))

@@ -91,6 +91,14 @@ type rows struct {
 	predicates, beside []string
 }
 
+// asked are the inputs.
+func (r *rows) asked() []table.Input {
+	if r.data == nil {
+		return []table.Input{{Name: "x"}}
+	}
+	return r.data.Asked
+}
+
 // load reads or simulates the data and finds the sensitive places.
 func load(t *experiment.Trial, s *Settings) (*rows, error) {
 	r := &rows{names: []string{"x"}, output: "y", forOthers: t.ForOthers()}

@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -25,8 +26,9 @@ const (
 
 // score accumulates the errors of predictions of some rows.
 type score struct {
-	rows     int
+	outputs  []float64                 // of the rows
 	squares  map[string]float64        // by way, of the errors
+	absolute map[string]float64        // by way
 	coverage float64                   // of the released predictions
 	others   [len(otherPriors)]float64 // squares of the errors of users with other priors
 }
@@ -36,26 +38,46 @@ var otherPriors = [...]float64{0.5, 2}
 
 // other returns the least root mean square error of users with other priors.
 func (s *score) other() *float64 {
-	if s.rows == 0 {
+	if len(s.outputs) == 0 {
 		return nil
 	}
-	return new(math.Sqrt(slices.Min(s.others[:]) / float64(s.rows)))
+	return new(math.Sqrt(slices.Min(s.others[:]) / float64(len(s.outputs))))
 }
 
 // rmse returns the root mean square error of every predictor; none without rows.
 func (s *score) rmse() byWay {
 	out := byWay{}
 	for way, sum := range s.squares {
-		out[way] = math.Sqrt(sum / float64(s.rows))
+		out[way] = math.Sqrt(sum / float64(len(s.outputs)))
+	}
+	return out
+}
+
+// mae returns the mean absolute error of every predictor; none without rows.
+func (s *score) mae() byWay {
+	out := byWay{}
+	for way, sum := range s.absolute {
+		out[way] = sum / float64(len(s.outputs))
+	}
+	return out
+}
+
+// explained returns what every predictor explains ([method.Explained]).
+func (s *score) explained() byWay {
+	out := byWay{}
+	for way, sum := range s.squares {
+		if share := method.Explained(sum, s.outputs); share != nil {
+			out[way] = *share
+		}
 	}
 	return out
 }
 
 func (s *score) covered() *float64 {
-	if s.rows == 0 {
+	if len(s.outputs) == 0 {
 		return nil
 	}
-	return new(s.coverage / float64(s.rows))
+	return new(s.coverage / float64(len(s.outputs)))
 }
 
 // judge predicts every row from the other folds, obfuscated. hidden and public are the
@@ -63,7 +85,7 @@ func (s *score) covered() *float64 {
 func (p *problem) judge(
 	ctx context.Context, t *experiment.Trial, r *rows, folds int,
 ) (public, hidden *score, err error) {
-	public, hidden = &score{squares: byWay{}}, &score{squares: byWay{}}
+	public, hidden = &score{squares: byWay{}, absolute: byWay{}}, &score{squares: byWay{}, absolute: byWay{}}
 	split, err := learn.RandomFolds(len(r.y), folds, t.Stream("folds"))
 	if err != nil {
 		return nil, nil, err
@@ -113,15 +135,26 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 		if r.hidden[row] {
 			s = hidden
 		}
-		s.rows++
+		s.outputs = append(s.outputs, r.y[row])
 		for way, f := range predictions {
 			miss := r.y[row] - f.mean[i]
 			s.squares[way] += miss*miss + f.wander[i]
+			s.absolute[way] += absolute(miss, f.wander[i])
 		}
 		s.squares[middle] += (r.y[row] - centre) * (r.y[row] - centre)
+		s.absolute[middle] += math.Abs(r.y[row] - centre)
 		s.coverage += predictions[released].covers(i, r.y[row], p.Noise)
 	}
 	return nil
+}
+
+// absolute returns the mean of |e| for e ~ N(miss, variance), a folded normal variate.
+func absolute(miss, variance float64) float64 {
+	if variance == 0 {
+		return math.Abs(miss)
+	}
+	z := miss / math.Sqrt(variance)
+	return math.Sqrt(2*variance/math.Pi)*math.Exp(-z*z/2) + miss*math.Erf(z/math.Sqrt2)
 }
 
 // attack adds the errors, at the sensitive rows of a fold, of users with other priors, who know the

@@ -11,11 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
 	"privkern/graphs/engine"
 	"privkern/graphs/gp"
 	"privkern/graphs/kernel"
+	"privkern/runner/experiment"
 )
 
 // prior is a Gaussian process with the noise of its data, in the units of the data.
@@ -27,14 +30,14 @@ type prior struct {
 	gp.Hyperparameters
 }
 
-// lengthscales reads the setting: one number, or one for each of the inputs (d of them; 0
-// where their number is not known yet), joined by +.
-func (s *Settings) lengthscales(d int) ([]float64, error) {
-	return parseLengthscales("lengthscales", s.Lengthscales, d)
+// lengthscales reads the setting: one number, or one for each of the inputs (nil where they are not
+// known yet), joined by +.
+func (s *Settings) lengthscales(inputs []table.Input) ([]float64, error) {
+	return parseLengthscales("lengthscales", s.Lengthscales, inputs)
 }
 
-func parseLengthscales(setting, value string, d int) ([]float64, error) {
-	var out []float64
+func parseLengthscales(setting, value string, inputs []table.Input) ([]float64, error) {
+	var out experiment.Several
 	for _, text := range strings.Split(value, "+") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 1) {
@@ -43,14 +46,14 @@ func parseLengthscales(setting, value string, d int) ([]float64, error) {
 		}
 		out = append(out, v)
 	}
-	if d > 0 && len(out) == 1 {
-		return slices.Repeat(out, d), nil
+	if inputs == nil {
+		return out, nil
 	}
-	if d > 0 && len(out) != d {
-		return nil, fmt.Errorf("%s = %s: there are %d for %d inputs; write one for all inputs, or one for each",
-			setting, value, len(out), d)
+	each, err := method.ForInputs(setting, out, inputs)
+	if err != nil { // numbers that are joined by +
+		return nil, method.CountError(setting, value, len(out), inputs)
 	}
-	return out, nil
+	return each, nil
 }
 
 // newPrior takes or estimates the hyper-parameters.
@@ -60,7 +63,7 @@ func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*pri
 	_, d := r.x.Dims()
 	free := s.Mean.Is(byLikelihood)
 	if s.Hyperparameters == given {
-		lengths, err := s.lengthscales(d)
+		lengths, err := s.lengthscales(r.asked())
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ import (
 // Experiment is privacygp/regression.
 var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "privacygp/regression",
-	Version:  1,
+	Version:  2,
 	Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
 	Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
 	Datasets: (*Settings).files,
@@ -91,7 +91,7 @@ func check(s *Settings) error {
 	errs = append(errs, err)
 	errs = append(errs, s.checkXi(wanted)...)
 	if s.Hyperparameters == given {
-		_, err = s.lengthscales(0)
+		_, err = s.lengthscales(nil)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -164,7 +164,7 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 		return nil, err
 	}
 	if s.Requirement == byKernel {
-		if p.h, err = newBound(s, prior, r.places, xi[0]); err != nil {
+		if p.h, err = newBound(s, prior, r, xi[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -182,17 +182,16 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 // checkFor refuses settings that do not fit the data, all of them together.
 func (s *Settings) checkFor(r *rows) error {
 	var errs []error
-	_, d := r.x.Dims()
 	if places, _ := r.places.Dims(); s.Noise == optimal && places != 1 {
 		errs = append(errs, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak",
 			places))
 	}
 	if s.Hyperparameters == given {
-		_, err := s.lengthscales(d)
+		_, err := s.lengthscales(r.asked())
 		errs = append(errs, err)
 	}
 	if s.Requirement == byKernel && s.HLengthscales != priorLengthscales {
-		_, err := parseLengthscales("h_lengthscales", s.HLengthscales, d)
+		_, err := parseLengthscales("h_lengthscales", s.HLengthscales, r.asked())
 		errs = append(errs, err)
 	}
 	_, err := s.tau(r.y, stat.StdDev(r.y, nil))
@@ -214,6 +213,8 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	}
 	m.RMSEPublic, m.CoveragePublic = public.rmse(), public.covered()
 	m.RMSESensitive, m.CoverageSensitive = hidden.rmse(), hidden.covered()
+	m.MAEPublic, m.R2Public = public.mae(), public.explained()
+	m.MAESensitive, m.R2Sensitive = hidden.mae(), hidden.explained()
 	m.RMSEOther = hidden.other()
 	series, err := p.series(t)
 	if err != nil {
@@ -223,7 +224,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	privacy.Notes = append(privacy.Notes, "this record itself is not private: it holds the true outputs, and metrics "+
 		"computed from them; what may be handed over is what --export writes")
 	return &experiment.Outcome[Metrics]{Metrics: *m, Series: series, Privacy: privacy,
-		Warnings: append(p.warnings(), p.suspicions(m, public.rows)...)}, nil
+		Warnings: append(p.warnings(), p.suspicions(m, len(public.outputs))...)}, nil
 }
 
 // measure returns the metrics of the noise that an export would have.

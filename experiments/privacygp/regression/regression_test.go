@@ -407,8 +407,8 @@ func TestJudgeLeavesOneOut(t *testing.T) {
 	trialtest.Near(t, "public", public.squares[released], want[0], 1e-9*want[0])
 	trialtest.Near(t, "hidden", hidden.squares[released], want[1], 1e-9*want[1])
 	trialtest.Near(t, "others", *hidden.other(), math.Sqrt(math.Min(others[0], others[1])/5), 1e-9)
-	if public.rows != n-5 || hidden.rows != 5 {
-		t.Errorf("%d public rows, %d hidden ones", public.rows, hidden.rows)
+	if len(public.outputs) != n-5 || len(hidden.outputs) != 5 {
+		t.Errorf("%d public rows, %d hidden ones", len(public.outputs), len(hidden.outputs))
 	}
 }
 

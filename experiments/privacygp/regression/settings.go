@@ -178,6 +178,15 @@ type Metrics struct {
 	RMSEPublic byWay `name:"rmse_public_*" unit:"output"`
 	// the same at sensitive rows
 	RMSESensitive byWay `name:"rmse_sensitive_*" unit:"output"`
+	// mean absolute error at rows that are not sensitive, by the same predictors
+	MAEPublic byWay `name:"mae_public_*" unit:"output"`
+	// the same at sensitive rows
+	MAESensitive byWay `name:"mae_sensitive_*" unit:"output"`
+	// share of the squared differences of the outputs from their mean, at rows that are not sensitive, that the
+	// predictions explain: 1 is perfect, 0 is that mean itself (not where these outputs are all equal)
+	R2Public byWay `name:"r2_public_*"`
+	// the same at sensitive rows, where little is good
+	R2Sensitive byWay `name:"r2_sensitive_*"`
 	// the same at sensitive rows for the better of two users who take the noise as it is, but lengthscales of
 	// half and of double the length: what another prior gets
 	RMSEOther *float64 `name:"rmse_sensitive_other_prior" unit:"output"`

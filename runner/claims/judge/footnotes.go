@@ -123,7 +123,11 @@ func (e *Evaluation) privacyNotes() []string {
 	bounds := map[string][]string{}
 	for _, p := range e.Privacy {
 		if p.Simulated == nil {
-			unguarded = appendNew(unguarded, fmt.Sprintf("Privacy: %s; %s.", p.Statement(), p.Mechanism))
+			text := "Privacy: " + p.Statement()
+			if p.Mechanism != "" {
+				text += "; " + p.Mechanism
+			}
+			unguarded = appendNew(unguarded, text+".")
 			continue
 		}
 		s := fmt.Sprintf(" for %s; %s.", p.Unit, p.Mechanism)

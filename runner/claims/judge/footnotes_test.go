@@ -23,6 +23,7 @@ func TestPrivacyNotes(t *testing.T) {
 		block(0, "one pixel", "no guarantee: the radius is private"), block(0, "one label",
 			"no guarantee: the radius is private"),
 		block(0, "one pixel", "a"),
+		{Unit: "one pixel"}, // of a trial without noise
 	}}
 	got := e.privacyNotes()
 	want := []string{
@@ -30,6 +31,7 @@ func TestPrivacyNotes(t *testing.T) {
 		"Mechanism: (1, 0)-DP for one label; noise. Seeded noise reproduces the paper and protects nobody.",
 		"Privacy: no guarantee: the radius is private; noise.",
 		"Privacy: no guarantee: seeded noise protects nobody; noise.",
+		"Privacy: no guarantee.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
