@@ -163,7 +163,7 @@ func printSummary(out io.Writer, name string, s *table.Summary, r table.Reading,
 	if settings != "" {
 		settings += " "
 	}
-	_, err := fmt.Fprintf(out, "%s\ndataset=%s %sinputs=* %s\n", text.Count(s.Rows, "row"), name, settings,
+	_, err := fmt.Fprintf(out, "%s\n%s %sinputs=* %s\n", text.Count(s.Rows, "row"), text.Quote("dataset="+name), settings,
 		text.Printable(takenText(s)))
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ func TestRange(t *testing.T) {
 		{"too many with a category", InputRange{Low: of(1, 2, 3, 4), High: of(9)}, category, true,
 			"input_low = [1,2,3,4]: these are 4 numbers for 2 inputs (a, kind); give one for all, or one for each; a " +
 				"category is one"},
+		{"two for one", InputRange{Low: of(1), High: of(4, 5)}, []table.Input{{Name: "a"}}, true,
+			"input_high = [4,5]: these are 2 numbers for 1 input (a); give one for all"},
 		{"too many", InputRange{Low: of(1, 2, 3), High: of(4)}, plain(2), true,
 			"input_low = [1,2,3]: these are 3 numbers for 2 inputs"},
 		{"reversed", InputRange{Low: of(1, 5), High: of(3, 4)}, plain(2), true, "input_low = 5 and input_high = 4"},

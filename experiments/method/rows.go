@@ -93,7 +93,7 @@ func (c Settings) Load(t *experiment.Trial, task Task, released bool) (*Rows, er
 		if r.Slots, err = data.People.Slots(len(r.Inputs) + 1); err != nil {
 			return nil, err
 		}
-		r.Suspect = append(r.Suspect, data.People.Warnings(c.Person.Person)...)
+		r.Suspect = append(r.Suspect, data.People.Warnings(c.Person.Column())...)
 	case c.Clamped():
 		r.Slots = data.Rows
 	}

@@ -51,3 +51,12 @@ func TestDroppedRows(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A column of persons may be in quotation marks, as any other.
+func TestQuotedPerson(t *testing.T) {
+	p := Person{Person: `"a+b"`, RowsPerPerson: 2}
+	if got := p.Of(table.Spec{}).Person; got != "a+b" || p.Column() != "a+b" || p.Whom() !=
+		"one person (a+b) with at most 2 rows" {
+		t.Errorf("%q, %q", got, p.Whom())
+	}
+}

@@ -94,7 +94,7 @@ func (p Person) Given() bool { return p.Person != NoColumn && p.Person != "" }
 // Column is the column that names persons; "" for none.
 func (p Person) Column() string {
 	if p.Given() {
-		return p.Person
+		return table.Unquoted(p.Person)
 	}
 	return ""
 }
@@ -110,7 +110,7 @@ func (p Person) Rows() int {
 // Of adds the column to those that are read, and the draw of rows.
 func (p Person) Of(s table.Spec) table.Spec {
 	if p.Given() {
-		s.Person, s.PerPerson = p.Person, p.RowsPerPerson
+		s.Person, s.PerPerson = p.Column(), p.RowsPerPerson
 	}
 	return s
 }
@@ -130,7 +130,7 @@ func (p Person) Whom() string {
 	if p.RowsPerPerson != 1 {
 		rows = fmt.Sprintf("%d rows", p.RowsPerPerson)
 	}
-	return fmt.Sprintf("one person (%s) with at most %s", p.Person, rows)
+	return fmt.Sprintf("one person (%s) with at most %s", p.Column(), rows)
 }
 
 // Drawn notes the draw of a person's rows, where it is public how many rows each has.
@@ -154,7 +154,7 @@ func (c Settings) Counted() string {
 	case c.Person.Given():
 		text := fmt.Sprintf("how many persons there are is taken as public, and a person is named by equal values of %s; "+
 			"how many rows each of them has is private: those beyond %d are left out by a draw, before anything is computed "+
-			"and anew for each release, for which no amplification is claimed", c.Person.Person, c.RowsPerPerson)
+			"and anew for each release, for which no amplification is claimed", c.Person.Column(), c.RowsPerPerson)
 		if c.Clamped() {
 			text += "; " + invalid
 		}

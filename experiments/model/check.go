@@ -58,7 +58,11 @@ func (c *Checker) Lengthscales(field string, values []float64, inputs int) {
 
 // Length requires one number for each of n things, which plural names.
 func (c *Checker) Length(field string, values []float64, n int, plural string) {
-	c.Require(len(values) == n, field, "it has %d numbers for %d %s", len(values), n, plural)
+	numbers := "numbers"
+	if len(values) == 1 {
+		numbers = "number"
+	}
+	c.Require(len(values) == n, field, "it has %d %s for %d %s", len(values), numbers, n, plural)
 }
 
 // Rows requires rows of one number for each of n things.

@@ -61,7 +61,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 			return nil, err
 		}
 		p.units, p.most, p.data.Slots = people.Count, people.PerPerson, p.slots
-		p.suspect = append(p.suspect, people.Warnings(s.Person.Person)...)
+		p.suspect = append(p.suspect, people.Warnings(s.Person.Column())...)
 	}
 	// A row has 1 after its values, and an empty place NaN.
 	p.data.Output = slices.Repeat([]float64{1}, p.data.Inputs.RawMatrix().Rows)

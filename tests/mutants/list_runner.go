@@ -32,6 +32,10 @@ var runnerMutants = []Mutant{
 		Old: `int(t.Month()) != p.month`, New: `false`},
 	{Name: "reading: midnight of twelve hours", File: "experiments/dataset/table/dates.go", Package: table, Tests: "Dates",
 		Old: `p.hour %= 12`, New: ``},
+	{Name: "reading: texts behind a zero", File: "experiments/dataset/table/npy.go", Package: table,
+		Tests: "EncodedClasses", Old: `r == 0 && len(bytes.TrimLeft(b, "\x00")) == 0`, New: `r == 0`},
+	{Name: "reading: sign of decimals", File: "experiments/dataset/table/parquet.go", Package: table,
+		Tests: "ParquetDecimals", Old: `float64(int8(b[0]))`, New: `float64(b[0])`},
 	{Name: "reading: names of single rows", File: "experiments/dataset/table/column.go", Package: table, Tests: "Accepted",
 		Old: `2*len(c.levels) <= rows`, New: `len(c.levels) <= rows`},
 	// Pictures.

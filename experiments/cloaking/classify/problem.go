@@ -152,7 +152,7 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	d.warnings = cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel)
 	rows := s.drawn(t, d, ordered)
 	if d.people = cloak.People(data.People, rows); d.people != nil {
-		d.judged = data.People.Warnings(s.Person.Person)
+		d.judged = data.People.Warnings(s.Person.Column())
 	}
 	d.inputs, d.labels = learn.SelectRows(d.table, rows), make([]float64, len(rows))
 	for i, row := range rows {

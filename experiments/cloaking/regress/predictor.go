@@ -349,7 +349,7 @@ func projected(r *design.Range, mean []float64, prior float64) []float64 {
 func (r *predictor) warnings(releases []predictionSet) []string {
 	var people []string
 	if r.data.People != nil {
-		people = r.data.People.Warnings(r.own.Person.Person)
+		people = r.data.People.Warnings(r.own.Person.Column())
 	}
 	return slices.Concat(r.publicWarnings(releases), r.data.ClippingWarnings(), people,
 		method.DroppedWarnings(r.data.Dropped, len(r.data.Output), r.data.People, "an input or the output"))

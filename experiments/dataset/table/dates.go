@@ -203,7 +203,7 @@ func (p *dateParser) name(names ...string) (int, bool) {
 	return 0, false
 }
 
-// zone reads Z, +01:00 or +0100.
+// zone reads Z, +01:00, +0100 or, at the end, +01.
 func (p *dateParser) zone() bool {
 	if rest, ok := strings.CutPrefix(p.rest, "Z"); ok {
 		p.rest = rest
@@ -221,9 +221,11 @@ func (p *dateParser) zone() bool {
 	if !p.digits(&hours, 2, 2, 0, 23) {
 		return false
 	}
-	p.rest = strings.TrimPrefix(p.rest, ":")
-	if !p.digits(&minutes, 2, 2, 0, 59) {
-		return false
+	if p.rest != "" { // ISO 8601 has hours alone, too
+		p.rest = strings.TrimPrefix(p.rest, ":")
+		if !p.digits(&minutes, 2, 2, 0, 59) {
+			return false
+		}
 	}
 	p.offset = sign * 60 * (60*hours + minutes)
 	return true

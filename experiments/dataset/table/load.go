@@ -76,7 +76,7 @@ func everyOther(r reader, path string, at []int) ([]*column, []int, error) {
 	var in []*column
 	for i, name := range header {
 		if seen[name] {
-			return nil, nil, where(i).errorf(path, "a second column is named %q", name)
+			return nil, nil, where(i).errorf(path, "a second column is named %q: rename one of them", name)
 		}
 		if seen[name] = name != ""; named[i] || name == "" || unusable(r, i) != nil {
 			continue

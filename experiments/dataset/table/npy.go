@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -261,7 +262,7 @@ func wide(order binary.ByteOrder) func([]byte) cell {
 		var text []byte
 		for ; len(b) >= 4; b = b[4:] {
 			r := order.Uint32(b)
-			if r == 0 {
+			if r == 0 && len(bytes.TrimLeft(b, "\x00")) == 0 {
 				break
 			}
 			if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {

@@ -303,10 +303,14 @@ func parquetCell(c *parquet.Column) (func(parquet.Value) cell, error) {
 	case *format.TimestampType:
 		return timestamp(l)
 	case *format.DecimalType:
+		if k := t.Kind(); k == parquet.FixedLenByteArray || k == parquet.ByteArray {
+			whole, isWhole = wholeBytes, true
+		}
 		if scale := math.Pow10(int(l.Scale)); isWhole && scale > 0 && !math.IsInf(scale, 0) {
 			return func(v parquet.Value) cell {
 				if math.Abs(whole(v)) > 1<<53 { // as read, of an integer that float64 may not hold
-					return cell{kind: broken, text: v.String(), want: "a decimal of at most 15 digits; convert to floating point"}
+					return cell{kind: broken, text: fmt.Sprint(whole(v) / scale),
+						want: "a decimal of at most 15 digits; convert to floating point"}
 				}
 				return numeric(whole(v) / scale)
 			}, nil
@@ -346,6 +350,19 @@ func wholeNumber(kind parquet.Kind, logical format.LogicalTypeValue) (read func(
 		return func(v parquet.Value) float64 { return float64(v.Int64()) }, true
 	}
 	return nil, false
+}
+
+// wholeBytes is an integer of the two's complement of bytes, the largest first, as decimals are stored.
+func wholeBytes(v parquet.Value) float64 {
+	b := v.ByteArray()
+	if len(b) == 0 {
+		return math.Inf(1) // which is refused
+	}
+	n := float64(int8(b[0])) // exact up to 2^53; beyond it the rounding keeps the size
+	for _, digit := range b[1:] {
+		n = 256*n + float64(digit)
+	}
+	return n
 }
 
 // timestamp reads times as days since 1970-01-01.

@@ -2,7 +2,9 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -71,8 +73,15 @@ func headOf(path, shown string, r *Reading) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if packed, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+		n, _ := io.ReadFull(packed, head[:min(len(head), utf8.UTFMax)]) // damage is reported by reading it
+		head = head[:n]
+	}
 	for _, m := range marks {
 		if strings.HasPrefix(string(head), m.bytes) {
+			if m.encoding == utf32Name {
+				return "", nil // which reading it reports
+			}
 			r.Encoding = m.encoding
 			break
 		}
@@ -206,14 +215,20 @@ func isHeaderless(rows [][]string) bool {
 // commaForm is a number with a decimal comma.
 var commaForm = regexp.MustCompile(`^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$`)
 
-// decimalOf returns the mark before decimals: the comma where numbers have it and none has a point.
+// thousandsForm is a number whose comma may also group thousands.
+var thousandsForm = regexp.MustCompile(`^[+-]?[1-9][0-9]{0,2},[0-9]{3}$`)
+
+// decimalOf returns the mark before decimals: the comma where numbers have it, not all of which may be grouped
+// thousands, and none has a point.
 func decimalOf(rows [][]string) Decimal {
 	commas := 0
 	for _, row := range rows {
 		for _, text := range row {
 			switch {
 			case commaForm.MatchString(text):
-				commas++
+				if !thousandsForm.MatchString(text) {
+					commas++
+				}
 			case strings.Contains(text, ".") && textCell(text).kind == number:
 				return pointMark
 			}

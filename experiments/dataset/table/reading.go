@@ -69,9 +69,10 @@ func (Header) Choices() []string { return []string{"yes", "no"} }
 
 // Words that are the defaults of settings, and one of an encoding.
 const (
-	auto     = "auto"
-	iso      = "iso"
-	utf8Name = "utf-8"
+	auto      = "auto"
+	iso       = "iso"
+	utf8Name  = "utf-8"
+	utf32Name = "utf-32"
 )
 
 // separators are the words for characters that are hard to type.
@@ -285,7 +286,7 @@ func (f *form) clean(c cell) cell {
 
 // marks are the byte order marks, of which a longer one comes before its beginning.
 var marks = []struct{ bytes, encoding string }{
-	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe\x00\x00", "utf-32"}, {"\x00\x00\xfe\xff", "utf-32"},
+	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe\x00\x00", utf32Name}, {"\x00\x00\xfe\xff", utf32Name},
 	{"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
 }
 
@@ -296,7 +297,7 @@ func (f *form) checkMark(head []byte) error {
 		case !bytes.HasPrefix(head, []byte(m.bytes)):
 			continue
 		case m.encoding == f.name:
-		case m.encoding == "utf-32":
+		case m.encoding == utf32Name:
 			return errors.New("the text is in UTF-32; save it as UTF-8")
 		default:
 			return fmt.Errorf("the text is in %s, as its first bytes tell; read it with encoding=%s",

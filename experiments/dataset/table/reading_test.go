@@ -59,6 +59,10 @@ func TestReading(t *testing.T) {
 		{"UTF-16 with a mark", utf16(unicode.LittleEndian, unicode.UseBOM), []string{"encoding=utf-16le"}, true},
 		{"big-endian UTF-16 with a mark", utf16(unicode.BigEndian, unicode.UseBOM), []string{"encoding=utf-16be"}, true},
 		{"UTF-16 without a mark", utf16(unicode.LittleEndian, unicode.IgnoreBOM), []string{"encoding=utf-16le"}, false},
+		{"packed UTF-16 with a mark", packed(t, utf16(unicode.BigEndian, unicode.UseBOM)),
+			[]string{"encoding=utf-16be"}, true},
+		{"with zones", swap("2023-01-09", "2023-01-09 02:00:00+02:00", "2023-09-13", "2023-09-13 00:00:00Z", "2023-01-10",
+			"2023-01-09 19:00:00-05", "2022-12-31", "2022-12-31 05:30:00+0530"), []string{"dates=%Y-%m-%d %H:%M:%S%z"}, true},
 		{"UTF-8 with a mark", "\xef\xbb\xbf" + plain, nil, true},
 		{"comments", "# made by hand\n" + plain + "# the end\n", []string{"comment=#"}, true},
 		{"question marks", swap("\n,", "\n?,"), []string{"missing=?"}, true},
@@ -149,7 +153,9 @@ func TestDates(t *testing.T) {
 		{"%m/%d/%Y %I:%M %p", "9/1/2023 13:30 pm", math.NaN()},
 		{"%Y-%m-%dT%H:%M:%S.%f%z", "1960-02-29T23:59:59.5+01:00", at(1960, 2, 29, 22, 59, 59, 5e8)},
 		{"%F %T", "2000-02-29 01:02:03", at(2000, 2, 29, 1, 2, 3, 0)}, {"%Y-%j", "2024-366", at(2024, 12, 31, 0, 0, 0, 0)},
-		{"%Y-%j", "2023-366", math.NaN()}, {"%H:%M", "06:00", 0.25}, {"%H:%M", "24:00", math.NaN()},
+		{"%Y-%j", "2023-366", math.NaN()},
+		{"%F %T%z", "1969-12-31 20:00:00-04", 0}, {"%F %T%z", "1969-12-31 20:00:00-04:", math.NaN()},
+		{"%H:%M", "06:00", 0.25}, {"%H:%M", "24:00", math.NaN()},
 		{"%A, %B %d, %Y", "Friday, march 1, 2024", at(2024, 3, 1, 0, 0, 0, 0)}, {"%Y_%m_%d", "2024_03_01", at(2024, 3, 1, 0,
 			0, 0, 0)},
 		{"%Y%m%d", "2024031", math.NaN()}, {"100%% %d.%m.%Y", "100% 1.3.2024", at(2024, 3, 1, 0, 0, 0, 0)},
@@ -202,7 +208,8 @@ func TestAccepted(t *testing.T) {
 			`t.csv:2:1: column "a" is "x\ry", expected a text without a ` +
 				`carriage return`, nil},
 		{"mixed line ends", "a,b\r\n1,2\n3,4\r\n", "a", "b", nil, "", []float64{1, 3}},
-		{"same name after trimming", "a, a ,b\n1,2,3\n", "a", "b", nil, `t.csv:1:4: a second column is named "a"`, nil},
+		{"same name after trimming", "a, a ,b\n1,2,3\n", "a", "b", nil,
+			`t.csv:1:4: a second column is named "a": rename one of them`, nil},
 		{"long quoted field", "a,b\n1,\"" + strings.Repeat("x\n", 5<<20) + "\"\n", "a", "b", nil, "the row is longer than",
 			nil},
 		{"zero byte far away", many(40_000, "1,x\x00y"), "a", "b", nil,
@@ -229,6 +236,16 @@ func TestAccepted(t *testing.T) {
 			`t.csv:2:1: column "a" is "$200", which looks like an amount of money`, nil},
 		{"dates as texts", "a,b\n9/1/2023 09:00 AM,1\n9/2/2023 09:00 AM,1\n", "a", "b", nil,
 			"which looks like a date: dates='", nil},
+		{"dates with zones", "a,b\n2023-09-01 09:00:00+02:00,1\n2023-09-02 09:00:00+02:00,1\n", "a", "b", nil,
+			"which looks like a date: dates='%Y-%m-%d %H:%M:%S%z' reads it", nil},
+		{"days, months and years", "a,b\n31/1/2024,1\n", "a", "b", nil, "(it looks like a date: dates='%d/%m/%Y' reads it)",
+			nil},
+		{"times of day", "a,b\n09:30,1\n10:30,1\n", "a", "b", nil, "looks like a time of day: dates='%H:%M' reads it", nil},
+		{"decimal commas", "a;b\n2,5;1\n", "a", "b", nil, "decimal=, reads the former", nil},
+		{"thousands separators", "a,b\n\"1,234\",1\n", "a", "b", nil, "a thousands separator: decimal=, reads the former",
+			nil},
+		{"typographic minus signs", "a,b\n\u22125,1\n\u22126,1\n", "a", "b", nil,
+			"looks like a number with a typographic minus: write - for it", nil},
 		{"percentages", "a,b\n45%,1\n46%,1\n", "a", "b", nil, `is "45%", which looks like a percentage: leave the sign out`,
 			nil},
 		{"names of rows", "a,b\nann,1\nbob,1\ncy,1\ndan,1\neve,1\n", "a", "b", nil,
@@ -294,10 +311,17 @@ func TestEncodedClasses(t *testing.T) {
 	if labels, _, err := d.Labels("label[Ä|o]"); err != nil || !slices.Equal(labels, []int{0, 1}) {
 		t.Errorf("%v, %v", labels, err)
 	}
-	filetest.WriteFile(t, npyOf(t, "<U1", false, "(2,)", little, []uint32{'a', 0xd800}), filepath.Dir(path),
-		"x.labels.npy")
-	_, err = loadFrom(path, Spec{Dataset: "npy:x.npy", Inputs: "x1", Others: []string{"label"}})
-	filetest.MustFail(t, err, "x.npy: row 2: column \"label\" is")
+	for _, wrong := range []struct {
+		texts []uint32
+		want  string
+	}{
+		{[]uint32{'a', 0, 0, 0xd800, 0, 0}, `x.npy: row 2: column "label" is "\\U0000d800"`},
+		{[]uint32{'a', 0, 0, 'a', 0, 'b'}, `x.npy: row 2: column "label" is "a\x00b", expected a text without a zero byte`},
+	} {
+		filetest.WriteFile(t, npyOf(t, "<U3", false, "(2,)", little, wrong.texts), filepath.Dir(path), "x.labels.npy")
+		_, err = loadFrom(path, Spec{Dataset: "npy:x.npy", Inputs: "x1", Others: []string{"label"}})
+		filetest.MustFail(t, err, wrong.want)
+	}
 }
 
 // Whole numbers name classes and persons by all their digits, in every format.
@@ -427,5 +451,32 @@ func TestParquetDecimals(t *testing.T) {
 		Spec{Dataset: "parquet:p.parquet", Inputs: "a", Others: []string{"B"}, Reading: with(t, "missing=-9.99")})
 	if err != nil || !slices.Equal(d.X.RawMatrix().Data, []float64{1.5}) {
 		t.Errorf("%+v, %v", d, err)
+	}
+	// Most programs write the two's complement of bytes.
+	type exact struct {
+		A [9]byte `parquet:"a,decimal(2:20)"`
+		B float64
+	}
+	minus := [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 251}
+	d, err = loadFrom(fileOf(t, "p.parquet", parquetOf(t, []exact{{A: [9]byte{8: 150}}, {A: minus}, {A: [9]byte{7: 1}}})),
+		Spec{Dataset: "parquet:p.parquet", Inputs: "a", Others: []string{"B"}})
+	if err != nil || !slices.Equal(d.X.RawMatrix().Data, []float64{1.5, -0.05, 2.56}) {
+		t.Errorf("%+v, %v", d, err)
+	}
+	_, err = loadFrom(fileOf(t, "p.parquet", parquetOf(t, []exact{{A: [9]byte{1: 128}}})),
+		Spec{Dataset: "parquet:p.parquet", Inputs: "a", Others: []string{"B"}})
+	filetest.MustFail(t, err, `p.parquet: row 1: column "a" is "9.223372036854776e+16", expected a decimal of at most`)
+}
+
+// What a proposal leaves to the user: UTF-32, and commas that may group thousands.
+func TestNotProposed(t *testing.T) {
+	for text, want := range map[string]string{
+		"\xff\xfe\x00\x00a\x00\x00\x00": "", "a;b\n1,200;1\n2,345;2\n": "", "a;b\n1,200;1\n2,5;2\n": "decimal=,",
+		"a;b\n0,125;1\n": "decimal=,",
+	} {
+		r, err := Propose("csv:t.csv", fileOf(t, "t.csv", []byte(text)))
+		if err != nil || strings.Join(r.Unusual(), " ") != want {
+			t.Errorf("%q: %q, %v", text, r.Unusual(), err)
+		}
 	}
 }

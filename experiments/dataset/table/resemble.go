@@ -80,6 +80,10 @@ var knownForms = sync.OnceValue(func() map[string]*dateForm {
 			out[day+" "+clock], _ = directives(day + " " + clock)
 		}
 	}
+	for _, form := range []string{"%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S.%f%z", "%Y-%m-%d %H:%M:%S %z",
+		"%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M"} {
+		out[form], _ = directives(form)
+	}
 	return out
 })
 

@@ -374,7 +374,7 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 			return nil, &Error{Path: path, Line: where(0).line, Err: err}
 		}
 		if again, twice := second[it.name]; twice {
-			return nil, where(again).errorf(path, "a second column is named %q", it.name)
+			return nil, where(again).errorf(path, "a second column is named %q: rename one of them", it.name)
 		}
 	}
 	return at, nil

@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 		"inducing: there are none":             func(m *Model) { m.Inducing = nil },
 		"inducing[1]: it has 2 numbers":        func(m *Model) { m.Inducing[1] = []float64{1, 2} },
 		"means: there are 1 for 2 classes":     func(m *Model) { m.Means = m.Means[:1] },
-		"means[1]: it has 1 numbers":           func(m *Model) { m.Means[1] = m.Means[1][:1] },
+		"means[1]: it has 1 number":            func(m *Model) { m.Means[1] = m.Means[1][:1] },
 		"covariances: there are 0":             func(m *Model) { m.Covariances = nil },
 		"covariances[0]: it has 1 rows":        func(m *Model) { m.Covariances[0] = m.Covariances[0][:1] },
 		"covariances[0][1]: it has 1":          func(m *Model) { m.Covariances[0][1] = m.Covariances[0][1][:1] },

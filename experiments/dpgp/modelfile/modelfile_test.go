@@ -95,10 +95,10 @@ func TestCheck(t *testing.T) {
 		"noise_variance: it is 0":                        func(m *Model) { m.Noise = 0 },
 		"jitter: it is -1":                               func(m *Model) { m.Jitter = -1 },
 		"inducing: there are none":                       func(m *Model) { m.Inducing = nil },
-		"inducing[1]: it has 1 numbers for 2 inputs":     func(m *Model) { m.Inducing[1] = []float64{1} },
-		"mean: it has 1 numbers for 2 inducing inputs":   func(m *Model) { m.Mean = m.Mean[:1] },
+		"inducing[1]: it has 1 number for 2 inputs":      func(m *Model) { m.Inducing[1] = []float64{1} },
+		"mean: it has 1 number for 2 inducing inputs":    func(m *Model) { m.Mean = m.Mean[:1] },
 		"covariance: it has 1 rows":                      func(m *Model) { m.Covariance = m.Covariance[:1] },
-		"covariance[1]: it has 1 numbers":                func(m *Model) { m.Covariance[1] = m.Covariance[1][:1] },
+		"covariance[1]: it has 1 number":                 func(m *Model) { m.Covariance[1] = m.Covariance[1][:1] },
 		"covariance[1][0]: it is 0.2, and 0.1 with":      func(m *Model) { m.Covariance[1][0] = 0.2 },
 		"covariance[1][0]: it is 9, and with the variances 0.3 and 0.2": func(m *Model) {
 			m.Covariance[0][1], m.Covariance[1][0] = 9, 9

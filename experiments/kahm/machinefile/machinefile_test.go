@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 	modeltest.CheckRefused(t, PredictFormat, func() *Model { return twoClasses() }, map[string]func(*Model){
 		"inputs: there are none":                     func(m *Model) { m.Inputs = nil },
 		`inputs[1]: "distance" cannot be`:            func(m *Model) { m.Inputs[1] = "distance" },
-		"low: it has 1 numbers for 2 inputs":         func(m *Model) { m.Low = m.Low[:1] },
+		"low: it has 1 number for 2 inputs":          func(m *Model) { m.Low = m.Low[:1] },
 		"high: it has 0 numbers":                     func(m *Model) { m.High = nil },
 		"high[0]: it is -1, below low, 0":            func(m *Model) { m.High[0] = -1 },
 		"classes: there are none":                    func(m *Model) { m.Classes = nil },
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 		"layers: it is 3; 1 to 2":                    func(m *Model) { m.Layers = 3 },
 		"privacy: it is missing":                     func(m *Model) { m.Privacy = nil },
 		"machines[0].class: it is 2, and there are ": func(m *Model) { m.Machines[0].Class = 2 },
-		"machines[1].samples[2]: it has 1 numbers for 2 inputs": func(m *Model) {
+		"machines[1].samples[2]: it has 1 number for 2 inputs": func(m *Model) {
 			m.Machines[1].Samples[2] = []float64{1}
 		},
 		"machines[1].samples: there are none":      func(m *Model) { m.Machines[1].Samples = nil },

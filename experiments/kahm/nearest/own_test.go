@@ -141,6 +141,8 @@ func TestOwnRowsRefused(t *testing.T) {
 		"one class": {"a,b,c,kind\n1,2,3,x\n2,3,4,x\n1,1,1,x\n", nil, `all 3 rows are of one class, "x"`},
 		"directions": {"", func(s *ClassifierSettings) { s.N = 4 },
 			"n = 4: the data have only 3 inputs; use n=3 or less"},
+		"directions of one input": {"", func(s *ClassifierSettings) { s.Inputs = "a" },
+			"the data have only 1 input; use n=1 or less"},
 		"layers":          {"", func(s *ClassifierSettings) { s.Layers = 3 }, "a machine has at most n = 2 layers"},
 		"constant inputs": {"a,b,c,kind\n1,2,3,x\n1,2,3,y\n1,2,3,x\n1,2,3,y\n", nil, "every input has the same value"},
 		"one end": {"", func(s *ClassifierSettings) { s.High = experiment.SeveralOr[method.None]{IsWord: true} },

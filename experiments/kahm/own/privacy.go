@@ -23,7 +23,7 @@ func (d *Table) guarantee(b *wide.Budget, inputs int) *experiment.Privacy {
 		unit = fmt.Sprintf("%s: all inputs (%d) of each, replaced by any others; their classes stay", d.Whom(), inputs)
 		ofUnit = fmt.Sprintf("of a person follows, %d × the number", d.RowsPerPerson)
 		public = fmt.Sprintf("how many persons there are, where equal values of %s name one, and which person has which "+
-			"row; ", d.Person.Person)
+			"row; ", d.Person.Column())
 	}
 	if d.Clamped() {
 		values = "and which class is none of those that are named, which counts as the first"

@@ -68,7 +68,12 @@ func (r *Rows) named(column string) (labels []int, names []string, err error) {
 // checkDirections refuses more directions than the rows have inputs.
 func (r *Rows) checkDirections(p *wide.Pipeline) error {
 	if p.N > len(r.Names) {
-		return fmt.Errorf("n = %d: the data have only %d inputs; use n=%[2]d or less, and no more layers", p.N, len(r.Names))
+		inputs := "inputs"
+		if len(r.Names) == 1 {
+			inputs = "input"
+		}
+		return fmt.Errorf("n = %d: the data have only %d %s; use n=%[2]d or less, and no more layers", p.N, len(r.Names),
+			inputs)
 	}
 	return p.Check()
 }

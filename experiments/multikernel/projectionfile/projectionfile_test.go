@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) {
 		"scaling: it has 0 means and 2 scales for 2 inputs": func(m *Model) { m.Scaling.Mean = nil },
 		`points.are: it is "rows"`:                          func(m *Model) { m.Points.Are = "rows" },
 		`points.rows: there are 3`:                          func(m *Model) { m.Points.Are = NoPoints },
-		"points.rows[2]: it has 1 numbers":                  func(m *Model) { m.Points.Rows[2] = []float64{1} },
+		"points.rows[2]: it has 1 number":                   func(m *Model) { m.Points.Rows[2] = []float64{1} },
 		"kernels: there are none":                           func(m *Model) { m.Kernels = nil },
 		`kernels[1].name: unknown kernel "rbff"`:            func(m *Model) { m.Kernels[1].Name = "rbff" },
 		"kernels[1].direct: the kernel rbf:0.5 compares":    func(m *Model) { m.Kernels[1].Direct = true },
