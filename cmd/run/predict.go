@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,7 +141,7 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	}
 	m, err := readModels(paths)
 	if err != nil {
-		return err
+		return notASetting(paths, err)
 	}
 	of := m.Envelope()
 	name := table.Named(p.at)
@@ -181,6 +182,22 @@ func withoutSettings(args []string) (others, settings []string) {
 		}
 	}
 	return others, settings
+}
+
+// notASetting explains the error of a file that is not there where one of the names looks like a setting.
+func notASetting(paths []string, err error) error {
+	i := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(path, "=") })
+	if i < 0 || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	name, _, _ := strings.Cut(paths[i], "=")
+	var known []string
+	for one := range experiment.SettingValues(table.Reading{}) {
+		known = append(known, one)
+	}
+	slices.Sort(known)
+	return usageError{fmt.Errorf("%s is neither a file nor a setting: %w", paths[i],
+		experiment.Unknown("setting", name, known))}
 }
 
 // writePrediction prints a prediction of models, or writes it to a new file.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"privkern/runner/experiment"
 )
@@ -86,6 +87,9 @@ func (s *scanner) token() (token json.Token, at int, err *Error) {
 	at = s.next()
 	token, failure := s.tokens.Token()
 	if failure == nil {
+		if text, is := token.(string); is && altered(s.raw[at:s.tokens.InputOffset()], text) {
+			return nil, at, s.fail(at, "a text is not in UTF-8, or has half of a character: %s", changed)
+		}
 		return token, at, nil
 	}
 	wrong, reason := syntaxAt(s.raw, failure)
@@ -93,6 +97,14 @@ func (s *scanner) token() (token json.Token, at int, err *Error) {
 		wrong, reason = at, misplaced(s.raw[at:]) // a word is wrong from its first letter, such as -Infinity
 	}
 	return nil, at, errorAt("", s.raw, wrong, reason)
+}
+
+// altered reports whether the decoder put a replacement character, U+FFFD, into a text that has none there: two
+// names could become one.
+func altered(raw []byte, text string) bool {
+	replaced := strings.Count(text, "\ufffd")
+	return replaced > 0 && (!utf8.Valid(raw) || replaced >
+		bytes.Count(raw, []byte("\ufffd"))+bytes.Count(bytes.ToLower(raw), []byte(`\ufffd`)))
 }
 
 func noLetter(r rune) bool { return r != '-' && !unicode.IsLetter(r) }

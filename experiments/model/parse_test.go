@@ -89,6 +89,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{start + `"scale": 1} {}`, `1:40: there is more after the end of the model`},
 		{start + `"scale": 1},`, `1:39: ',' does not belong here`},
 
+		{start + `"inputs": ["a", "b` + "\xc4" + `"]}`, `1:44: inputs[1]: a text is not in UTF-8`},
+		{start + `"inputs": ["\ud800"]}`, `1:39: inputs[0]: a text is not in UTF-8, or has half of a character`},
+
 		{start + `"scale": "1"}`, `1:37: scale: it is a text; a number is required`},
 		{start + `"inputs": 1}`, `1:38: inputs: it is a number; a list is required`},
 		{start + `"inputs": ["a", 1]}`, `1:44: inputs[1]: it is a number; a text is required`},

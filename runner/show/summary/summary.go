@@ -332,7 +332,11 @@ func (t *MetricTable) cells() iter.Seq[[]string] {
 		for _, r := range t.Rows {
 			row := make([]string, 0, len(head))
 			for _, name := range t.Varying {
-				row = append(row, experiment.FormatValue(r.Params[name]))
+				value := ""
+				if v, set := r.Params[name]; set { // defaults of later settings, and settings without an effect, are not
+					value = experiment.FormatValue(v)
+				}
+				row = append(row, value)
 			}
 			row = append(row, r.count())
 			for _, m := range t.Metrics {
