@@ -59,11 +59,12 @@ func (m *Model) LargestNorm() (Largest, error) {
 // and λ_max(K) ≤ ‖K^p‖_F^(1/p) for every p, which at p = 16 exceeds it by at most a factor of M^(1/32),
 // 1.22 for 500. It is at most M, since λ_max(K) ≤ tr K.
 //
-// Elements are positive, and so errors are relative: of sums of M products at most M·2^−52 in each of
-// four squares, of which the root leaves four in sixteen, and of an element of K some 2^−50. outward
-// covers them.
+// Elements are positive, and so errors are relative: of sums of M products at most M·2^−53 in each of
+// four squares, of which the root leaves less than one. An element exp(−t) inherits that of t, a sum of d
+// squares: t(d+5)·2^−53. Up to t = 20 that is 20(d+5)·2^−53, and the M elements of a row beyond add less
+// than M·20e^−20(d+5)·2^−53, with λ_max ≥ 1. Twice their sum is at most outward up to 750 columns.
 func (m *Model) spectral() float64 {
-	n, _ := m.Inducing.Z.Dims()
+	n, d := m.Inducing.Z.Dims()
 	k := mat.NewDense(n, n, nil)
 	for i := range n {
 		for j := range n {
@@ -77,5 +78,6 @@ func (m *Model) spectral() float64 {
 		square.Mul(k, k)
 		k, power = &square, 2*power
 	}
-	return min(float64(n), math.Pow(mat.Norm(k, 2), 1/power)*outward)
+	rounding := max(outward, 1+float64(n+20*(d+5))*0x1p-52)
+	return min(float64(n), math.Pow(mat.Norm(k, 2), 1/power)*rounding)
 }

@@ -289,6 +289,41 @@ func TestLargestNormInManyDimensions(t *testing.T) {
 	}
 }
 
+// The bound by eigenvalues lies between the largest one and M^(1/32) times it, and so above the certified
+// maximum, which it meets at equal points.
+func TestSpectral(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	cases := []*mat.Dense{mat.NewDense(2, 7, []float64{13: 1}), mat.NewDense(3, 7, nil), points(rng, 60, 7, 3),
+		points(rng, 40, 900, .1)}
+	for d := 1; d <= 6; d++ {
+		cases = append(cases, points(rng, 20, d, 3), points(rng, 5, d, 40))
+	}
+	for _, z := range cases {
+		m := NewModel(z, 1, 1, 1, 0)
+		n, d := z.Dims()
+		k := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := range n {
+				r := m.scaledDistance(i, j)
+				k.SetSym(i, j, math.Exp(-r*r/2))
+			}
+		}
+		var of mat.EigenSym
+		if !of.Factorize(k, false) {
+			t.Fatal("no eigenvalues")
+		}
+		largest, got := of.Values(nil)[n-1], m.spectral()
+		if got < min(float64(n), largest) || got > largest*math.Pow(float64(n), 1.0/32)*(1+1e-11) {
+			t.Errorf("%d points in %d dimensions: %.15g, the largest eigenvalue is %.15g", n, d, got, largest)
+		}
+		if d <= maxSearched {
+			if l := largestNorm(t, m); l.Complete && got < l.NormSquared/(1+2*boxTolerance) {
+				t.Errorf("%d points in %d dimensions: %.15g, the maximum is %.15g", n, d, got, l.NormSquared)
+			}
+		}
+	}
+}
+
 // Where the work is too much there is a bound all the same.
 func TestSearchAtItsLimit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
