@@ -111,33 +111,49 @@ func (c *Classified) confusion() map[string]float64 {
 	if len(c.Classes) > mostConfused {
 		return nil
 	}
-	out := map[string]float64{}
-	names := MetricNames(c.Classes)
-	of := func(a, b string) string { return a + "_as_" + b }
+	out, number := map[string]float64{}, len(c.Classes)
+	names, pairs := MetricNames(c.Classes), []string{}
 	for _, a := range names {
 		for _, b := range names {
-			out[of(a, b)] = 0
+			pairs = append(pairs, a+"_as_"+b)
 		}
+	}
+	pairs = distinct(pairs) // of x_as_x and x, two are alike
+	for _, name := range pairs {
+		out[name] = 0
 	}
 	for i, class := range c.Truth {
 		if c.Predicted[i] >= 0 {
-			out[of(names[class], names[c.Predicted[i]])]++
+			out[pairs[class*number+c.Predicted[i]]]++
 		}
 	}
 	return out
 }
 
+// longestName is the length to which a part of a name is cut: names of metrics have three of them, and
+// MLflow takes at most 250 characters.
+const longestName = 60
+
 // MetricNames returns the parts of metric names for names of columns or classes: small letters, digits
-// and _, with a number where two would be equal.
+// and _, at most longestName of them, with a number where two would be equal.
 func MetricNames(of []string) []string {
-	var names []string
-	for _, text := range of {
+	names := make([]string, len(of))
+	for i, text := range of {
 		name := strings.Map(func(r rune) rune {
 			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 				return r
 			}
 			return '_'
 		}, strings.ToLower(text))
+		names[i] = name[:min(len(name), longestName)]
+	}
+	return distinct(names)
+}
+
+// distinct adds numbers to texts that are there before.
+func distinct(texts []string) []string {
+	var names []string
+	for _, name := range texts {
 		unique := name
 		for i := 2; slices.Contains(names, unique); i++ {
 			unique = fmt.Sprintf("%s_%d", name, i)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/experiments/internal/trialtest"
@@ -48,6 +49,26 @@ func TestMeasures(t *testing.T) {
 	many := Classified{Classes: make([]string, 11), Truth: []int{3}, Predicted: []int{3}, Trained: make([]int, 11)}
 	if many.Measures().Confusion != nil {
 		t.Error("the confusion of eleven classes is counted")
+	}
+}
+
+// Names of metrics are different for different classes, and fit into MLflow.
+func TestNamesOfClasses(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	of := []string{"x", "x_as_x", "X", "x_2", "", "日本, 1", "-1", long, long + "1", "İ"}
+	c := Classified{Classes: of, Trained: make([]int, len(of))}
+	for i := range of {
+		c.Truth, c.Predicted = append(c.Truth, i, i), append(c.Predicted, i, 0)
+	}
+	m, sum := c.Measures(), 0.0
+	for name, n := range m.Confusion {
+		sum += n
+		if len("confusion_"+name) > 250-longestName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			t.Errorf("%q", name)
+		}
+	}
+	if len(m.Confusion) != len(of)*len(of) || sum != float64(len(c.Truth)) || m.Confusion["x_as_x"] != 2 {
+		t.Errorf("%d counts of %g rows", len(m.Confusion), sum)
 	}
 }
 
