@@ -76,20 +76,18 @@ func digestOfRows(kind string, values int, rows [][]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CountAmong returns the number of points (P×d) that are equal to some row of x (N×d). Neither the
-// order of the rows nor the layout of the files matters. A value is its float64; −0 is 0.
-func CountAmong(points, x *mat.Dense) int {
-	counts := map[string]int{}
+// CountAmong returns the number of different points (P×d), and of those that are equal to some row of x
+// (N×d). Neither the order of the rows nor the layout of the files matters. A value is its float64; −0 is 0.
+func CountAmong(points, x *mat.Dense) (all, same int) {
+	left := map[string]bool{}
 	for i := range points.RawMatrix().Rows {
-		counts[rowKey(points.RawRowView(i))]++
+		left[rowKey(points.RawRowView(i))] = true
 	}
-	same := 0
+	all = len(left)
 	for i := range x.RawMatrix().Rows {
-		key := rowKey(x.RawRowView(i))
-		same += counts[key]
-		delete(counts, key)
+		delete(left, rowKey(x.RawRowView(i)))
 	}
-	return same
+	return all, all - len(left)
 }
 
 // rowKey is the same text for equal rows.

@@ -23,7 +23,7 @@ func PlanClasses(ctx context.Context, t *experiment.Trial) (*release.Plan, error
 // alone.
 func (c *ownClassifier) Publication(context.Context) (*method.Publication, error) {
 	s := c.settings
-	if err := s.inducing(s.Inducing).CheckApart(c.Trial, s.Dataset, c.z, c.rows); err != nil {
+	if err := c.inducing.CheckApart(c.Trial, s.Dataset, c.z, c.rows); err != nil {
 		return nil, err
 	}
 	d := c.classifier.labels

@@ -41,9 +41,10 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 // ownClassifier is the learner of dpgp/classification.
 type ownClassifier struct {
 	*classifier
-	rows    *method.Rows
-	z       *mat.Dense     // M×d, the inducing inputs, in the units of the inputs
-	scaling sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
+	rows     *method.Rows
+	inducing own.Inducing
+	z        *mat.Dense     // M×d, the inducing inputs, in the units of the inputs
+	scaling  sparse.Scaling // of inputs and inducing inputs; nil for one lengthscale
 }
 
 func prepareClassifier(
@@ -52,10 +53,9 @@ func prepareClassifier(
 	if _, err := method.ForInputs("lengthscale", s.Lengthscale, rows.Asked); err != nil {
 		return nil, err
 	}
-	c = &ownClassifier{rows: rows}
-	inducing := s.inducing(s.Inducing)
-	inducing.Lengthscale = s.Lengthscale
-	if c.z, err = inducing.Place(ctx, t, rows); err != nil {
+	c = &ownClassifier{rows: rows, inducing: s.inducing(s.Inducing)}
+	c.inducing.Lengthscale = s.Lengthscale
+	if c.z, err = c.inducing.Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
 	switch n := len(rows.Classes); {
@@ -178,7 +178,7 @@ func (c *ownClassifier) Guarantee() *experiment.Privacy {
 	}
 	notes := []string{which,
 		s.Counted(),
-		"public, and so not to be read off the data: the inducing inputs (or the range of their grid), the kernel, and " +
+		"public, and so not to be read off the data: " + c.inducing.Public(c.rows.Asked) + ", the kernel, and " +
 			"alpha; the guarantee does not cover choosing them by the data",
 		compositionNotes[c.settings.Composition],
 		fmt.Sprintf("the weights 1/sigma² of Appendix D depend on the private labels; they are at most %.4g, which "+

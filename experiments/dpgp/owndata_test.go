@@ -401,13 +401,19 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"rows by another name", func(s *ClassificationSettings) {
 			s.InducingFile = "csv:" + filepath.Dir(path) + "/./" + filepath.Base(path)
 		}, "the inducing inputs are rows of the private data"},
-		{"a copy of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + copied(t, path) },
+		{"a copy of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + copied(t, path, "") },
 			"the inducing inputs are rows of the private data"},
 		{"a copy in another layout", func(s *ClassificationSettings) {
 			s.InducingFile = "csv:" + anew(t, path, 60)
 		}, "the inducing inputs are rows of the private data"},
 		{"half of the rows", func(s *ClassificationSettings) { s.InducingFile = "csv:" + anew(t, path, 30) },
 			"the inducing inputs are rows of the private data"},
+		{"centres of half of the rows", func(s *ClassificationSettings) {
+			s.InducingFile, s.InducingCentres = "csv:"+anew(t, path, 30), 5
+		}, "whose centres are the inducing inputs are rows of the private data"},
+		{"centres of the rows and another", func(s *ClassificationSettings) {
+			s.InducingFile, s.InducingCentres = "csv:"+copied(t, path, "0.25,0.25,low,1,1\n"), 5
+		}, "whose centres are the inducing inputs are rows of the private data"},
 		{"half of the rows as a list", func(s *ClassificationSettings) {
 			s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 30)
 			s.InputHigh = experiment.SeveralOf[method.None](10)
@@ -518,6 +524,13 @@ func TestFewRowsAsInducingInputs(t *testing.T) {
 	}{
 		{anew(t, path, 20), true}, {anew(t, path, 2), false}, {writeText(t, "a,b\n1,10\n5,50\n9,90\n"), false},
 	} {
+		centres := trialtest.Compute(t, seed(1), classification(), ownKinds(path),
+			func(s *ClassificationSettings) { s.InducingFile, s.InducingCentres = "csv:"+c.points, 2 })
+		if warned := slices.ContainsFunc(centres.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "all 20 points of the inducing inputs' file are rows of the data")
+		}); warned != c.warned {
+			t.Errorf("warned of centres: %v, want %v; %q", warned, c.warned, centres.Warnings)
+		}
 		out := trialtest.Compute(t, seed(1), classification(), ownKinds(path),
 			func(s *ClassificationSettings) { s.InducingFile = "csv:" + c.points })
 		warned := slices.ContainsFunc(out.Warnings, func(w string) bool {
@@ -569,14 +582,14 @@ func anew(t *testing.T, path string, rows int) string {
 	return trialtest.Rewritten(t, path, rows, "b", "a")
 }
 
-// copied is a copy of a file.
-func copied(t *testing.T, path string) string {
+// copied is a copy of a file, with more lines.
+func copied(t *testing.T, path, more string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return writeText(t, string(content))
+	return writeText(t, string(content)+more)
 }
 
 // writeText writes a file of its own folder.

@@ -371,8 +371,9 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 			"%s, each of which a substituted %s moves in one block alone, by at most 1", s.noun(), one),
 		Notes: []string{
 			"protects inputs and outputs of " + c.Person.Whose() + "; " + c.Counted(),
-			"public, and so not to be read off the data: the candidates, the inducing inputs (or the range of their grid), " +
-				"the kernel's variance, the range of the output, blocks and score_range",
+			"public, and so not to be read off the data: the candidates, " +
+				s.settings.inducing(s.settings.Inducing).Public(s.rows.Asked) + ", the kernel's variance, the range of the " +
+				"output, blocks and score_range",
 			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d %s without privacy "+
 				"noise", number(s.settings.OutputLow.Number), number(s.settings.OutputHigh.Number),
 				s.rows.Units()/s.settings.Blocks, s.noun()),

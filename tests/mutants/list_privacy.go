@@ -148,6 +148,23 @@ var privacyMutants = []Mutant{
 		Tests: "Sums|Release", Old: `ratio*math.Sqrt2, v*v*weight)`, New: `ratio*2, v*v*weight)`},
 	{Name: "sensitivity: exact bound of a sparse GP", File: "experiments/dpgp/sparse/maximum.go", Package: sparse,
 		Tests: "Exact|Bounds", Old: `return max(found*(1+exactTolerance), left)`, New: `return max(found*0.99, left)`},
+	{Name: "sensitivity: root of the bound by eigenvalues", File: "experiments/dpgp/sparse/largest.go", Package: sparse,
+		Tests: "Spectral|ManyDimensions", Old: `math.Pow(mat.Norm(k, 2), 1/power)`,
+		New: `math.Pow(mat.Norm(k, math.Inf(1))/2, 1/power)`},
+	{Name: "sensitivity: kernel of the bound by eigenvalues", File: "experiments/dpgp/sparse/largest.go", Package: sparse,
+		Tests: "Spectral|ManyDimensions", Old: `k.Set(i, j, math.Exp(-r*r/2))`, New: `k.Set(i, j, math.Exp(-r*r))`},
+	{Name: "release: most inducing inputs are rows", File: "experiments/dpgp/own/apart.go", Package: "./experiments/dpgp",
+		Tests: "Refused", Old: `2*among > all &&`, New: `among == all &&`},
+	{Name: "release: centres of rows", File: "experiments/dpgp/own/apart.go", Package: "./experiments/dpgp",
+		Tests: "Refused", Old: `if i.Centres > 0 {
+			if z`, New: `if i.Centres < 0 {
+			if z`},
+	{Name: "measures: classes that are not tested", File: "experiments/method/measures.go",
+		Package: "./experiments/method", Tests: "Measures", Old: `		if n > 0 {
+			classes,`, New: `		if n >= 0 {
+			classes,`},
+	{Name: "measures: counts of pairs that are alike", File: "experiments/method/measures.go",
+		Package: "./experiments/method", Tests: "NamesOfClasses", Old: `pairs = distinct(pairs)`, New: `_ = distinct(pairs)`},
 	{Name: "sensitivity: joint bound", File: "experiments/dpgp/sparse/bound.go", Package: sparse,
 		Tests: "Sensitivity|Joint", Old: `math.Pow(r, 4)/(2*c)`, New: `math.Pow(r, 4)/(4*c)`},
 	{Name: "sensitivity: NaN counts as zero", File: "experiments/release/sums.go", Package: release, Tests: "Sums|Cut",

@@ -1,6 +1,7 @@
 package own
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,20 @@ func (i Inducing) layout(columns int) (points int, grid, ok bool) {
 	return 0, false, false
 }
 
+// Public names the public things that the inducing inputs follow from, for the description of a release.
+func (i Inducing) Public(inputs []table.Input) string {
+	points, grid, _ := i.layout(table.Width(inputs))
+	switch {
+	case i.Centres > 0:
+		return fmt.Sprintf("the points of which the inducing inputs are %d centres, by k-means", i.Centres)
+	case !i.Computed():
+		return "the inducing inputs"
+	case grid:
+		return "the range of the inducing inputs, which are a grid"
+	}
+	return fmt.Sprintf("the range of the inducing inputs, which are laid by %d points of a Halton sequence", points)
+}
+
 // Check refuses numbers of points that the inputs cannot have.
 func (i Inducing) Check(inputs []table.Input) error {
 	columns := table.Width(inputs)
@@ -95,9 +110,10 @@ func counted(inputs int) string {
 
 // Place returns the inducing inputs (M×d) for rows, and adds to [method.Rows.Suspect].
 func (i Inducing) Place(ctx context.Context, t *experiment.Trial, rows *method.Rows) (z *mat.Dense, err error) {
+	var points *mat.Dense // of a file
 	switch {
 	case i.File != "":
-		z, err = i.load(ctx, t, rows)
+		z, points, err = i.load(ctx, t, rows)
 	case i.Values != nil && len(rows.Inputs) > 1:
 		err = fmt.Errorf("inducing is a list, which is for one input, and there are %d", len(rows.Inputs))
 	case i.Values != nil:
@@ -120,8 +136,8 @@ func (i Inducing) Place(ctx context.Context, t *experiment.Trial, rows *method.R
 	}
 	if i.Computed() {
 		rows.Suspect = append(rows.Suspect, i.Range.Warnings(rows)...)
-	} else if i.Centres == 0 && allAmong(z, rows.X) {
-		rows.Suspect = append(rows.Suspect, amongWarning(number))
+	} else if warning := i.amongWarning(cmp.Or(points, z), rows.X); warning != "" {
+		rows.Suspect = append(rows.Suspect, warning)
 	}
 	return z, nil
 }
@@ -145,28 +161,29 @@ func (i Inducing) overRange(inputs []table.Input) (*mat.Dense, error) {
 // simulatedEnd is the end of the grid for simulated data.
 const simulatedEnd = 3.5
 
-// load reads the file, or the centres of its rows.
-func (i Inducing) load(ctx context.Context, t *experiment.Trial, rows *method.Rows) (*mat.Dense, error) {
-	z, err := table.LoadPoints(t, i.File, i.Reading, rows.Inputs)
+// load reads the points of the file, and returns them or their centres as the inducing inputs.
+func (i Inducing) load(ctx context.Context, t *experiment.Trial, rows *method.Rows) (z, points *mat.Dense, err error) {
+	points, err = table.LoadPoints(t, i.File, i.Reading, rows.Inputs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	n, _ := z.Dims()
+	n, _ := points.Dims()
 	written, _ := dataset.FilePath(i.File)
 	if i.Centres > 0 {
-		return i.centres(ctx, t, z, rows.Asked, written)
+		z, err = i.centres(ctx, t, points, rows.Asked, written)
+		return z, points, err
 	}
 	if n > sparse.MaxInducing {
-		return nil, fmt.Errorf("%s: %d inducing inputs; at most %d are possible: inducing_centres=100 takes the centres of "+
-			"so many clusters of them", written, n, sparse.MaxInducing)
+		return nil, nil, fmt.Errorf("%s: %d inducing inputs; at most %d are possible: inducing_centres=100 takes the "+
+			"centres of so many clusters of them", written, n, sparse.MaxInducing)
 	}
 	if n > 1 {
-		if i, j, distance := sparse.Nearest(z); distance == 0 {
-			return nil, fmt.Errorf("%s: the inducing inputs %d and %d are equal, which makes their covariance singular",
+		if i, j, distance := sparse.Nearest(points); distance == 0 {
+			return nil, nil, fmt.Errorf("%s: the inducing inputs %d and %d are equal, which makes their covariance singular",
 				written, min(i, j)+1, max(i, j)+1)
 		}
 	}
-	return z, nil
+	return points, points, nil
 }
 
 // centres returns the centres of clusters of public points (n×d), by k-means in units of the

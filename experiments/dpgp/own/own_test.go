@@ -53,6 +53,23 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// A description names the public things.
+func TestPublic(t *testing.T) {
+	for _, c := range []struct {
+		of   Inducing
+		want string
+	}{
+		{Inducing{Count: 2}, "the range of the inducing inputs, which are a grid"},
+		{Inducing{Count: 9}, "the range of the inducing inputs, which are laid by 50 points of a Halton sequence"},
+		{Inducing{File: "csv:a.csv"}, "the inducing inputs"}, {Inducing{Values: []float64{1}}, "the inducing inputs"},
+		{Inducing{File: "csv:a.csv", Centres: 7}, "the points of which the inducing inputs are 7 centres, by k-means"},
+	} {
+		if got := c.of.Public(make([]table.Input, 5)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // The refusal counts a category as one input.
 func TestCheckCountsInputs(t *testing.T) {
 	err := Inducing{Count: 8}.Check([]table.Input{{Name: "a"}, {Name: "kind", Levels: 3}})

@@ -25,9 +25,9 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + l.bound.String(),
 		Notes: []string{
 			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
-			"public, and so not to be read off the data: the inducing inputs (or the range of their grid), the kernel with " +
-				"its lengthscale and variance, sigma, and the range of the output; the guarantee does not cover " +
-				"choosing them by the data",
+			"public, and so not to be read off the data: " + l.inducing.Public(l.rows.Asked) + ", the kernel with its " +
+				"lengthscale and variance, sigma, and the range of the output; the guarantee does not cover choosing them by " +
+				"the data",
 			fmt.Sprintf("outputs are clipped to [%s, %s]; how many were outside is private",
 				number(l.rows.Centre-l.rows.Scale), number(l.rows.Centre+l.rows.Scale)),
 			"predictions from a released model cost nothing more, at any inputs and in any number; another " +

@@ -37,7 +37,8 @@ func (m *Model) LargestNorm() (Largest, error) {
 	if axes := axesOf(m.Inducing.Z); axes != nil {
 		return Largest{m.productOver(axes) * variance, true}, nil
 	}
-	sum, complete := 0.0, false
+	var sum float64
+	var complete bool
 	if dims > maxSearched {
 		sum = m.spectral()
 	} else {

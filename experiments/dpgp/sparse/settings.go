@@ -50,7 +50,9 @@ type DiagonalJitter struct {
 
 // InducingInputs are the inputs Z at which the posterior is known.
 type InducingInputs struct {
-	// inducing inputs: how many on a regular grid from low to high, or a list; they are public
+	// inducing inputs: how many on a regular grid from low to high, or a list; they are public. Of own data the grid is
+	// from input_low to input_high in every input (9, where it has more than 500 points, stands for 50 in all), and from
+	// 23 on, of several inputs, it is how many in all, on a Halton sequence
 	Inducing experiment.Points `name:"inducing" default:"9"`
 	// lower end of the grid of inducing inputs
 	Low float64 `name:"low" default:"-3"`

@@ -17,7 +17,7 @@ func (d *data) loadLandmarks(t *experiment.Trial, s *Settings) error {
 	if err != nil {
 		return err
 	}
-	switch all, same := marks.RawMatrix().Rows, dataset.CountAmong(marks, d.x); {
+	switch all, same := dataset.CountAmong(marks, d.x); {
 	case same == all:
 		return fmt.Errorf("landmarks = %s: all %d of them are rows of the data; landmarks are public rows, and leave with "+
 			"an export: take rows that are nobody's", setting, all)
