@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"privkern/experiments/learn"
@@ -135,7 +136,8 @@ func (c *Classified) confusion() map[string]float64 {
 const longestName = 60
 
 // MetricNames returns the parts of metric names for names of columns or classes: small letters, digits
-// and _, at most longestName of them, with a number where two would be equal.
+// and _, at most longestName of them, with a number where two would be equal. A name without such a letter or
+// digit, as one of another script, is its number in the order of names.
 func MetricNames(of []string) []string {
 	names := make([]string, len(of))
 	for i, text := range of {
@@ -145,7 +147,9 @@ func MetricNames(of []string) []string {
 			}
 			return '_'
 		}, strings.ToLower(text))
-		names[i] = name[:min(len(name), longestName)]
+		if names[i] = name[:min(len(name), longestName)]; strings.Trim(names[i], "_") == "" {
+			names[i] = strconv.Itoa(i + 1)
+		}
 	}
 	return distinct(names)
 }

@@ -70,6 +70,9 @@ func TestNamesOfClasses(t *testing.T) {
 	if len(m.Confusion) != len(of)*len(of) || sum != float64(len(c.Truth)) || m.Confusion["x_as_x"] != 2 {
 		t.Errorf("%d counts of %g rows", len(m.Confusion), sum)
 	}
+	if got := MetricNames([]string{"Ä", "Ö", "2", "b c"}); !slices.Equal(got, []string{"1", "2", "2_2", "b_c"}) {
+		t.Error(got)
+	}
 }
 
 // The mean is over the parts that have a metric.
