@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"privkern/experiments/baseline"
 	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/modelfile"
 	"privkern/experiments/kahm/machinefile"
@@ -11,11 +12,11 @@ import (
 
 // Models returns the formats of files that run predict reads.
 func Models() []model.Format {
-	return []model.Format{
+	return append([]model.Format{
 		modelfile.PredictFormat,
 		machinefile.PredictFormat,
 		classmodel.PredictFormat,
 		obfuscated.PredictFormat,
 		projectionfile.PredictFormat,
-	}
+	}, baseline.Models()...)
 }

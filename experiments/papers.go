@@ -8,6 +8,7 @@ package experiments
 //go:generate go test privkern/tests privkern/tests/golden -run ^Test(SchemaIsCurrent|SweepFilesCover|PagesOfResults|Keys|Golden) -update
 
 import (
+	"privkern/experiments/baseline"
 	"privkern/experiments/cloaking"
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp"
@@ -26,6 +27,7 @@ func Papers() []experiment.Paper {
 		dpgp.Paper(),
 		kahm.Paper(),
 		multikernel.Paper(),
+		baseline.Experiments(),
 		stats.Experiments(),
 	}
 	for _, p := range papers {

@@ -19,6 +19,8 @@ type Scores struct {
 	Regression     RegressionScores
 	Classification ClassificationScores
 	Clipping
+	// Spread reports that predictions of a regression have variances; without, no region covers an output.
+	Spread bool
 }
 
 // Advice completes warnings: each text tells the reader which settings to change.
@@ -42,6 +44,7 @@ type judging struct {
 // regressionSplit is the result of a split, in the unit of the output.
 type regressionSplit struct {
 	rmse, exact, centre, coverage, sd float64
+	spread                            bool
 	RegressionMeasures
 }
 
@@ -60,8 +63,12 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 		out.rmse += miss * miss / k
 		out.exact += (truth - exact.Mean[i]) * (truth - exact.Mean[i]) / k
 		out.centre += truth * truth / k
-		out.sd += scale * math.Sqrt(noisy.Variance[i]) / k
 		outputs[i], mae, maeCentre = truth, mae+scale*math.Abs(miss)/k, maeCentre+scale*math.Abs(truth)/k
+		if noisy.Variance == nil {
+			continue
+		}
+		out.spread = true
+		out.sd += scale * math.Sqrt(noisy.Variance[i]) / k
 		if math.Abs(miss) <= table.Central95*math.Sqrt(noisy.Variance[i]+noisy.Noise) {
 			out.coverage += 1 / k
 		}
@@ -102,6 +109,7 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	coverage, measures := make([]float64, len(splits)), make([]*RegressionMeasures, len(splits))
 	for i, o := range splits {
 		coverage[i], measures[i] = o.coverage, &splits[i].RegressionMeasures
+		out.Spread = o.spread
 		m.RMSE += o.rmse / k
 		m.RMSEWithoutNoise += o.exact / k
 		m.RMSECentre += o.centre / k
@@ -117,11 +125,12 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, %s; otherwise ", m.RMSEWithoutNoise,
 			j.advice.Noise) + advice
 	}
-	tests := j.tests(j.rows.Len())
-	return out, []string{
-		table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice),
-		table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests, j.advice.Narrow, j.advice.Wide),
-	}, nil
+	warnings := []string{table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice)}
+	if tests := j.tests(j.rows.Len()); out.Spread {
+		warnings = append(warnings, table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests,
+			j.advice.Narrow, j.advice.Wide))
+	}
+	return out, warnings, nil
 }
 
 // classificationSplit is the result of a split, in shares of the test rows.

@@ -54,7 +54,7 @@ type Fit interface {
 // Prediction is that of one fit at P rows.
 type Prediction struct {
 	// Of a regression, in units of half the public range of the output: mean and variance of
-	// the function (P), and the variance that an observation has besides.
+	// the function (P), and the variance that an observation has besides. Variance is nil where a method has none.
 	Mean, Variance []float64
 	Noise          float64
 	// Scores of a classification, for each class (P): the class of a row has the largest.

@@ -26,8 +26,8 @@ type Method[S, M any, L Learner] struct {
 	Unit string
 	// Settings returns the settings that every method has.
 	Settings func(*S) Settings
-	// Simulate makes the rows of dataset=simulated, and their output; nil where Run computes
-	// trials of these.
+	// Simulate makes the rows of dataset=simulated, and their output, of a classification the number 0 or 1 of the
+	// class; nil where Run computes trials of these.
 	Simulate func(*experiment.Trial) (x *mat.Dense, output []float64)
 	// Prepare makes the learner of rows. It may add to [Rows.Suspect].
 	Prepare func(context.Context, *experiment.Trial, *S, *Rows) (L, error)
@@ -153,8 +153,17 @@ func (x *Definition[S, M, L]) rows(t *experiment.Trial, c Settings, released boo
 	}
 	// The settings inputs and output do not apply.
 	r := &Rows{Inputs: []string{"x"}, Asked: []table.Input{{Name: "x"}}, Output: "y", simulated: true}
-	r.X, r.Values = x.method.Simulate(t)
+	var output []float64
+	r.X, output = x.method.Simulate(t)
 	r.Slots = r.Len()
+	if x.method.Task == Classification {
+		r.Classes = []string{"0", "1"}
+		for _, v := range output {
+			r.Labels = append(r.Labels, int(v))
+		}
+		return r, nil
+	}
+	r.Values = output
 	r.setRange(c.Range)
 	return r, nil
 }

@@ -25,6 +25,15 @@ type Prediction struct {
 // LabelColumn is the name of the column of [Prediction.Labels].
 const LabelColumn = "class"
 
+// ClassColumns returns the names of the columns with the probabilities of classes.
+func ClassColumns(classes []string) []string {
+	var names []string
+	for _, c := range classes {
+		names = append(names, "p_"+c)
+	}
+	return names
+}
+
 // RegressionColumns are the columns of predictions of a regression, whose names no input can have: the
 // mean and the standard deviation of the function, that of an observation, and the ends of the interval
 // that holds an observation with a probability of 95 %, if these are normal.

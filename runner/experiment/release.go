@@ -199,10 +199,11 @@ type Privacy struct {
 
 // Simulated is the guarantee of a mechanism that a trial simulates with noise that protects nobody.
 type Simulated struct {
-	Epsilon    float64 `json:"epsilon"`
-	Delta      float64 `json:"delta"`
-	Unit       string  `json:"unit"`
-	Neighbours string  `json:"neighbours"` // "substitute": the unit is replaced by any other
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Unit    string  `json:"unit"`
+	// Neighbours is "substitute", where the unit is replaced by any other, or "add-remove", where it is there or not.
+	Neighbours string `json:"neighbours"`
 }
 
 // Group is the guarantee of a release for several rows that belong to one person.
@@ -292,7 +293,7 @@ func (p *Privacy) Judged(isSecure bool) *Privacy {
 	}
 	simulated := Simulated{Unit: p.Unit, Neighbours: substitute}
 	if s := p.Simulated; s != nil {
-		simulated.Epsilon, simulated.Delta = s.Epsilon, s.Delta
+		simulated.Epsilon, simulated.Delta, simulated.Neighbours = s.Epsilon, s.Delta, s.Neighbours
 		out.Simulated = &simulated
 	} else if _, err := fmt.Sscanf(p.Guarantee, "(%g, %g)-DP", &simulated.Epsilon, &simulated.Delta); err == nil &&
 		!math.IsInf(simulated.Epsilon, 0) && simulated.Bound() == p.Guarantee {

@@ -72,21 +72,12 @@ type Mechanism struct {
 
 // Taken reports whether predictions have a column of that name besides the inputs.
 func Taken(name string, classes []string) bool {
-	return name == model.LabelColumn || slices.Contains(columns(classes), name)
-}
-
-// columns returns the names of the columns with the probabilities of classes.
-func columns(classes []string) []string {
-	var names []string
-	for _, c := range classes {
-		names = append(names, "p_"+c)
-	}
-	return names
+	return name == model.LabelColumn || slices.Contains(model.ClassColumns(classes), name)
 }
 
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: append(columns(m.Classes), model.LabelColumn), Output: m.Output,
+	return model.Envelope{Inputs: m.Inputs, Reserved: append(model.ClassColumns(m.Classes), model.LabelColumn), Output: m.Output,
 		Privacy: m.Privacy}
 }
 
@@ -117,7 +108,7 @@ const draws = 4096
 // Predict implements [model.Payload]: classes and their probabilities. They follow from the
 // file alone.
 func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
-	p := &model.Prediction{Columns: columns(m.Classes)}
+	p := &model.Prediction{Columns: model.ClassColumns(m.Classes)}
 	scaling := sparse.Scaling(m.Kernel.Lengthscales)
 	g := sparsegp.InducingInputs{Kernel: kernel.EQ(1, m.Kernel.Variance), Z: scaling.Apply(model.Dense(m.Inducing)),
 		Jitter: m.Jitter}

@@ -1,0 +1,23 @@
+// Package baseline collects the methods of others for a user's own data, next to which those of the papers are
+// compared: each at the same unit and the same (ε, δ), with the same exact noise, judged and released alike (package ground).
+package baseline
+
+import (
+	"privkern/experiments/baseline/means"
+	"privkern/experiments/model"
+	"privkern/runner/experiment"
+)
+
+// Experiments returns the baselines.
+func Experiments() experiment.Paper {
+	return experiment.Paper{Name: "baseline", Experiments: []*experiment.Experiment{
+		means.Experiment().Experiment,
+	}}
+}
+
+// Models returns the formats of their files.
+func Models() []model.Format {
+	return []model.Format{
+		means.PredictFormat,
+	}
+}

@@ -1,0 +1,240 @@
+package ground
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/method"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Problem is the public part of a trial, from which an [Algorithm] is prepared.
+type Problem struct {
+	*Data
+	Trial  *experiment.Trial
+	Engine *engine.Engine
+	Rows   *method.Rows
+	// Dims is d, the number of columns of the inputs; Classes is C, 0 of a regression.
+	Dims, Classes int
+	// Slots is N, the public number of places for rows: of all, of which a split trains on fewer.
+	Slots int
+}
+
+// Algorithm is a baseline of which all that is public is computed: the noise of its queries too.
+type Algorithm[B Body] interface {
+	// Fit learns of rows by sums over them. Their inputs are in [-1, 1], and their outputs too.
+	Fit(ctx context.Context, rows *method.Part, sums *Sums) (B, error)
+	// Losses are the privacy losses of a fit, for one protected unit.
+	Losses() []experiment.Loss
+	// Mechanism describes it, with its source.
+	Mechanism() string
+	// Public names the settings that must not be read off the data, besides the public ranges.
+	Public() string
+	// Size counts the numbers in lists of a body, and its lists of numbers.
+	Size() (numbers, lists int)
+}
+
+// Baseline declares a baseline with the settings S and the body B. Name, Version, Summary, Source and Check of the
+// declaration are given.
+type Baseline[S any, B Body] struct {
+	Name            string
+	Version         int
+	Summary, Source string
+	Data            func(*S) *Data
+	// Check refuses settings that no data can have; nil for none.
+	Check func(*S) error
+	// Unit is the unit of protection; empty for [experiment.UnitRow].
+	Unit    string
+	Prepare func(*Problem, *S) (Algorithm[B], error)
+	Format  string // of a file, such as "baseline/adassp/1"
+	About   string // describes it to the reader of a file, and how it predicts
+	Advice  method.Advice
+}
+
+// mostClasses bounds the classes of a user's own data.
+const mostClasses = 100
+
+// Regression returns the definition of a baseline of regressions, whose settings have a range of the output.
+func Regression[S any, B Body](b Baseline[S, B], output func(*S) *method.OutputRange) *method.Definition[S,
+	RegressionMetrics, *Learner[B]] {
+	m := method.Method[S, RegressionMetrics, *Learner[B]]{Task: method.Regression, Simulate: simulateValues}
+	m.Settings = func(s *S) method.Settings { return b.Data(s).settings(output(s)) }
+	m.Metrics = func(_ *Learner[B], s *method.Scores) RegressionMetrics { return regressionMetrics(s) }
+	return of(b, m)
+}
+
+// Classification returns the definition of a baseline of classifications.
+func Classification[S any, B Body](b Baseline[S, B]) *method.Definition[S, method.ClassificationScores, *Learner[B]] {
+	m := method.Method[S, method.ClassificationScores, *Learner[B]]{Task: method.Classification, Simulate: simulateClasses}
+	m.Settings = func(s *S) method.Settings { return b.Data(s).settings(nil) }
+	m.Metrics = func(_ *Learner[B], s *method.Scores) method.ClassificationScores { return s.Classification }
+	return of(b, m)
+}
+
+// of completes the declaration of a method.
+func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) *method.Definition[S, M, *Learner[B]] {
+	task := m.Task
+	m.Declaration = experiment.Declaration[*S, M]{
+		Name: b.Name, Version: b.Version, Summary: b.Summary, Source: b.Source, Written: experiment.FormModel,
+		Check: func(s *S) error {
+			if err := b.Data(s).check(); err != nil || b.Check == nil {
+				return err
+			}
+			return b.Check(s)
+		},
+		CheckRelease: func(s *S) error { return b.Data(s).checkRelease(task) },
+	}
+	m.Unit, m.Advice = b.Unit, b.Advice
+	m.Taken = func(name string, classes []string) bool { return slices.Contains(taken(task, classes), name) }
+	m.Prepare = func(_ context.Context, t *experiment.Trial, s *S, rows *method.Rows) (*Learner[B], error) {
+		l := &Learner[B]{Problem: &Problem{Data: b.Data(s), Trial: t, Engine: engine.Of(t.Engine), Rows: rows,
+			Dims: len(rows.Inputs), Classes: len(rows.Classes), Slots: rows.Slots}, format: b.Format, about: b.About}
+		if task == method.Classification {
+			switch n := l.Classes; {
+			case n < 2:
+				return nil, fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart",
+					rows.Output)
+			case n > mostClasses:
+				return nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible", rows.Output,
+					n, mostClasses)
+			}
+		}
+		var err error
+		if l.low, l.high, err = l.inputRange().Of(rows.Asked, simulatedEnd); err != nil {
+			return nil, err
+		}
+		if l.IsOwn() && !t.ForOthers() {
+			rows.Suspect = append(rows.Suspect, l.inputRange().Warnings(rows)...)
+		}
+		l.algorithm, err = b.Prepare(l.Problem, s)
+		return l, err
+	}
+	return method.Of(m)
+}
+
+// Learner is a baseline that is prepared for rows.
+type Learner[B Body] struct {
+	*Problem
+	algorithm     Algorithm[B]
+	low, high     []float64 // d, the public range of the inputs
+	format, about string
+}
+
+// scaled returns rows with inputs in [−1, 1].
+func (l *Learner[B]) scaled(rows *method.Part) *method.Part {
+	out := *rows
+	out.X = mat.DenseCopyOf(rows.X)
+	toBox(out.X, l.low, l.high)
+	return &out
+}
+
+// fit is a body for each of the sources of noise.
+type fit[B Body] struct {
+	*Learner[B]
+	bodies []B
+}
+
+// Fit implements [method.Learner].
+func (l *Learner[B]) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Rand) (method.Fit, error) {
+	out, rows := &fit[B]{Learner: l}, l.scaled(rows)
+	for _, rng := range noise {
+		body, err := l.algorithm.Fit(ctx, rows, &Sums{ctx: ctx, engine: l.Engine, rows: rows, rng: rng})
+		if err != nil {
+			return nil, err
+		}
+		out.bodies = append(out.bodies, body)
+	}
+	return out, nil
+}
+
+// Predict implements [method.Fit].
+func (f *fit[B]) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
+	x = mat.DenseCopyOf(x)
+	toBox(x, f.low, f.high)
+	var out []method.Prediction
+	for _, body := range f.bodies {
+		values, err := body.Evaluate(ctx, f.Engine, x)
+		if err != nil {
+			return nil, err
+		}
+		p := method.Prediction{}
+		if f.Classes > 0 {
+			p.Scores, p.Probabilities = values, values
+		} else {
+			p.Mean = values[0]
+			if s, ok := any(body).(Spread); ok {
+				if p.Variance, p.Noise, err = s.Variance(ctx, f.Engine, x); err != nil {
+					return nil, err
+				}
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Guarantee states the protection by a release; nil without noise.
+func (l *Learner[B]) Guarantee() *experiment.Privacy {
+	if l.Noiseless() {
+		return nil
+	}
+	s, output := l.settings(nil), "output"
+	if l.Classes > 0 {
+		output = "class"
+	}
+	public := "the range of the inputs"
+	if l.Classes == 0 {
+		public += ", the range of the output"
+	}
+	if p := l.algorithm.Public(); p != "" {
+		public += ", " + p
+	}
+	p := &experiment.Privacy{
+		Unit:      l.unit(fmt.Sprintf("inputs (%s) and %s (%s)", strings.Join(l.Rows.Inputs, ", "), output, l.Rows.Output)),
+		Mechanism: l.algorithm.Mechanism(),
+		Notes: []string{
+			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
+			"public, and so not to be read off the data: " + public + "; the guarantee does not cover choosing them by the data",
+		},
+	}
+	p.State(l.Epsilon, l.Delta)
+	if l.Neighbours == AddRemove {
+		p.Simulated.Neighbours = "add-remove"
+		p.Notes = append(p.Notes, "neighbours have one unit more or less: under substitution, as elsewhere here, "+
+			"the same noise protects less")
+	}
+	return p
+}
+
+// Publication implements [method.Publisher].
+func (l *Learner[B]) Publication(context.Context) (*method.Publication, error) {
+	numbers, lists := l.algorithm.Size()
+	return &method.Publication{
+		Losses: l.algorithm.Losses(),
+		Size: experiment.Size{Numbers: numbers + 2*l.Dims, Lists: lists + 2,
+			Names: release.LengthOf(l.Rows.Inputs) + len(l.Rows.Output) + release.LengthOf(l.Rows.Classes)},
+		Publish: func(ctx context.Context, rows *method.Part, privacy *experiment.Privacy, source *release.Source) (
+			*experiment.Release, error) {
+			rows = l.scaled(rows)
+			body, err := l.algorithm.Fit(ctx, rows, &Sums{ctx: ctx, engine: l.Engine, rows: rows, source: source})
+			if err != nil {
+				return nil, err
+			}
+			return &experiment.Release{Model: l.file(body, privacy)}, nil
+		},
+	}, nil
+}
+
+// file is that of a released model.
+func (l *Learner[B]) file(body B, privacy *experiment.Privacy) *File[B] {
+	return &File[B]{Format: l.format, About: l.about, Inputs: l.Rows.Inputs, Low: l.low, High: l.high,
+		Output:     Output{Name: l.Rows.Output, Centre: l.Rows.Centre, Scale: l.Rows.Scale, Classes: l.Rows.Classes},
+		Parameters: body, Privacy: privacy}
+}

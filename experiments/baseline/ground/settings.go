@@ -1,0 +1,172 @@
+package ground
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
+	"privkern/experiments/release"
+	"privkern/runner/experiment"
+)
+
+//go:embed settings.go
+var settingsSource string
+
+func init() { experiment.Document[Data](settingsSource) }
+
+// Relation is the relation of neighbouring data sets.
+type Relation int
+
+// The relations.
+const (
+	Substitute Relation = iota // one unit is replaced by any other
+	AddRemove                  // one unit is there or not
+)
+
+// Choices are their words.
+func (Relation) Choices() []string { return []string{"substitute", "add-remove"} }
+
+// Data are the settings that every baseline has: the data, their public ranges, and the budget.
+type Data struct {
+	method.Columns
+	// lower end of the public range of the inputs, one for all or one for each, joined by commas in the order of inputs
+	// (of a category it is not read; of your own data it must be given); inputs beyond it count as its ends. It must not
+	// be read off the data
+	InputLow method.Ends `name:"input_low" default:"none"`
+	// upper end of that range, one for all inputs or one for each
+	InputHigh        method.Ends `name:"input_high" default:"none"`
+	mechanism.Budget `also:"delta: csv: it must be given, far below 1/n for n rows"`
+	// neighbouring data, between which the guarantee tells nobody apart: substitute replaces a row (or a person) by any
+	// other, add-remove has one more or less, which takes less noise and protects less
+	Neighbours Relation `name:"neighbours" default:"substitute" when:"epsilon is not inf"`
+	method.Splits
+	method.Person  `when:"person: dataset is not simulated"`
+	method.Invalid `when:"invalid: dataset is not simulated"`
+}
+
+// settings returns those that every method has.
+func (d *Data) settings(r *method.OutputRange) method.Settings {
+	out := method.Settings{Columns: d.Columns, Budget: &d.Budget, Range: r, Splits: d.Splits}
+	if d.IsOwn() {
+		out.Person, out.Invalid = d.Person, d.Invalid
+	}
+	return out
+}
+
+// inputRange is the public range of the inputs.
+func (d *Data) inputRange() method.InputRange {
+	return method.InputRange{Low: d.InputLow, High: d.InputHigh}
+}
+
+// check refuses settings that no data can have.
+func (d *Data) check() error {
+	if d.IsOwn() {
+		if err := d.Person.Check(); err != nil {
+			return err
+		}
+	}
+	if inputs := d.Spec().Asked(); len(inputs) > 0 {
+		return d.inputRange().Check(inputs, d.IsOwn())
+	}
+	return d.inputRange().CheckGiven(d.IsOwn()) // how many columns * is, the data say
+}
+
+// checkRelease refuses a release without a guarantee.
+func (d *Data) checkRelease(task method.Task) error {
+	switch {
+	case d.Neighbours == AddRemove:
+		return errors.New("neighbours = add-remove: the number of rows would have to be private, and a release shows it; " +
+			"use neighbours=substitute")
+	case task == method.Classification && table.LevelsOf(d.Output) == nil:
+		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
+			d.Output)
+	}
+	return nil
+}
+
+// unit describes the protected unit, whose rows have these parts.
+func (d *Data) unit(parts string) string {
+	out := d.settings(nil).Person.Unit(parts)
+	if d.Neighbours == AddRemove {
+		out = strings.TrimSuffix(out, ", substituted by any other") + ", added or removed"
+	}
+	return out
+}
+
+// Query describes a sum over rows of a vector of each, for the calibration of its noise.
+type Query struct {
+	What        string // such as "sums of the classes"
+	Coordinates int
+	// Norm bounds the norm of the vector of one row, and Diameter the distance of those of two: the Euclidean norm for
+	// Gaussian noise, the sum of magnitudes for Laplace noise. A row may also have no part, which is the vector 0, so
+	// that Diameter ≥ Norm; zero stands for 2·Norm.
+	Norm, Diameter float64
+	Largest        float64 // bounds the magnitude of every coordinate of the vector of one row
+	Rows           int     // N, the largest number of rows, which is public
+}
+
+// change bounds how far one protected unit moves the sum: of a unit with m rows by m times the change of one, by
+// the triangle inequality.
+func (d *Data) change(q Query) float64 {
+	one := q.Norm
+	if d.Neighbours == Substitute {
+		if one = q.Diameter; one == 0 {
+			one = 2 * q.Norm
+		}
+	}
+	return release.Up(one * float64(d.settings(nil).Person.Rows()))
+}
+
+// Gaussian calibrates noise for a query that takes a share s of the budget, 0 < s ≤ 1: its noise has the standard
+// deviation Δ/(sμ), where Δ/σ = μ is the ratio of the analytic Gaussian mechanism (Balle and Wang 2018) for the whole
+// budget. Queries whose s² add to 1 compose to exactly this budget, each of which may depend on the outputs of those
+// before it (Dong, Roth and Su, "Gaussian differential privacy", 2022, Corollary 2). Without privacy there is no noise.
+func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
+	if d.Noiseless() {
+		return &Noise{query: q}, nil
+	}
+	factor, err := mechanism.SafeFactor(mechanism.Analytic, d.Epsilon, d.Delta)
+	if err != nil {
+		return nil, err
+	}
+	factor = release.Up(factor / share)
+	return d.noise(q, factor, math.Sqrt(float64(q.Coordinates)), func(r release.Query) (*release.Noise, error) {
+		return release.Gaussian(r, factor)
+	}, experiment.Loss{Law: "gaussian", Size: 1 / factor, Times: 1})
+}
+
+// Laplace calibrates noise for a query that takes epsilon of the budget. A protected unit moves the sum by a vector v
+// with Σ|v_j| ≤ Δ, and its loss is dominated by that of one coordinate that moves by Δ: with the density p of the
+// noise, ∫ min(p(x), e^t p(x−v)) dx is log-concave and even in v (Prékopa 1973), so that the hockey-stick divergence, one less
+// that, is largest at an extreme point of the polytope.
+func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
+	if d.Noiseless() {
+		return &Noise{query: q}, nil
+	}
+	return d.noise(q, 1/epsilon, float64(q.Coordinates), func(r release.Query) (*release.Noise, error) {
+		return release.Laplace(r, epsilon)
+	}, experiment.Loss{Law: "laplace", Size: epsilon, Times: 1})
+}
+
+// noise is that of a query whose scale is factor times its sensitivity; ones is the norm of the vector of ones. The
+// vector of a row is computed in float64 and brought to its norm, with an error of less than a relative 2⁻⁴⁰, and
+// rounded to the grid of sums.
+func (d *Data) noise(q Query, factor, ones float64, of func(release.Query) (*release.Noise, error),
+	l experiment.Loss) (*Noise, error) {
+	change, rows := d.change(q), float64(d.settings(nil).Person.Rows())
+	largest := 2 * factor * change // bounds the scale
+	n, err := of(release.Query{
+		What: q.What, Coordinates: q.Coordinates, Change: change, Size: release.Up(float64(q.Rows) * q.Largest),
+		Error: release.Up(rows * (q.Norm*0x1p-40 + ones*release.ContributionError(largest))),
+	})
+	if err == nil && n.Scale() > largest {
+		err = fmt.Errorf("%s: the rounding of the sums is not small against their sensitivity %g: use a larger epsilon",
+			q.What, change)
+	}
+	return &Noise{q, n, l}, err
+}

@@ -1,0 +1,165 @@
+package ground
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"privkern/experiments/method"
+	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+// Noise is that of one query, calibrated to its sensitivity.
+type Noise struct {
+	query Query
+	exact *release.Noise // nil without privacy
+	loss  experiment.Loss
+}
+
+// Scale is the standard deviation of Gaussian noise, or the scale of Laplace noise; 0 without privacy.
+func (n *Noise) Scale() float64 {
+	if n.exact == nil {
+		return 0
+	}
+	return n.exact.Scale()
+}
+
+// Losses are those of several queries of one release.
+func Losses(noises ...*Noise) []experiment.Loss {
+	var out []experiment.Loss
+	for _, n := range noises {
+		if n.exact != nil {
+			out = append(out, n.loss)
+		}
+	}
+	return out
+}
+
+// Sums answers sums over the rows of a fit, the only way of a baseline to its rows: with the noise of a release, with
+// seeded noise that judges it, or with none.
+type Sums struct {
+	ctx    context.Context
+	engine *engine.Engine
+	rows   *method.Part
+	rng    *rand.Rand      // judges, where source is nil; nil for no noise
+	source *release.Source // releases
+}
+
+// Empty reports whether a row is a place without one, which contributes nothing.
+func Empty(p *method.Part, row int) bool {
+	if p.Labels != nil {
+		return p.Labels[row] < 0
+	}
+	return math.IsNaN(p.Y[row])
+}
+
+// chunk is the number of rows whose vectors are added one after the other: it depends on nothing, so that the number of
+// workers does not change a judged sum.
+const chunk = 1024
+
+// Sum returns the sum over the rows of the vectors that of computes, with noise. A call of the function gets zeros; it
+// reads no other row, and may be called by several workers at once. It is not called for empty rows.
+func (s *Sums) Sum(n *Noise, of func(row int, out []float64)) ([]float64, error) {
+	if s.source != nil {
+		return s.exact(n, of)
+	}
+	rows, _ := s.rows.X.Dims()
+	parts := make([][]float64, (rows+chunk-1)/chunk)
+	err := s.engine.ParallelFor(s.ctx, rows, chunk, func(lo, hi int) error {
+		sum := make([]float64, n.query.Coordinates)
+		n.each(s.rows, lo, hi, of, func(one []float64) { floats.Add(sum, one) })
+		parts[lo/chunk] = sum
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	total := make([]float64, n.query.Coordinates)
+	for _, p := range parts {
+		floats.Add(total, p)
+	}
+	s.Judge(n, total)
+	return total, nil
+}
+
+// Released reports whether sums are those of a release, which are computed row by row.
+func (s *Sums) Released() bool { return s.source != nil }
+
+// Judge adds seeded noise to a sum that was computed in another way, such as by a product of matrices; nothing where
+// there is none.
+func (s *Sums) Judge(n *Noise, total []float64) {
+	if s.rng == nil || n.exact == nil {
+		return
+	}
+	for i := range total {
+		if n.loss.Law == "laplace" {
+			v := s.rng.ExpFloat64()
+			if s.rng.Uint64()&1 == 0 {
+				v = -v
+			}
+			total[i] += n.Scale() * v
+		} else {
+			total[i] += n.Scale() * s.rng.NormFloat64()
+		}
+	}
+}
+
+// exact is [Sums.Sum] of a release.
+func (s *Sums) exact(n *Noise, of func(row int, out []float64)) ([]float64, error) {
+	var mu sync.Mutex
+	total, err := release.NewSums(n.exact, n.query.Rows, n.query.Largest)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := s.rows.X.Dims()
+	err = s.engine.ParallelFor(s.ctx, rows, chunk, func(lo, hi int) error {
+		sums, err := release.NewSums(n.exact, n.query.Rows, n.query.Largest)
+		if err != nil {
+			return err
+		}
+		n.each(s.rows, lo, hi, of, sums.Add)
+		mu.Lock()
+		defer mu.Unlock()
+		total.Merge(sums)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return total.Noisy(s.source), nil
+}
+
+// each adds the vectors of the rows from lo to hi that are not empty.
+func (n *Noise) each(rows *method.Part, lo, hi int, of func(row int, out []float64), add func(one []float64)) {
+	one := make([]float64, n.query.Coordinates)
+	for row := lo; row < hi; row++ {
+		if !Empty(rows, row) {
+			clear(one)
+			of(row, one)
+			n.clip(one)
+			add(one)
+		}
+	}
+}
+
+// clip brings the vector of a row to the norm of its query: one that is longer is made shorter by a hair more than
+// that, and one that is not finite counts as 0.
+func (n *Noise) clip(v []float64) {
+	order := 2.0
+	if n.loss.Law == "laplace" {
+		order = 1
+	}
+	norm := floats.Norm(v, order)
+	switch {
+	case norm <= n.query.Norm:
+	case norm <= math.MaxFloat64:
+		floats.Scale(n.query.Norm/norm*(1-0x1p-45), v)
+	default:
+		clear(v)
+	}
+}
