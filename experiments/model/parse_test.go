@@ -54,6 +54,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{`{}`, `it is no released model, since`},
 		{`[]`, `it is no released model, which is a JSON object`},
 		{``, `it is no released model, which is a JSON object`},
+		{"\xef\xbb\xbf{}", `it is no released model, which is a JSON object`},
+		{"{\x00", `m.json:1:2: '`},
 		{"a,b\n1,2\n", `it is no released model, which is a JSON object (a model is what run trial METHOD --release or ` +
 			`--export writes; a released table is used as it is)`},
 		{`{"choice": "choice/1", "settings": {"lengthscale": 1}}`, `it is a choice of hyper-parameters, with which a ` +

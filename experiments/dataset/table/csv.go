@@ -124,8 +124,8 @@ func textOfFile(file *os.File, path string, as *form) (text *bufio.Reader, head 
 		_, _ = text.Discard(len(mark)) // it is in the buffer
 		head = head[len(mark):]
 	}
-	if err := checkText(head, len(head) < headerBytes-utf8.UTFMax); err != nil {
-		return nil, nil, 0, &Error{Path: path, Err: err}
+	if err := checkText(path, head, len(head) < headerBytes-utf8.UTFMax); err != nil {
+		return nil, nil, 0, err
 	}
 	return text, head, size, nil
 }
@@ -167,15 +167,17 @@ func newCSV(file *os.File, path string, as *form) (*csvReader, error) {
 }
 
 // checkText refuses the start of a file that is no text.
-func checkText(head []byte, whole bool) error {
-	switch {
+func checkText(path string, head []byte, whole bool) error {
+	switch zero := bytes.IndexByte(head, 0); {
 	case len(bytes.TrimSpace(head)) == 0 && whole:
-		return errors.New("the file is empty; expected a header with the names of the columns")
+		return errorf(path, "the file is empty; expected a header with the names of the columns")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		return errors.New("it is an archive or a spreadsheet, not text; save it as comma-separated values")
-	case bytes.IndexByte(head, 0) >= 0:
-		return errors.New("it is not a text: there is a zero byte at its start; a text in UTF-16 is read with " +
-			"encoding=utf-16le or utf-16be")
+		return errorf(path, "it is an archive or a spreadsheet, not text; save it as comma-separated values")
+	case zero >= 0:
+		before := head[:zero]
+		at := place{line: 1 + bytes.Count(before, []byte("\n")), column: zero - bytes.LastIndexByte(before, '\n')}
+		return at.errorf(path, "there is a zero byte, which no text has; one in UTF-16 is read with encoding=utf-16le or "+
+			"utf-16be")
 	}
 	return nil
 }

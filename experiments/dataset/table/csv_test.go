@@ -137,7 +137,7 @@ func TestLoadErrors(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00g\x00e\x00", "age", "height", ": the text is in UTF-16"},
 		{"spreadsheet", "PK\x03\x04...", "age", "height", ": it is an archive or a spreadsheet"},
 		{"damaged gzip", "\x1f\x8b\x08...", "age", "height", ": the file is packed by gzip, and damaged"},
-		{"binary", "a\x00b\n", "age", "height", ": it is not a text"},
+		{"binary", "a\x00b\n", "age", "height", ":1:2: there is a zero byte, which no text has"},
 		{"levels like a column", "a,a=x,y\nx,1,1\nz,1,2\n", "a+a=x", "y", `: two inputs are named "a=x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -330,7 +331,11 @@ func parquetCell(c *parquet.Column) (func(parquet.Value) cell, error) {
 		return byteText, nil
 	}
 	if isWhole {
-		return func(v parquet.Value) cell { return wholeCell(whole(v), v.String) }, nil
+		digits := parquet.Value.String
+		if i, ok := logical.(*format.IntType); ok && !i.IsSigned {
+			digits = func(v parquet.Value) string { return strconv.FormatUint(v.Uint64(), 10) }
+		}
+		return func(v parquet.Value) cell { return wholeCell(whole(v), func() string { return digits(v) }) }, nil
 	}
 	return nil, fmt.Errorf("values of %v; numbers, truth values, dates, timestamps and texts can be read", t)
 }

@@ -106,6 +106,8 @@ func TestWrongParquet(t *testing.T) {
 		inputs string
 		want   string
 	}{
+		{"group", file, "inner", `unknown column "inner"; it is a group or a list, of which a column is "inner.depth"`},
+		{"list", file, "tags", `unknown column "tags"; it is a group or a list, of which a column is "tags.list.element"`},
 		{"empty", nil, "age", "p.parquet: it is no Parquet file: it has 0 bytes"},
 		{"text", []byte("a,b\n1,2\n3,4\n5,6\n"), "age", "p.parquet: it is no Parquet file: it does not begin with PAR1"},
 		{"cut off", file[:len(file)-1], "age", "p.parquet: the Parquet file is cut off"},

@@ -79,7 +79,7 @@ func headOf(path, shown string, r *Reading) (string, error) {
 	}
 	for _, m := range marks {
 		if strings.HasPrefix(string(head), m.bytes) {
-			if m.encoding == utf32Name {
+			if slices.Contains(unread, m.encoding) {
 				return "", nil // which reading it reports
 			}
 			r.Encoding = m.encoding

@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +72,7 @@ const (
 	iso       = "iso"
 	utf8Name  = "utf-8"
 	utf32Name = "utf-32"
+	utf7Name  = "utf-7"
 )
 
 // separators are the words for characters that are hard to type.
@@ -287,8 +287,12 @@ func (f *form) clean(c cell) cell {
 // marks are the byte order marks, of which a longer one comes before its beginning.
 var marks = []struct{ bytes, encoding string }{
 	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe\x00\x00", utf32Name}, {"\x00\x00\xfe\xff", utf32Name},
-	{"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
+	{"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"}, {"\x84\x31\x95\x33", "gb18030"},
+	{"+/v8", utf7Name}, {"+/v9", utf7Name}, {"+/v+", utf7Name}, {"+/v/", utf7Name},
 }
+
+// unread are the encodings with a mark that no setting reads.
+var unread = []string{utf32Name, utf7Name}
 
 // checkMark refuses the start of a file that has the mark of another encoding.
 func (f *form) checkMark(head []byte) error {
@@ -297,8 +301,8 @@ func (f *form) checkMark(head []byte) error {
 		case !bytes.HasPrefix(head, []byte(m.bytes)):
 			continue
 		case m.encoding == f.name:
-		case m.encoding == utf32Name:
-			return errors.New("the text is in UTF-32; save it as UTF-8")
+		case slices.Contains(unread, m.encoding):
+			return fmt.Errorf("the text is in %s; save it as UTF-8", strings.ToUpper(m.encoding))
 		default:
 			return fmt.Errorf("the text is in %s, as its first bytes tell; read it with encoding=%s",
 				strings.ToUpper(m.encoding),

@@ -232,6 +232,13 @@ func TestAccepted(t *testing.T) {
 		{"mark of another encoding", "\xef\xbb\xbfa,b\n1,2\n", "a", "b", []string{"encoding=latin1"},
 			"t.csv: the text is in UTF-8, as its first bytes tell; read it with encoding=utf-8", nil},
 		{"UTF-32", "\xff\xfe\x00\x00a\x00\x00\x00", "a", "b", nil, "t.csv: the text is in UTF-32", nil},
+		{"mark of GB 18030", "\x84\x31\x95\x33a,b\n1,2\n", "a", "b", nil,
+			"t.csv: the text is in GB18030, as its first bytes tell; read it with encoding=gb18030", nil},
+		{"GB 18030 read", "\x84\x31\x95\x33a,b\n1,2\n", "a", "b", []string{"encoding=gb18030"}, "", []float64{1}},
+		{"UTF-7", "+/v8-a,b\n1,2\n", "a", "b", nil, "t.csv: the text is in UTF-7; save it as UTF-8", nil},
+		{"zero byte at the start", "a,b\n1,2\n3,\x004\n", "a", "b", nil,
+			"t.csv:3:3: there is a zero byte, which no text has; one in UTF-16 is read with encoding=", nil},
+		{"zero byte in a name", "a\x00,b\n1,2\n", "a", "b", nil, "t.csv:1:2: there is a zero byte", nil},
 		{"amounts", "a,b\n" + strings.Join(names, "\n") + "\n", "a", "b", nil,
 			`t.csv:2:1: column "a" is "$200", which looks like an amount of money`, nil},
 		{"dates as texts", "a,b\n9/1/2023 09:00 AM,1\n9/2/2023 09:00 AM,1\n", "a", "b", nil,
@@ -373,17 +380,28 @@ func TestWholeNumbersAreExact(t *testing.T) {
 			}
 		})
 	}
-	filetest.WriteFile(t, npyOf(t, ">u8", false, "(8,)", big, []uint64{1 << 63, 1<<64 - 1, 0, 0, 0, 0, 0, 1<<63 + 1}),
-		filepath.Dir(array), "x.labels.npy")
-	d, err := loadFrom(array, Spec{Dataset: "npy:x.npy", Inputs: "x1", Others: []string{"label"}})
-	if err != nil {
-		t.Fatal(err)
+	unsigned := []uint64{1 << 63, 1<<64 - 1, 0, 0, 0, 0, 0, 1<<63 + 1}
+	filetest.WriteFile(t, npyOf(t, ">u8", false, "(8,)", big, unsigned), filepath.Dir(array), "x.labels.npy")
+	type large struct {
+		X1    float64 `parquet:"x1"`
+		Label uint64  `parquet:"label"`
 	}
-	if labels, classes, err := d.Labels("label"); err != nil || !slices.Equal(labels, []int{1, 3, 0, 0, 0, 0, 0, 2}) ||
-		!slices.Equal(classes, []string{"0", "9223372036854775808", "9223372036854775809", "18446744073709551615"}) {
-		t.Errorf("%v of %q, %v", labels, classes, err)
+	var larger []large
+	for i, v := range unsigned {
+		larger = append(larger, large{float64(i), v})
 	}
-	d, err = loadText(t, "id,x\n9007199254740993,\n9007199254740995,1\n9007199254740997,2\n", "x", "id")
+	for name, path := range map[string]string{"npy:x.npy": array,
+		"parquet:u.parquet": fileOf(t, "u.parquet", parquetOf(t, larger))} {
+		d, err := loadFrom(path, Spec{Dataset: name, Inputs: "x1", Others: []string{"label"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if labels, classes, err := d.Labels("label"); err != nil || !slices.Equal(labels, []int{1, 3, 0, 0, 0, 0, 0, 2}) ||
+			!slices.Equal(classes, []string{"0", "9223372036854775808", "9223372036854775809", "18446744073709551615"}) {
+			t.Errorf("%s: %v of %q, %v", name, labels, classes, err)
+		}
+	}
+	d, err := loadText(t, "id,x\n9007199254740993,\n9007199254740995,1\n9007199254740997,2\n", "x", "id")
 	if err != nil {
 		t.Fatal(err)
 	}

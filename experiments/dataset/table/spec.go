@@ -362,6 +362,9 @@ func find(r reader, path string, wanted []item) ([]int, error) {
 					"numbers where names of columns are expected: add a line with their names, or read it with header=no", it.name)}
 			}
 			var err error = experiment.Unknown("column", it.name, known)
+			if i := slices.IndexFunc(known, func(s string) bool { return strings.HasPrefix(s, it.name+".") }); i >= 0 {
+				err = fmt.Errorf("unknown column %q; it is a group or a list, of which a column is %q", it.name, known[i])
+			}
 			base, levels, bracket := strings.Cut(it.name, "[")
 			if bracket && strings.HasSuffix(levels, "]") && slices.Contains(known, base) {
 				err = fmt.Errorf("%w; of the column %q name two levels or more, with | between them: %[2]s[a|b]", err, base)
