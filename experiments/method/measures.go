@@ -56,19 +56,32 @@ func (c *Classified) Measures() *ClassMeasures {
 		out.AUC = c.auc(tested)
 	}
 	if len(c.Truth) > 0 {
-		out.LogLossTrivial = new(c.loss(func(class, _ int) float64 {
-			all := 0
-			for _, n := range c.Trained {
-				all += n + 1
-			}
-			return float64(c.Trained[class]+1) / float64(all)
-		}))
+		shares := sharesOf(c.Trained)
+		out.LogLossTrivial = new(c.loss(func(class, _ int) float64 { return shares[class] }))
 		if c.Probabilities != nil {
-			out.LogLoss = new(c.loss(func(class, i int) float64 { return c.Probabilities[class][i] }))
+			out.LogLoss = new(c.logLoss())
 		}
 	}
 	out.Confusion = c.confusion()
 	return out
+}
+
+// sharesOf returns the shares of classes with these numbers of rows, to which one of each class is added.
+func sharesOf(rows []int) []float64 {
+	all := 0
+	for _, n := range rows {
+		all += n + 1
+	}
+	out := make([]float64, len(rows))
+	for class, n := range rows {
+		out[class] = float64(n+1) / float64(all)
+	}
+	return out
+}
+
+// logLoss returns the loss of the probabilities.
+func (c *Classified) logLoss() float64 {
+	return c.loss(func(class, i int) float64 { return c.Probabilities[class][i] })
 }
 
 // loss returns the mean of −ln of the probability of the row's own class.

@@ -28,6 +28,8 @@ type classData struct {
 	// the distances to all classes are computed instead of the smallest. Every
 	// class must have training samples and test points then.
 	matching bool
+	// scored asks for the distances to all classes by a search of their own, whose cost is not counted.
+	scored bool
 }
 
 // entry returns the statement of the protection of an entry of the data matrix, which unit names.
@@ -72,9 +74,16 @@ func classify(ctx context.Context, t *experiment.Trial, model *wide.Model, d *cl
 		return nil, err
 	}
 	var byClass *mat.Dense
-	if d.matching {
+	switch {
+	case d.matching:
 		byClass = nearest.Distance
 		nearest = overall(nearest)
+	case d.scored:
+		all, err := model.Ensemble.Nearest(ctx, engine.Of(t.Engine), d.test, hull.Search{ByGroup: true})
+		if err != nil {
+			return nil, err
+		}
+		byClass = all.Distance
 	}
 	right, all, rightOf := 0, make([]float64, d.classes), make([]float64, d.classes)
 	labels := make([]int, len(d.testLabels))
@@ -110,7 +119,8 @@ type evaluation struct {
 	ClassifierMetrics
 	MatchingMetrics // where the data ask for it
 
-	labels   []int // of the test points, that they get
+	labels   []int      // of the test points, that they get
+	byClass  *mat.Dense // distances of the test points to all classes, where the data ask for them
 	series   map[string]experiment.Series
 	privacy  *experiment.Privacy
 	warnings []string
@@ -145,6 +155,7 @@ func evaluate(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.
 	out := &evaluation{series: map[string]experiment.Series{}, warnings: []string{},
 		privacy: d.privacy(b, c.machines > len(d.train))}
 	out.Accuracy, out.Branches, out.labels = c.accuracy, float64(c.machines), c.labels
+	out.byClass = c.byClass
 	out.FixedPointEvaluations, out.BuildTime = meanEvaluations(model), model.BuildTime.Seconds()
 	if b.Data == wide.Fabricated {
 		out.SmoothingStepsMax, out.FabricationTime = new(float64(model.StepsMax)), new(model.FabricationTime.Seconds())

@@ -101,7 +101,7 @@ func federate(ctx context.Context, t *experiment.Trial, s *FederatedSettings, p 
 	unsafe, clustered := parties.nearest.Unsafe, parties.machines > len(shares)
 	if s.Centralised {
 		all := withSamples(d.train)
-		central, err := classifyBy(ctx, t, b, all, d)
+		central, err := classifyBy(ctx, t, b, all, d.unscored())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -130,6 +130,13 @@ func classifyBy(ctx context.Context, t *experiment.Trial, b *wide.Builder, sourc
 		return nil, err
 	}
 	return classify(ctx, t, model, d)
+}
+
+// unscored is the data set without a search of its own for the distances to all classes.
+func (d *classData) unscored() *classData {
+	other := *d
+	other.scored = false
+	return &other
 }
 
 // withSamples leaves out classes without samples. A class may have none where few

@@ -53,9 +53,22 @@ type ClassifierMetrics struct {
 type TrialMetrics struct {
 	ClassifierMetrics
 	OwnMetrics
+	ScoreMetrics
+}
+
+// ScoreMetrics are those of the distances to all classes.
+type ScoreMetrics struct {
 	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
 	// class against the others, averaged over the classes (your own data)
 	AUC *float64 `name:"auc"`
+	// mean of -ln of the probability of a row's own class. The probabilities are a softmax of -β times the distances to
+	// the classes, with the shares of the classes of the training rows as prior and a remainder for faults that were
+	// never seen (of 1/(n + 2), n rows); β is fitted to a third of the training rows, as machines of the other two
+	// thirds see them (your own data)
+	LogLoss *float64 `name:"log_loss"`
+	// the same of the trivial rule, which gives every row the shares of the classes of the training rows, with one row
+	// of each added (your own data)
+	LogLossTrivial *float64 `name:"log_loss_trivial"`
 }
 
 // OwnMetrics are additional metrics of the user's own data.
@@ -114,6 +127,7 @@ type FederatedMetrics struct {
 	// parties (your own data)
 	Parties *float64 `name:"party_count"`
 	OwnMetrics
+	ScoreMetrics
 }
 
 // FreiburgMetrics are those of kahm/freiburg.

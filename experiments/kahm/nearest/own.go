@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
 	"privkern/experiments/method"
 	"privkern/experiments/release"
+	"privkern/graphs/engine"
+	"privkern/graphs/hull"
 	"privkern/runner/experiment"
 )
 
@@ -54,10 +58,68 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 	if err != nil {
 		return nil, err
 	}
-	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j, r.labels), AUC: &r.AUC}
+	scores, unfitted, err := scoresOf(ctx, t, s.Data, s.Pure(), j, r.byClass)
+	if err != nil {
+		return nil, err
+	}
+	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j, r.labels), ScoreMetrics: *scores}
 	m.BalancedAccuracy = &r.BalancedAccuracy
-	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series, Privacy: r.privacy,
-		Warnings: append(r.warnings, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N)...)}, nil
+	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series, Privacy: r.privacy, Warnings: slices.Concat(
+		r.warnings, unfitted, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N))}, nil
+}
+
+// scoresOf returns the metrics of the distances of the test points to all classes (q×C), with warnings.
+func scoresOf(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, j *own.Judged,
+	byClass *mat.Dense) (*ScoreMetrics, []string, error) {
+	auc, err := learn.MacroAUC(matchingScores(byClass), j.Tested)
+	if err != nil {
+		return nil, nil, fmt.Errorf("class-matching score: %w", err)
+	}
+	probabilities, warnings, err := probabilitiesOf(ctx, t, data, p, j, byClass)
+	if err != nil {
+		return nil, nil, fmt.Errorf("probabilities: %w", err)
+	}
+	c := method.Classified{Classes: j.Classes, Truth: j.Tested, Predicted: j.Tested, Probabilities: probabilities,
+		Trained: j.ClassSizes()}
+	losses := c.Measures()
+	return &ScoreMetrics{AUC: &auc, LogLoss: losses.LogLoss, LogLossTrivial: losses.LogLossTrivial}, warnings, nil
+}
+
+// probabilitiesOf returns those of the classes for test points with these distances to them (q×C), as C×q: a softmax
+// that is fitted to training rows which machines of the others have not seen ([method.FitSoftmax]). The machines are of
+// the same kind. Where the rows are too few for such a part there are none, which is a warning.
+func probabilitiesOf(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, j *own.Judged,
+	byClass *mat.Dense) (probabilities [][]float64, warnings []string, err error) {
+	c, err := j.Calibration(t.Stream("calibration split"))
+	if err != nil {
+		return nil, []string{fmt.Sprintf("there is no log_loss: %v", err)}, nil
+	}
+	e := engine.Of(t.Engine)
+	b, err := wide.NewBuilder(t, e, data, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer frugal()()
+	model, err := b.Build(ctx, c.Train)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, err := model.Ensemble.Nearest(ctx, e, c.Held, hull.Search{ByGroup: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted := method.FitSoftmax(nearness(seen.Distance), c.Labels, j.ClassSizes())
+	return fitted.Probabilities(nearness(byClass)), nil, nil
+}
+
+// nearness returns the distances (q×C) times −1, as C×q.
+func nearness(distances *mat.Dense) [][]float64 {
+	_, classes := distances.Dims()
+	out := make([][]float64, classes)
+	for c := range out {
+		out[c] = negated(mat.Col(nil, c, distances))
+	}
+	return out
 }
 
 // ownMetrics returns the metrics of the rows, of which those that are tested get these labels.
@@ -140,13 +202,20 @@ func federateOwn(ctx context.Context, t *experiment.Trial, s *FederatedSettings,
 	if len(j.Holders) < 2 {
 		return nil, fmt.Errorf("all rows are of one party, %q: there is nothing to unite", j.Holders[0])
 	}
-	out, parties, err := federate(ctx, t, s, s.Pure(), classDataOf(j, false), j.Shares, len(j.Holders))
+	d := classDataOf(j, false)
+	d.scored = true
+	out, parties, err := federate(ctx, t, s, s.Pure(), d, j.Shares, len(j.Holders))
+	if err != nil {
+		return nil, err
+	}
+	scores, unfitted, err := scoresOf(ctx, t, s.Data, s.Pure(), j, parties.byClass)
 	if err != nil {
 		return nil, err
 	}
 	out.Metrics.OwnMetrics, out.Metrics.Parties = ownMetrics(j, parties.labels), new(float64(len(j.Holders)))
-	out.Metrics.BalancedAccuracy = new(parties.balanced())
-	out.Warnings = append(out.Warnings, suspicions(j, out.Metrics.Accuracy, *out.Metrics.AccuracyMajority, s.N)...)
+	out.Metrics.BalancedAccuracy, out.Metrics.ScoreMetrics = new(parties.balanced()), *scores
+	out.Warnings = slices.Concat(out.Warnings, unfitted, suspicions(j, out.Metrics.Accuracy,
+		*out.Metrics.AccuracyMajority, s.N))
 	return out, nil
 }
 

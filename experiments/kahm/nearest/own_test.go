@@ -64,6 +64,9 @@ func TestOwnRows(t *testing.T) {
 	if m.Accuracy < .99 || *m.BalancedAccuracy != m.Accuracy || *m.AUC < .99 {
 		t.Errorf("accuracy %g, balanced %g, AUC %g of classes that are apart", m.Accuracy, *m.BalancedAccuracy, *m.AUC)
 	}
+	if *m.LogLoss > .1 || math.Abs(*m.LogLossTrivial-math.Log(3)) > 1e-12 {
+		t.Errorf("a loss of %g, and %g of shares, of classes that are apart", *m.LogLoss, *m.LogLossTrivial)
+	}
 	for what, got := range map[string][2]float64{
 		"majority": {*m.AccuracyMajority, 1. / 3}, "classes": {*m.Classes, 3}, "inputs": {*m.Inputs, 3},
 		"training rows": {*m.TrainRows, 48}, "test rows": {*m.TestRows, 12}, "dropped": {*m.DroppedRows, 0},
@@ -74,12 +77,24 @@ func TestOwnRows(t *testing.T) {
 		}
 	}
 	out := trialtest.Compute(t, o, Classifier(), onOwn, func(s *ClassifierSettings) { s.Data, s.Epsilon = wide.Noisy, .1 })
-	if out.Metrics.Accuracy > .8 {
-		t.Errorf("accuracy %g with noise of ten times the range", out.Metrics.Accuracy)
+	if m := out.Metrics; m.Accuracy > .8 || *m.LogLoss < .5 || *m.LogLoss > 1.5**m.LogLossTrivial {
+		t.Errorf("accuracy %g and a loss of %g with noise of ten times the range", m.Accuracy, *m.LogLoss)
 	}
 	if want := "(0.3, 0)-DP"; !strings.HasPrefix(out.Privacy.Guarantee, want[:4]) ||
 		!strings.Contains(out.Privacy.Notes[0], "changed by at most 1 of its public range has (0.1, 0)-DP") {
 		t.Errorf("%+v; want %s", out.Privacy, want)
+	}
+}
+
+// Where a class has one training row there are no probabilities, which is a warning.
+func TestFewOwnRows(t *testing.T) {
+	out := trialtest.Compute(t, ownFile(t, "a,b,c,kind\n1,2,3,x\n2,3,4,x\n4,1,1,y\n4,3,1,y\n"), Classifier(), onOwn)
+	if m := out.Metrics; m.LogLoss != nil || math.Abs(*m.LogLossTrivial-math.Ln2) > 1e-15 || m.AUC == nil {
+		t.Errorf("%+v", m.ScoreMetrics)
+	}
+	const want = "there is no log_loss: of the rows that are trained on, a part is held out to fit probabilities: class"
+	if !strings.Contains(strings.Join(out.Warnings, "\n"), want) {
+		t.Errorf("warnings %q", out.Warnings)
 	}
 }
 
@@ -184,7 +199,8 @@ func TestFederationOfOwnRows(t *testing.T) {
 		s.Epsilon = 100
 	}
 	m := trialtest.Compute(t, ownFile(t, ownRows()), Federated(), onParties).Metrics
-	if m.Accuracy < .9 || *m.AccuracyCentralised < .9 || *m.Parties != 2 || m.Branches != 6 || m.MissingClasses != 0 {
+	if m.Accuracy < .9 || *m.AccuracyCentralised < .9 || *m.Parties != 2 || m.Branches != 6 || m.MissingClasses != 0 ||
+		*m.AUC < .9 || *m.LogLoss > .3 || math.Abs(*m.LogLossTrivial-math.Log(3)) > 1e-12 {
 		t.Errorf("%+v, %g parties", m, *m.Parties)
 	}
 	rows := strings.ReplaceAll(ownRows(), "south", "north")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm/wide"
@@ -39,6 +41,40 @@ func text(t *testing.T, out *experiment.Release) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// Rows of a person are on one side of a calibration, and each class is on both.
+func TestCalibrationOfPersons(t *testing.T) {
+	rows, classes, persons := 60, 2, 10
+	j := &Judged{Rows: &Rows{Data: &table.Data{X: mat.NewDense(rows, 1, nil), Names: []string{"a"},
+		People: &table.People{Column: "who", Count: persons, PerPerson: 6}}, Classes: make([]string, classes)},
+		Ranges: &wide.Ranges{Low: []float64{0}, High: []float64{float64(persons)}}}
+	for i := range rows {
+		person := i % persons
+		j.X.Set(i, 0, float64(person))
+		j.Labels, j.People.Of = append(j.Labels, i/persons%classes), append(j.People.Of, person)
+		if person != 3 { // is tested
+			j.trained = append(j.trained, i)
+		}
+	}
+	c, err := j.Calibration(rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, trained := map[float64]int{}, 0
+	for i := range c.Labels {
+		held[c.Held.At(i, 0)]++
+	}
+	for _, s := range c.Train {
+		for i := range s.Samples.RawMatrix().Rows {
+			if trained++; held[s.Samples.At(i, 0)] > 0 || s.Samples.At(i, 0) == .3 {
+				t.Errorf("person %g is on both sides, or tested", s.Samples.At(i, 0))
+			}
+		}
+	}
+	if len(c.Train) != classes || len(held) != 3 || trained != 36 || !slices.Equal(j.ClassSizes(), []int{27, 27}) {
+		t.Errorf("%d persons are held, %d rows of %d classes trained on", len(held), trained, len(c.Train))
+	}
 }
 
 // The budget books all rows of a person, mpε/d, and the statement is of a person.

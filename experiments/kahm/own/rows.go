@@ -177,6 +177,7 @@ type Judged struct {
 	Majority int
 	// Clipped is the share of values beyond their range.
 	Clipped float64
+	trained []int // rows that are trained on, in increasing order
 }
 
 // Judge reads the rows of a data set for machines of a pipeline, and splits them.
@@ -198,7 +199,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	}
 	x, outside := scaled(r.X, ranges)
 	out := &Judged{Rows: r, table: d, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0),
-		Trained: len(train), Test: learn.SelectRows(x, test),
+		Trained: len(train), trained: train, Test: learn.SelectRows(x, test),
 		Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
 	for _, i := range test {
 		out.Tested = append(out.Tested, r.Labels[i])
@@ -207,9 +208,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 		return a.Samples.RawMatrix().Rows - b.Samples.RawMatrix().Rows
 	}).Class
 	if r.Parties != nil {
-		for k, held := range groups(train, r.Parties, len(r.Holders)) {
-			out.Shares = append(out.Shares, r.sources(x, held, 1+k)...)
-		}
+		out.Shares = r.shares(x, train, r.Parties, len(r.Holders))
 	}
 	return out, r.checkConstant()
 }
@@ -239,6 +238,15 @@ func (r *Rows) sources(x *mat.Dense, rows []int, party int) (out []wide.Source) 
 		if of != nil {
 			out = append(out, wide.Source{Class: c, Party: party, Samples: learn.SelectRows(x, of)})
 		}
+	}
+	return out
+}
+
+// shares returns the samples of each party and class that has some, from the given rows of x (N×p). parties has
+// the party of each row of x, below count.
+func (r *Rows) shares(x *mat.Dense, rows, parties []int, count int) (out []wide.Source) {
+	for k, held := range groups(rows, parties, count) {
+		out = append(out, r.sources(x, held, 1+k)...)
 	}
 	return out
 }

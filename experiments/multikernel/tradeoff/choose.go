@@ -45,7 +45,9 @@ func (l *learner) choose(ctx context.Context, kernels []kernellist.Kernel, rows 
 		return &choice{kernels: kernels, rho: s.Rho.Number}, nil
 	}
 	c := &chooser{learner: l, scores: map[string]float64{}}
-	c.parts = l.innerParts(rows)
+	for _, f := range l.innerParts(rows, "choice of kernels") {
+		c.parts = append(c.parts, learn.Fold{Train: choose(rows, f.Train), Test: choose(rows, f.Test)})
+	}
 	for _, f := range c.parts {
 		if err := l.data.checkFold(f, s); err != nil {
 			return nil, fmt.Errorf("choosing gamma and rho in %d parts of the training rows: %w", choiceFolds, err)
@@ -82,8 +84,9 @@ func (c *choice) edge(what string, v float64, grid []float64) {
 	}
 }
 
-// innerParts divides some rows as the settings divide all.
-func (l *learner) innerParts(rows []int) []learn.Fold {
+// innerParts divides some rows as the settings divide all; the parts have places in rows. The purpose names the random
+// stream.
+func (l *learner) innerParts(rows []int, purpose string) []learn.Fold {
 	columns, groups := l.data.columns(), l.data.groups
 	for i := range columns {
 		columns[i] = choose(columns[i], rows)
@@ -91,11 +94,7 @@ func (l *learner) innerParts(rows []int) []learn.Fold {
 	if groups != nil {
 		groups = choose(groups, rows)
 	}
-	parts := division{folds: choiceFolds, how: l.settings.Split}.divide(columns, groups, l.Stream("choice of kernels"))
-	for i := range parts {
-		parts[i] = learn.Fold{Train: choose(rows, parts[i].Train), Test: choose(rows, parts[i].Test)}
-	}
-	return parts
+	return division{folds: choiceFolds, how: l.settings.Split}.divide(columns, groups, l.Stream(purpose))
 }
 
 // gammas returns the kernels with the γ of the best scores, and the mean of these.

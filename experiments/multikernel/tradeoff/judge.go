@@ -18,7 +18,8 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	names := metricNames(columns)
 	last := len(columns) - 1
 	m.AUC, m.Balanced, m.BalancedBaseline = map[string]float64{}, map[string]float64{}, map[string]float64{}
-	m.Confusion = map[string]float64{}
+	m.Confusion, m.LogLoss, m.LogLossBaseline = map[string]float64{}, map[string]float64{}, map[string]float64{}
+	parts := l.innerParts(fold.Train, "calibration of machines")
 	if last > 1 {
 		m.Utilities, m.UtilityBaselines = map[string]float64{}, map[string]float64{}
 	}
@@ -31,7 +32,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 		if i == 0 {
 			m.C = penalty
 		}
-		percent, err := l.machine(m, f, of, tested, penalty, u, names[i])
+		percent, err := l.machine(m, f, of, tested, penalty, u, names[i], parts)
 		if err != nil {
 			return fmt.Errorf("utility %s: %w", u.name, err)
 		}
@@ -44,7 +45,8 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	var err error
 	hidden := names[last]
-	if m.Privacy, err = l.machine(m, f, train.Privacy, test.Privacy, m.C, l.data.privacy, hidden); err != nil {
+	if m.Privacy, err = l.machine(m, f, train.Privacy, test.Privacy, m.C, l.data.privacy, hidden,
+		parts); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)
@@ -102,20 +104,35 @@ func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) 
 const penaltyFolds = 3
 
 // machine returns the share of test rows whose class of a column a machine recognises, in per cent, and
-// sets its measures.
+// sets its measures. parts are those of the training rows in which its probabilities are fitted.
 func (l *learner) machine(m *Metrics, f *recognise.Features, train, test []int, c float64, of column, name string,
-) (float64, error) {
-	machine, err := learn.TrainSVM(f.Train, train, learn.SVMOptions{C: c})
+	parts []learn.Fold) (float64, error) {
+	options := learn.SVMOptions{C: c}
+	machine, err := learn.TrainSVM(f.Train, train, options)
 	if err != nil {
 		return 0, err
 	}
 	got := machine.Predict(f.Test)
-	measured := (&method.Classified{Classes: of.classes, Truth: test, Predicted: got,
-		Scores: machine.Scores(f.Test, len(of.classes)), Trained: make([]int, len(of.classes))}).Measures()
+	judged := &method.Classified{Classes: of.classes, Truth: test, Predicted: got,
+		Scores: machine.Scores(f.Test, len(of.classes)), Trained: make([]int, len(of.classes))}
+	for _, class := range train {
+		judged.Trained[class]++
+	}
+	if coupling, err := method.Couple(f.Train, train, parts, options); err != nil {
+		l.warnings = append(l.warnings, fmt.Sprintf("there is no log_loss_%s, for which parts of the training rows are held "+
+			"out: %v", name, err))
+	} else {
+		judged.Probabilities = coupling.Probabilities(machine.Decisions(f.Test), len(of.classes))
+	}
+	measured := judged.Measures()
 	if measured.AUC != nil {
 		m.AUC[name] = *measured.AUC
 	}
 	m.Balanced[name], m.BalancedBaseline[name] = 100**measured.Balanced, 100**measured.BalancedTrivial
+	if measured.LogLoss != nil {
+		m.LogLoss[name] = *measured.LogLoss
+	}
+	m.LogLossBaseline[name] = *measured.LogLossTrivial
 	for pair, n := range measured.Confusion {
 		m.Confusion[name+"_"+pair] = n
 	}

@@ -25,7 +25,7 @@ import (
 // Learn returns the experiment multikernel/learn.
 var Learn = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "multikernel/learn",
-	Version:  2,
+	Version:  3,
 	Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
 	Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
 	Datasets: (*Settings).datasets,

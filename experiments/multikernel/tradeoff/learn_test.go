@@ -58,6 +58,9 @@ func TestLearn(t *testing.T) {
 			if m.Utility < 60 || m.UtilityBaseline > 60 || math.Abs(m.PrivacyBaseline-25) > 10 || !c.holds(m) {
 				t.Errorf("%+v", m)
 			}
+			if m.LogLoss["kind"] > m.LogLossBaseline["kind"] || math.Abs(m.LogLossBaseline["who"]-math.Log(4)) > .1 {
+				t.Errorf("losses %v, of shares %v", m.LogLoss, m.LogLossBaseline)
+			}
 			if m.Adversary != max(m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest) && c.name != "two utilities, folds" {
 				t.Errorf("the strongest adversary tells %g %%", m.Adversary)
 			}
