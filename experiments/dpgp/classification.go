@@ -52,7 +52,9 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 
 // method returns the settings that every method has.
 func (s *ClassificationSettings) method() method.Settings {
-	return s.ownColumns.method(&s.Budget.Budget, s.Repeats)
+	out := s.ownColumns.method(&s.Budget.Budget, s.Repeats)
+	out.CommonRows = s.CommonRows
+	return out
 }
 
 func checkClassification(s *ClassificationSettings) error {

@@ -125,6 +125,7 @@ type ClassificationSettings struct {
 	classUpdate        `also:"regularisation: of your own data corrected by default"`
 	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
 	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
+	method.CommonRows  `when:"splits: dataset is not simulated"`
 }
 
 // classUpdate is the update of every class.

@@ -214,6 +214,9 @@ func (s Splits) Split(t *experiment.Trial, repeat, rows int, people *table.Peopl
 			return nil, fmt.Errorf("holdout = %g leaves %d of %d %s for testing: at least one is needed for testing, and "+
 				"one for training", s.Holdout, tests, n, whom)
 		}
+		if s.SplitSource == CommonSplits {
+			return []learn.Fold{CommonSplit(t.Seed, repeat, n, tests)}, nil
+		}
 		order := Stream(t, "split", repeat).Perm(n)
 		return []learn.Fold{{Train: order[tests:], Test: order[:tests]}}, nil
 	})

@@ -63,6 +63,14 @@ type Splits struct {
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1"`
 	// splits into rows for training and testing, each with noise of its own; metrics are means over them
 	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
+	CommonRows
+}
+
+// CommonRows is the setting of splits that methods share.
+type CommonRows struct {
+	// what the draw of the splits depends on: own, on the seed and the experiment; common, on the seed and the number of
+	// rows (or of persons) alone, so that every method holds out the same rows of the same data
+	SplitSource SplitSource `name:"splits" default:"own" later:"yes"`
 }
 
 // NoColumn is the word of a column that is not named.

@@ -117,7 +117,7 @@ func newSelector(t *experiment.Trial, settings *selectionSettings) (*selector, e
 	s := &selector{settings: settings, heights: heights, t: t, e: engine.Of(t.Engine), data: data,
 		d: heights.Sensitivity, scale: factor, steps: cloak.DefaultCaps().Design, grid: settings.grid()}
 	s.rows, s.heldOut = settings.Split.of(t, len(data.Output))
-	s.folds, err = settings.Folds.Of(nil, len(s.rows), t.Stream)
+	s.folds, err = settings.Folds.Of(t, nil, len(s.rows))
 	return s, err
 }
 

@@ -80,7 +80,7 @@ type algorithm struct {
 	Split Split `name:"split" default:"first-144"`
 
 	selectionNoise   `when:"noise_in_errors: epsilon is not inf"`
-	selectionFolds   `default:"folds: 5"`
+	selectionFolds   `default:"folds: 5" choices:"fold_scheme: contiguous,interleaved,random"`
 	regressionBudget `also:"epsilon: inf adds none. That of Algorithm 1 itself is selection_epsilon"`
 	selectionHeights `also:"normalisation: auto: public constants with sensitivity=exact, otherwise as published"`
 	cloak.NoiseSolver

@@ -87,7 +87,7 @@ func newValidation(t *experiment.Trial, s *classificationSettings) (*validation,
 	if err != nil {
 		return nil, err
 	}
-	folds, err := s.Folds.Of(d.people, len(d.labels), t.Stream)
+	folds, err := s.Folds.Of(t, d.people, len(d.labels))
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func foldPurpose(i int) string { return fmt.Sprintf("fold %d", i) }
 // summarise puts the folds together.
 func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classificationMetrics], error) {
 	d, n := v.data, len(v.data.labels)
-	latent, probability := mat.NewDense(n, v.draws, nil), mat.NewDense(n, v.draws, nil) // at all rows
+	latent, probability := mat.NewDense(n, v.draws, nil), mat.NewDense(n, v.draws, nil) // at the tested rows of all
 	accuracy := make([]float64, len(v.folds))
 	for i, f := range v.folds {
 		truth := make([]float64, len(f.Test))
@@ -204,18 +204,21 @@ func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classifi
 		}
 		accuracy[i] = cloak.Mean(accuracies(fits[i].mean, truth))
 	}
+	rows := cloak.Tested(v.folds)
+	labels := cloak.At(d.labels, rows)
+	latent, probability = learn.SelectRows(latent, rows), learn.SelectRows(probability, rows)
 	m := classificationMetrics{UsedRows: float64(n), DroppedRows: float64(d.dropped)}
 	average, variance := stat.PopMeanVariance(accuracy, nil)
 	m.Accuracy, m.FoldSD = average, math.Sqrt(variance)
-	share := positiveShare(d.labels)
+	share := positiveShare(labels)
 	m.Majority = max(share, 1-share)
 	v.addFits(&m, fits)
-	if err := m.addRanking(latent, d.labels); err != nil {
+	if err := m.addRanking(latent, labels); err != nil {
 		return nil, err
 	}
-	m.ClassLosses = v.losses(latent, probability)
+	m.ClassLosses = v.losses(labels, latent, probability)
 	return &experiment.Outcome[classificationMetrics]{
-		Metrics: m, Series: v.series(probability, accuracy),
+		Metrics: m, Series: v.series(rows, probability, accuracy),
 		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output), d.own,
 			"the folds of a cross-validation compose: each trains on most of the labels"),
 		Warnings: slices.Concat(v.warnings(fits...), d.notes(), d.judged, v.suspicions(&m)),
@@ -265,13 +268,13 @@ func (m *classificationMetrics) addRanking(latent *mat.Dense, labels []float64) 
 	return nil
 }
 
-// losses returns the measures of the predictions of all test rows, mean over draws, from the latent
-// means and probabilities (N×D). Confusion counts the rows of all folds. The trivial rule has the
+// losses returns the measures of the predictions of all test rows, mean over draws, from their labels (P), latent
+// means and probabilities (P×D). Confusion counts the rows of all folds. The trivial rule has the
 // shares of all rows, which those that train a fold nearly have.
-func (v *validation) losses(latent, probability *mat.Dense) method.ClassLosses {
+func (v *validation) losses(labels []float64, latent, probability *mat.Dense) method.ClassLosses {
 	d := v.data
-	truth, trained := classesOf(d.labels), []int{0, 0}
-	for _, class := range truth {
+	truth, trained := classesOf(labels), []int{0, 0}
+	for _, class := range classesOf(d.labels) {
 		trained[class]++
 	}
 	_, draws := latent.Dims()
@@ -308,13 +311,13 @@ func (d *problem) classNames() []string {
 	return []string{experiment.FormatNumber(d.low), experiment.FormatNumber(d.high)}
 }
 
-// series lists the rows in their order with the predictions of the first draw, and the
+// series lists the tested rows in their order with the predictions of the first draw, and the
 // folds. A record that protects has the first draw alone.
-func (v *validation) series(probability *mat.Dense, accuracy []float64) map[string]experiment.Series {
+func (v *validation) series(rows []int, probability *mat.Dense, accuracy []float64) map[string]experiment.Series {
 	d := v.data
 	predictions := experiment.Series{}
 	for j, name := range d.names {
-		column := mat.Col(nil, j, d.inputs)
+		column := cloak.At(mat.Col(nil, j, d.inputs), rows)
 		if j == 0 {
 			predictions["x"] = column
 		} else {
@@ -322,13 +325,13 @@ func (v *validation) series(probability *mat.Dense, accuracy []float64) map[stri
 		}
 	}
 	predictions[columnProbability] = mat.Col(nil, 0, probability)
-	number, rows := make([]float64, len(v.folds)), make([]float64, len(v.folds))
+	number, sizes := make([]float64, len(v.folds)), make([]float64, len(v.folds))
 	for i, f := range v.folds {
-		number[i], rows[i] = float64(i), float64(len(f.Test))
+		number[i], sizes[i] = float64(i), float64(len(f.Test))
 	}
-	folds := experiment.Series{"x": number, "rows": rows}
+	folds := experiment.Series{"x": number, "rows": sizes}
 	if !v.publishes() {
-		predictions["label"], folds["accuracy"] = d.labels, accuracy
+		predictions["label"], folds["accuracy"] = cloak.At(d.labels, rows), accuracy
 	}
 	return map[string]experiment.Series{"predictions": predictions, "folds": folds}
 }

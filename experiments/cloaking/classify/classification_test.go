@@ -280,3 +280,36 @@ func TestFitsTogether(t *testing.T) {
 		}
 	}
 }
+
+// A common fold holds out the rows that every method holds out, and all measures are those of these rows.
+func TestClassificationCommonFold(t *testing.T) {
+	file := "a,class\n"
+	for i := range 40 {
+		file += fmt.Sprintf("%d,%d\n", i, 1+i*i%3%2)
+	}
+	r := validated(t, trialtest.Options{File: cloaktest.File(t, file), Seed: 6}, ownClasses,
+		func(s *classificationSettings) {
+			noiseless(&s.ClassifierSettings)
+			s.Inputs, s.Folds = "a", cloak.Folds{Folds: 5, FoldScheme: cloak.Common}
+		})
+	rows := method.CommonSplit(6, 0, 40, 8).Test
+	p := r.Series["predictions"]
+	right, positive := 0.0, 0.0
+	for i, row := range rows {
+		want := 2*float64(row*row%3%2) - 1
+		if p["x"][i] != float64(row) || p["label"][i] != want {
+			t.Errorf("row %d is at %g with the label %g", row, p["x"][i], p["label"][i])
+		}
+		if (p[columnProbability][i] > .5) == (want > 0) {
+			right += 1. / 8
+		}
+		positive += (want + 1) / 16
+	}
+	trialtest.Near(t, "accuracy", r.Metrics.Accuracy, right, 1e-12)
+	trialtest.Near(t, "majority", r.Metrics.Majority, max(positive, 1-positive), 1e-12)
+	confused := 0.0
+	for _, n := range r.Metrics.Confusion {
+		confused += n
+	}
+	trialtest.Near(t, "rows", confused, 8, 0)
+}

@@ -3,7 +3,8 @@ package cloak
 import (
 	_ "embed"
 	"fmt"
-	"math/rand/v2"
+	"math"
+	"slices"
 
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/dataset/table"
@@ -283,16 +284,20 @@ const (
 	Contiguous FoldScheme = iota
 	Interleaved
 	Random
+	Common // one fold: the rows that every method holds out
 )
 
 // Choices are the names of the schemes.
-func (FoldScheme) Choices() []string { return []string{"contiguous", "interleaved", "random"} }
+func (FoldScheme) Choices() []string {
+	return []string{"contiguous", "interleaved", "random", "common"}
+}
 
 // Folds are those of a cross-validation.
 type Folds struct {
 	// folds of the cross-validation, at most as many as rows
 	Folds int `name:"folds" default:"14" min:"2"`
-	// how rows are put into folds
+	// how rows are put into folds; common is a single fold of one in folds of the rows, drawn by the seed and their
+	// number alone, so that other methods hold out the same rows (splits=common)
 	FoldScheme FoldScheme `name:"fold_scheme" default:"contiguous"`
 }
 
@@ -308,7 +313,7 @@ func tooManyFolds(folds, n int, of string) error {
 
 // Of returns the folds of that number of rows, or of their persons, whose rows stay together; random ones are drawn
 // from the stream "folds".
-func (f *Folds) Of(people *table.People, rows int, stream func(purpose string) *rand.Rand) ([]learn.Fold, error) {
+func (f *Folds) Of(t *experiment.Trial, people *table.People, rows int) ([]learn.Fold, error) {
 	return method.Folds(people, rows, func(n int) ([]learn.Fold, error) {
 		switch {
 		case n < f.Folds && people != nil:
@@ -318,8 +323,30 @@ func (f *Folds) Of(people *table.People, rows int, stream func(purpose string) *
 		case f.FoldScheme == Interleaved:
 			return learn.InterleavedFolds(n, f.Folds)
 		case f.FoldScheme == Random:
-			return learn.RandomFolds(n, f.Folds, stream("folds"))
+			return learn.RandomFolds(n, f.Folds, t.Stream("folds"))
+		case f.FoldScheme == Common:
+			tests := int(math.Round(float64(n) / float64(f.Folds)))
+			return []learn.Fold{method.CommonSplit(t.Seed, 0, n, tests)}, nil
 		}
 		return learn.ContiguousFolds(n, f.Folds)
 	})
+}
+
+// Tested returns the rows of the test parts, in increasing order: all rows, of a cross-validation.
+func Tested(folds []learn.Fold) []int {
+	var rows []int
+	for _, f := range folds {
+		rows = append(rows, f.Test...)
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// At returns the values of some rows.
+func At(values []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for i, row := range rows {
+		out[i] = values[row]
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -250,5 +251,34 @@ func TestOwnDataAreADataset(t *testing.T) {
 				t.Error("the figure of heights is of the census, and of no other data")
 			}
 		})
+	}
+}
+
+// A common fold holds out the rows that every method holds out, and all measures are those of these rows.
+func TestCommonFold(t *testing.T) {
+	file := "x,y\n"
+	for i := range 40 {
+		file += fmt.Sprintf("%d,%d\n", i, 10*(i%7))
+	}
+	r := validated(t, trialtest.Options{File: cloaktest.File(t, file), Seed: 4}, ownFile("x", "y", 0, 100), draws(1),
+		func(s *regressionSettings) {
+			s.Epsilon, s.Folds = math.Inf(1), cloak.Folds{Folds: 5, FoldScheme: cloak.Common}
+		})
+	rows := method.CommonSplit(4, 0, 40, 8).Test
+	x, output, mean := r.Series["predictions"]["x"], r.Series["predictions"]["output"], r.Series["predictions"]["mean"]
+	var square, absolute, centre float64
+	for i, row := range rows {
+		if x[i] != float64(row) || output[i] != float64(10*(row%7)) {
+			t.Errorf("row %d is at %g with the output %g", row, x[i], output[i])
+		}
+		square += (output[i] - mean[i]) * (output[i] - mean[i]) / 8
+		absolute += math.Abs(output[i]-mean[i]) / 8
+		centre += (output[i] - 50) * (output[i] - 50) / 8
+	}
+	trialtest.Near(t, "rmse", *r.Metrics.RMSE, math.Sqrt(square), 1e-9)
+	trialtest.Near(t, "mae", *r.Metrics.MAE, absolute, 1e-9)
+	trialtest.Near(t, "rmse_centre", *r.Metrics.RMSECentre, math.Sqrt(centre), 1e-9)
+	if len(x) != len(rows) {
+		t.Errorf("%d rows, want %d", len(x), len(rows))
 	}
 }

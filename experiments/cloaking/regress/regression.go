@@ -97,7 +97,7 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 		return nil, err
 	}
 	rows := len(r.data.Output)
-	folds, err := s.Folds.Of(r.data.People, rows, t.Stream)
+	folds, err := s.Folds.Of(t, r.data.People, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 // summarise puts the folds together: errors are averaged over folds as the paper does,
 // the noise over all rows, since each is a test row of one fold.
 func (v *validation) summarise(releases []predictionSet, scores []score) *experiment.Outcome[regressionMetrics] {
-	n, folds := len(v.data.Output), v.folds
+	n, folds, rows := len(v.data.Output), v.folds, cloak.Tested(v.folds)
 	rmse, ranks := make([]float64, len(folds)), make([]float64, len(folds))
 	mean, sd, noisy := make([]float64, n), make([]float64, n), make([]float64, n)
 	gap, square := 0.0, 0.0
@@ -241,10 +241,10 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 		}
 	}
 	average, variance := stat.PopMeanVariance(rmse, nil)
-	noiseSD := math.Sqrt(square / float64(n))
+	noiseSD := math.Sqrt(square / float64(len(rows)))
 	out := &experiment.Outcome[regressionMetrics]{
 		Metrics:  v.errors(average, math.Sqrt(variance), noiseSD),
-		Series:   v.predictions(mean, sd, noisy),
+		Series:   v.predictions(rows, mean, sd, noisy),
 		Privacy:  v.privacy(),
 		Warnings: append(v.warnings(releases), v.suspicions(average, noiseSD, scores)...),
 	}
@@ -260,16 +260,17 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 
 // measure sets the measures over the test rows of all folds, and those of the middle of the range.
 func (v *validation) measure(m *regressionMetrics, scores []score) {
-	n, absolute, square := float64(len(v.data.Output)), 0.0, 0.0
+	outputs := cloak.At(v.data.Output, cloak.Tested(v.folds))
+	n, absolute, square := float64(len(outputs)), 0.0, 0.0
 	for _, s := range scores {
 		absolute, square = absolute+s.absolute, square+s.square
 	}
 	middle, centre, centreSquare := v.data.Low+(v.data.High-v.data.Low)/2, 0.0, 0.0
-	for _, y := range v.data.Output {
+	for _, y := range outputs {
 		centre, centreSquare = centre+math.Abs(y-middle)/n, centreSquare+(y-middle)*(y-middle)
 	}
-	m.RegressionMeasures = method.RegressionMeasures{R2: method.Explained(square, v.data.Output),
-		R2Centre: method.Explained(centreSquare, v.data.Output), MAE: new(absolute / n), MAECentre: &centre}
+	m.RegressionMeasures = method.RegressionMeasures{R2: method.Explained(square, outputs),
+		R2Centre: method.Explained(centreSquare, outputs), MAE: new(absolute / n), MAECentre: &centre}
 	m.RMSECentre, m.Coverage95 = new(v.middleError()), new(v.coverage(scores))
 }
 
@@ -302,13 +303,10 @@ func (v *validation) foldSeries(rmse, ranks []float64) experiment.Series {
 	return series
 }
 
-// predictions lists all rows by age, or by the first input, then by row.
-func (r *predictor) predictions(mean, sd, noisy []float64) map[string]experiment.Series {
+// predictions lists rows by age, or by the first input, then by row.
+func (r *predictor) predictions(rows []int, mean, sd, noisy []float64) map[string]experiment.Series {
 	x, names := r.data.Columns["x"], r.data.Names
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
+	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	column := func(values []float64) []float64 {
 		out := make([]float64, len(order))

@@ -49,7 +49,7 @@ func (v *validation) suspicions(rmse, noiseSD float64, scores []score) []string 
 // observation and that of the noise. Its standard error is the binomial one, or that of the
 // folds where it is larger: one draw of the noise moves all predictions of a fold.
 func (v *validation) coverageWarning(scores []score) string {
-	n, share := len(v.data.Output), v.coverage(scores)
+	n, share := len(cloak.Tested(v.folds)), v.coverage(scores)
 	folds := make([]float64, len(scores))
 	for i, s := range scores {
 		folds[i] = s.coverage
@@ -66,8 +66,9 @@ func (v *validation) coverageWarning(scores []score) string {
 
 // coverage is the share of all test outputs inside their region of 95 %.
 func (v *validation) coverage(scores []score) (share float64) {
+	n := float64(len(cloak.Tested(v.folds)))
 	for i, s := range scores {
-		share += s.coverage * float64(len(v.folds[i].Test)) / float64(len(v.data.Output))
+		share += s.coverage * float64(len(v.folds[i].Test)) / n
 	}
 	return share
 }

@@ -55,7 +55,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Sigma, 0.2),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
-				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2),
+				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2), inert.Values(&s.SplitSource, method.CommonSplits),
 				inert.Values(&s.Person.Person, "id", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
 				inert.Values(&s.Invalid.Invalid, method.Clamp),
 			}

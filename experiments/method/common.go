@@ -1,0 +1,34 @@
+package method
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"privkern/experiments/learn"
+)
+
+// SplitSource is what the draw of a split depends on.
+type SplitSource int
+
+// The sources.
+const (
+	OwnSplits    SplitSource = iota // the seed and the experiment
+	CommonSplits                    // the seed and the number of rows alone
+)
+
+// Choices are the names of the sources.
+func (SplitSource) Choices() []string { return []string{"own", "common"} }
+
+// CommonSplit holds out so many of n rows, or of n persons: which ones depends on the seed, the repeat and n alone,
+// so that methods of different experiments are compared by the same rows. A split is no secret, and the noise of a
+// release has no part in it: the generator is ChaCha8 with the SHA-256 of these numbers as its key.
+func CommonSplit(seed int64, repeat, n, tests int) learn.Fold {
+	key := sha256.Sum256(fmt.Appendf(nil, "privkern common split 1\n%d\n%d\n%d\n", seed, repeat, n))
+	order := rand.New(rand.NewChaCha8(key)).Perm(n)
+	test, train := order[:tests], order[tests:]
+	slices.Sort(test)
+	slices.Sort(train)
+	return learn.Fold{Train: train, Test: test}
+}
