@@ -10,6 +10,7 @@ package experiments
 import (
 	"privkern/experiments/baseline"
 	"privkern/experiments/cloaking"
+	"privkern/experiments/compare"
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/kahm"
@@ -29,6 +30,7 @@ func Papers() []experiment.Paper {
 		multikernel.Paper(),
 		baseline.Experiments(),
 		stats.Experiments(),
+		compare.Paper(),
 	}
 	for _, p := range papers {
 		for _, e := range p.Experiments {

@@ -15,8 +15,8 @@ import (
 
 func (a *app) reportCommand() *cobra.Command {
 	var (
-		output string
-		check  bool
+		output, metric string
+		check          bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
@@ -38,12 +38,13 @@ far the sweep was and which trials ran, and reloads itself in a browser.`,
 			if err != nil {
 				return oneOf("output", output, tables.Formats...)
 			}
-			return a.present(args[0], format, check)
+			return a.present(args[0], format, check, metric)
 		},
 	}
 	cmd.Flags().
 		StringVar(&output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is outside its reference band or missing")
+	cmd.Flags().StringVar(&metric, "metric", "", metricUsage)
 	return cmd
 }
 
@@ -55,8 +56,8 @@ func (a *app) checkable(tables []string) error {
 	return usagef("--check has nothing to check: no table here has reference values")
 }
 
-// present writes tables and report of an output folder, and prints the tables.
-func (a *app) present(dir string, format tables.Format, check bool) error {
+// present writes tables and report of an output folder, and prints the tables; metric is that of a comparison.
+func (a *app) present(dir string, format tables.Format, check bool, metric string) error {
 	spareMemory()
 	r, err := a.Results(dir)
 	if err != nil {
@@ -77,8 +78,17 @@ func (a *app) present(dir string, format tables.Format, check bool) error {
 	for _, aside := range r.Store.Asides() {
 		a.complain("ignored %s (%s)", aside.File, aside.Reason)
 	}
-	if err := a.print(r, format); err != nil {
+	compared, err := a.printComparison(r, format, metric)
+	if err != nil {
 		return err
+	}
+	if !compared {
+		if metric != "" {
+			return usagef("--metric is for the results of run compare, and those in %s are others", dir)
+		}
+		if err := a.print(r, format); err != nil {
+			return err
+		}
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
 	if !check {

@@ -42,6 +42,7 @@ type runOptions struct {
 	dryRun   bool
 	planOnly bool
 	output   string
+	metric   string // of a comparison; empty for the first one
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
@@ -257,7 +258,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
 		return a.outcome(sum, p, data)
 	}
-	err = a.present(dir, format, o.check)
+	err = a.present(dir, format, o.check, o.metric)
 	var skipped *skippedError
 	if failed := failures(sum); failed != nil && (err == nil || errors.As(err, &skipped)) {
 		return failed

@@ -16,6 +16,11 @@ func (r *Results) WriteTables() error {
 	return r.EachTable(r.writeTo(filepath.Join(r.Store.Dir(), TablesDir)))
 }
 
+// WriteTable writes a file into OUT/tables.
+func (r *Results) WriteTable(name string, write func(io.Writer) error) error {
+	return r.writeTo(filepath.Join(r.Store.Dir(), TablesDir))(name, write)
+}
+
 // TablesDir and PlotsDir are folders of the output folder.
 const (
 	TablesDir = "tables"

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/compare"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/record"
+	"privkern/runner/show"
+	"privkern/runner/show/tables"
+	"privkern/runner/text"
+)
+
+const metricUsage = "what methods are compared by: rmse (default), mae or r2 of numbers; accuracy (default), auc, " +
+	"balanced_accuracy or log_loss of classes"
+
+func (a *app) compareCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "compare dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
+		Short: "Compare the private methods on your own data",
+		Long: `Judge every method that fits your data at the same unit and the same (epsilon, delta), on
+the same splits, and print which is best, by how much, and the command that releases it.
+
+The trials are those of a sweep: Ctrl-C stops them and the same command goes on, --jobs,
+--shard and --executor slurm share them out, and run report OUT prints the results again.
+Each seed is a split, which holds out a fifth of the rows.
+
+  epsilon=.3,1,3   the methods are compared at each of these
+  unit=row         what is protected: row (default), or output, where inputs are public;
+                   person with person=COLUMN rows_per_person=M. Methods that protect less
+                   are shown in a block of their own and not ranked with the others
+  methods=A,B      only these; run list METHOD describes one
+  task=regression  or classification; without it the output decides
+  name=value       any other setting goes to the methods that have it, as in run trial
+
+The best method is marked *, and ~ those not distinguished from it by the corrected
+resampled t-test (Nadeau and Bengio 2003; Holm over the methods, 5 %). A method that
+fails on a split is shown as failed and not averaged.
+
+The scores are computed from private rows without noise. They are for your eyes alone;
+the release that follows does not cover that you chose by them. docs/compare.md leads
+from a file to a decision to a release.`,
+		Example: `  run compare dataset=csv:my.csv inputs=dose+age output=response low=0 high=10 \
+      input_low=0,18 input_high=20,90 epsilon=.3,1,3 delta=1e-6
+  run compare dataset=csv:my.csv output='kind[a|b|c]' input_low=0 input_high=1 epsilon=1 delta=1e-6 --seeds 0..19
+  run compare dataset=csv:my.csv inputs=age output=height low=40 high=200 input_low=0 input_high=90 \
+      epsilon=1 delta=1e-5 unit=output --metric mae --output csv`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
+				o.seeds = defaultSplits
+			}
+			shard, seeds, format, err := o.validate(cmd)
+			if err != nil {
+				return err
+			}
+			c, err := a.comparison(args)
+			if err != nil {
+				return err
+			}
+			if _, err := compare.MeasureOf(c.Task, o.metric); err != nil {
+				return usagef("--metric: %w", err)
+			}
+			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
+				return plan.Listed("compare", c.Title(), args, settingsOf(c), seeds, o.dtype), nil
+			})
+		},
+	}
+	o.addFlags(cmd, "float64 or float32 (default float64)")
+	cmd.Flags().Lookup("seeds").Usage = "seeds, each of which is a split (default " + defaultSplits + ")"
+	cmd.Flags().StringVar(&o.metric, "metric", "", metricUsage)
+	return cmd
+}
+
+// defaultSplits are the seeds of a comparison that names none.
+const defaultSplits = "0..9"
+
+// comparison settles the comparison that arguments ask for.
+func (a *app) comparison(args []string) (*compare.Comparison, error) {
+	request, err := compare.ParseRequest(args)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	data := a.datasets().Get(request.Text("dataset"))
+	if data.Err != nil {
+		return nil, data.Err
+	}
+	c, err := compare.New(a.Experiments, request, data.Folder)
+	var refused *compare.RefusedError
+	if errors.As(err, &refused) {
+		return nil, usageError{err}
+	}
+	return c, err
+}
+
+// settingsOf lists the settings of the trials of a comparison.
+func settingsOf(c *compare.Comparison) (out []sweep.Assignment) {
+	for _, e := range c.Entries {
+		for _, p := range e.Params {
+			out = append(out, sweep.Assignment{Experiment: e.Definition, Params: p})
+		}
+	}
+	return out
+}
+
+// printComparison writes and prints the results of a plan that is a comparison, and reports whether it is one.
+func (a *app) printComparison(r *show.Results, format tables.Format, metric string) (bool, error) {
+	outside := func(t plan.Trial) bool { return !compare.Is(t.Experiment, t.Params) }
+	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
+		return false, nil
+	}
+	c, err := a.comparison(r.Plan.Overrides)
+	if err != nil {
+		return false, err
+	}
+	measure, err := compare.MeasureOf(c.Task, metric)
+	if err != nil {
+		return false, usagef("--metric: %w", err)
+	}
+	trials, seeds, err := trialsOf(r)
+	if err != nil {
+		return false, err
+	}
+	results := c.Judge(trials, seeds, measure)
+	for _, f := range tables.Formats {
+		if f == string(tables.FormatText) {
+			continue
+		}
+		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote) }
+		if err := r.WriteTable("comparison"+tables.Format(f).Extension(), write); err != nil {
+			return false, err
+		}
+	}
+	return true, results.Write(a.out, compare.Format(format), text.Quote)
+}
+
+// trialsOf are the trials of a plan with their results, and its seeds in their order.
+func trialsOf(r *show.Results) (trials []compare.Trial, seeds []int64, err error) {
+	for _, t := range r.Plan.Trials {
+		if !slices.Contains(seeds, t.Seed) {
+			seeds = append(seeds, t.Seed)
+		}
+		rec, _, err := r.Store.Get(t.Key)
+		if err != nil {
+			return nil, nil, err
+		}
+		trial := compare.Trial{Experiment: t.Experiment, Params: t.Params, Seed: t.Seed}
+		switch {
+		case rec == nil:
+			trial.Failure = "it has not run"
+		case rec.Status != record.OK:
+			trial.CPU, trial.Failure = rec.Timing.CPUS, *rec.Error
+		default:
+			trial.CPU, trial.Metrics = rec.Timing.CPUS, rec.Metrics
+		}
+		trials = append(trials, trial)
+	}
+	return trials, seeds, nil
+}

@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"fmt"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+// HeldOut is the share of rows, or of persons, that a split holds out.
+const HeldOut = 0.2
+
+// Role is the part of a candidate in a comparison.
+type Role int
+
+// The roles.
+const (
+	Private    Role = iota // it is ranked
+	Trivial                // a rule that looks at no input: what a method must be better than
+	NonPrivate             // it protects nothing: what privacy costs
+)
+
+// Candidate is a method that takes part in comparisons.
+type Candidate struct {
+	Experiment string // its name
+	Task       method.Task
+	// Protects is the part of a row that its guarantee covers, [experiment.UnitRow] or [experiment.UnitOutput].
+	Protects string
+	Role     Role
+	// Fixed are settings that make a trial one common split with [HeldOut] of the rows.
+	Fixed map[string]string
+	// Ignores names settings of a comparison that mean something else in this method.
+	Ignores []string
+	// Limit returns the reason why the method is not tried on a table; empty where it is, and nil for any table.
+	Limit func(*Table) string
+	// Settings returns settings that depend on the table; nil for none.
+	Settings func(*Table) map[string]string
+}
+
+// Table is the public shape of the data that are compared on, and the classes of the output.
+type Table struct {
+	Rows, Inputs int
+	// Output is the column that is predicted, and Classes are its classes, in a classification.
+	Output  string
+	Classes []string
+	Numeric bool // whether the output is of numbers
+}
+
+// onInterface are the settings of a method of package method.
+func onInterface() map[string]string { return map[string]string{"splits": "common", "repeats": "1"} }
+
+// onFolds are the settings of a cross-validation of cloaking.
+func onFolds() map[string]string {
+	return map[string]string{"fold_scheme": "common", "folds": "5", "draws": "1"}
+}
+
+// Candidates are the methods that comparisons know. A further method of package method is one entry.
+func Candidates() []Candidate {
+	return []Candidate{
+		{Experiment: "dpgp/regression", Task: method.Regression, Protects: experiment.UnitRow, Fixed: onInterface()},
+		{Experiment: "cloaking/regression", Task: method.Regression, Protects: experiment.UnitOutput, Fixed: onFolds(),
+			Limit: atMost(10_000)},
+		{Experiment: "dpgp/classification", Task: method.Classification, Protects: experiment.UnitRow,
+			Fixed: onInterface(), Ignores: []string{"low", "high"}},
+		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
+			Fixed: onFolds(), Limit: twoClasses, Settings: ends},
+	}
+}
+
+// atMost limits the rows of a method whose memory grows with their square.
+func atMost(rows int) func(*Table) string {
+	return func(t *Table) string {
+		if t.Rows <= rows {
+			return ""
+		}
+		return fmt.Sprintf("it takes at most %d rows, and there are %d", rows, t.Rows)
+	}
+}
+
+// twoClasses limits a method to two classes.
+func twoClasses(t *Table) string {
+	if n := len(t.Classes); n != 2 {
+		return fmt.Sprintf("it tells two classes apart, and there are %d", n)
+	}
+	return ""
+}
+
+// ends names the two classes of numbers by the settings low and high, where the output does not name them.
+func ends(t *Table) map[string]string {
+	if !t.Numeric || table.LevelsOf(t.Output) != nil {
+		return nil
+	}
+	return map[string]string{"output": t.Output, "low": t.Classes[0], "high": t.Classes[1]}
+}
+
+// Apart is a method for own data that takes no part in comparisons, with the reason.
+type Apart struct {
+	Experiment string      `json:"method"`
+	Reason     string      `json:"reason"`
+	Task       method.Task `json:"-"`
+}
+
+// NotCompared are the methods whose protection is of another kind.
+func NotCompared() []Apart {
+	return []Apart{
+		{Experiment: "privacygp/regression", Task: method.Regression,
+			Reason: "its noise keeps a variance at sensitive places, and no (epsilon, delta) holds"},
+		{Experiment: "kahm/classifier", Task: method.Classification,
+			Reason: "its epsilon protects one entry of a row, not the row; its classes are public"},
+		{Experiment: "multikernel/learn", Task: method.Classification,
+			Reason: "it compresses rows, for which no (epsilon, delta) holds"},
+	}
+}

@@ -1,0 +1,332 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+// Comparison is a list of methods that are compared on a table.
+type Comparison struct {
+	Request
+	Task method.Task
+	// Entries are the methods that take part, in the order of [Candidates].
+	Entries []*Entry
+	// Apart are those that do not, with reasons.
+	Apart []Apart
+	// Notes tell the operator of choices that were made by looking at the data.
+	Notes []string
+
+	inputs string // as a release names them
+	output string
+}
+
+// Entry is a method that takes part in a comparison.
+type Entry struct {
+	Candidate
+	Definition *experiment.Experiment
+	// Params are those of its trials at each of the epsilons; of a method without privacy or a trivial rule that has no
+	// epsilon there is one.
+	Params []experiment.Params
+
+	given map[string]any // the settings that the command line gives to the method
+}
+
+// RefusedError is a mistake in a request: no file of data is at fault.
+type RefusedError struct{ Err error }
+
+func (e *RefusedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the mistake.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// New settles a comparison of the user's data at a path: the task, the methods and their settings. It reads the
+// columns of the data, as the operator may. Its errors are those of reading and a [*RefusedError]; what a single
+// method refuses is the reason why it does not take part.
+func New(registry *experiment.Registry, r *Request, path string) (*Comparison, error) {
+	summary, err := table.Summarise(r.Text("dataset"), path, r.Reading)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{Request: *r}
+	t, err := c.table(summary)
+	if err == nil {
+		err = c.enter(registry, t)
+	}
+	if err != nil {
+		return nil, &RefusedError{err}
+	}
+	return c, nil
+}
+
+// table settles the task, the classes and the names of inputs.
+func (c *Comparison) table(s *table.Summary) (*Table, error) {
+	output := c.Text("output")
+	named := table.NameOf(output)
+	i := slices.IndexFunc(s.Columns, func(column table.ColumnSummary) bool { return column.Name == named })
+	if i < 0 {
+		var names []string
+		for _, column := range s.Columns {
+			names = append(names, column.Name)
+		}
+		return nil, fmt.Errorf("output = %s: %w", output, experiment.Unknown("column", named, names))
+	}
+	column := &s.Columns[i]
+	if column.Problem != "" {
+		return nil, fmt.Errorf("output = %s: %s", output, column.Problem)
+	}
+	t := &Table{Rows: s.Rows - column.Missing, Output: output, Numeric: column.Type == "number"}
+	if float64(t.Rows)*HeldOut < 1 {
+		return nil, fmt.Errorf("there are %d rows with a value of %s; a split that holds out %g of them needs %g or more",
+			t.Rows, named, HeldOut, 1/HeldOut)
+	}
+	c.setInputs(s, t, named)
+	return t, c.setTask(column, t)
+}
+
+// setInputs counts the inputs, and names those of *.
+func (c *Comparison) setInputs(s *table.Summary, t *Table, output string) {
+	c.inputs = cmp.Or(c.Text("inputs"), table.Every)
+	if c.Text("inputs") == "" {
+		c.Given = append(c.Given, Setting{"inputs", c.inputs})
+	}
+	if asked := (table.Spec{Dataset: c.Text("dataset"), Inputs: c.inputs}).Asked(); len(asked) > 0 {
+		t.Inputs = table.Width(asked)
+		return
+	}
+	var names []string
+	for _, column := range s.Columns {
+		if column.Input && column.Name != output && column.Name != table.Unquoted(c.Text("person")) {
+			names = append(names, column.Name)
+		}
+	}
+	c.inputs, t.Inputs = strings.Join(names, "+"), len(names)
+}
+
+// mostNamed is how many classes are named in commands.
+const mostNamed = 20
+
+// setTask settles the task by the output's levels or its type, and the classes.
+func (c *Comparison) setTask(column *table.ColumnSummary, t *Table) error {
+	levels := table.LevelsOf(t.Output)
+	classes := levels != nil || column.Type == "category" || column.Type == "boolean"
+	switch {
+	case c.Request.Task != "":
+		c.Task = method.Task(slices.Index(taskNames, c.Request.Task))
+	case column.Type == "text":
+		return fmt.Errorf("output = %s: it is a text with %d values and more, which are no classes; name those that are "+
+			"compared, output=%[1]s[a|b]", t.Output, column.Distinct)
+	case classes:
+		c.Task = method.Classification
+	case column.Distinct == 2:
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has two values and is predicted as a number; task=classification "+
+			"compares classifiers", t.Output))
+	}
+	c.output = t.Output
+	if c.Task == method.Regression {
+		if !t.Numeric {
+			return fmt.Errorf("output = %s: it is a %s, and no number that a regression predicts; use task=classification",
+				t.Output, column.Type)
+		}
+		return nil
+	}
+	switch {
+	case levels != nil:
+		t.Classes = levels
+	case column.Levels != nil:
+		t.Classes = column.Levels
+	case column.Distinct == 2:
+		t.Classes = []string{experiment.FormatNumber(column.Low.(float64)), experiment.FormatNumber(column.High.(float64))}
+	default:
+		t.Classes = make([]string, column.Distinct)
+	}
+	if len(t.Classes) < 2 {
+		return fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart", t.Output)
+	}
+	nameable := func(class string) bool { return class != "" && !strings.ContainsAny(class, "[]|") }
+	if levels == nil && len(t.Classes) <= mostNamed && !slices.ContainsFunc(t.Classes, func(s string) bool {
+		return !nameable(s)
+	}) {
+		c.output = t.Output + "[" + strings.Join(t.Classes, "|") + "]"
+		c.Notes = append(c.Notes, "the classes of "+t.Output+" are those of the data; a release publishes their names")
+	}
+	return nil
+}
+
+// enter fills in the methods, or returns the reason why none takes part.
+func (c *Comparison) enter(registry *experiment.Registry, t *Table) error {
+	if err := c.checkMethods(); err != nil {
+		return err
+	}
+	if err := c.checkNames(registry); err != nil {
+		return err
+	}
+	for _, candidate := range Candidates() {
+		if candidate.Task != c.Task || !c.wants(candidate) {
+			continue
+		}
+		definition, err := registry.Lookup(candidate.Experiment)
+		if err != nil {
+			return err
+		}
+		e := &Entry{Candidate: candidate, Definition: definition}
+		if reason := c.settle(e, t); reason != "" {
+			c.Apart = append(c.Apart, Apart{Experiment: e.Experiment, Reason: reason})
+			continue
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	if !slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Role == Private }) {
+		var reasons []string
+		for _, a := range c.Apart {
+			reasons = append(reasons, a.Experiment+": "+a.Reason)
+		}
+		return fmt.Errorf("no method can be compared:\n  %s", strings.Join(reasons, "\n  "))
+	}
+	for _, a := range NotCompared() {
+		if a.Task == c.Task && c.Methods == nil {
+			c.Apart = append(c.Apart, a)
+		}
+	}
+	return nil
+}
+
+// wants reports whether a candidate is asked for. Methods that are named have the trivial rules and those without
+// privacy at their side.
+func (c *Comparison) wants(candidate Candidate) bool {
+	return c.Methods == nil || candidate.Role != Private || slices.Contains(c.Methods, candidate.Experiment)
+}
+
+// checkMethods refuses methods that there are not, or that are for another task.
+func (c *Comparison) checkMethods() error {
+	var names []string
+	others := map[string]string{}
+	for _, candidate := range Candidates() {
+		if candidate.Task == c.Task {
+			names = append(names, candidate.Experiment)
+		} else {
+			others[candidate.Experiment] = "it is for a " + taskNames[candidate.Task]
+		}
+	}
+	for _, a := range NotCompared() {
+		others[a.Experiment] = a.Reason
+	}
+	for _, name := range c.Methods {
+		switch {
+		case slices.Contains(names, name):
+		case others[name] != "":
+			return fmt.Errorf("methods: %s cannot be compared: %s", name, others[name])
+		default:
+			return fmt.Errorf("methods: %w", experiment.Unknown("method", name, names))
+		}
+	}
+	return nil
+}
+
+// checkNames refuses settings that no method of the comparison has.
+func (c *Comparison) checkNames(registry *experiment.Registry) error {
+	var known []string
+	for _, candidate := range Candidates() {
+		if candidate.Task != c.Task || !c.wants(candidate) {
+			continue
+		}
+		e, err := registry.Lookup(candidate.Experiment)
+		if err != nil {
+			return err
+		}
+		known = append(known, e.ParamNames()...)
+	}
+	for _, s := range c.Given {
+		if !slices.Contains(known, s.Name) {
+			return experiment.Unknown("setting", s.Name, append(known, "unit", "methods", "task"))
+		}
+	}
+	return nil
+}
+
+// settle makes the parameters of a method's trials, or returns the reason why it does not take part.
+func (c *Comparison) settle(e *Entry, t *Table) (reason string) {
+	if e.Limit != nil {
+		if reason := e.Limit(t); reason != "" {
+			return reason
+		}
+	}
+	if _, err := e.Definition.Param("person"); err != nil && c.Unit == experiment.UnitPerson && e.Role == Private {
+		return "it protects no person"
+	}
+	e.given = map[string]any{}
+	for _, s := range c.Given {
+		if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {
+			e.given[s.Name] = s.Text
+		}
+	}
+	if c.Task == method.Classification {
+		e.given["output"] = c.output
+	}
+	if e.Settings != nil {
+		for name, text := range e.Settings(t) {
+			e.given[name] = text
+		}
+	}
+	epsilons := c.Epsilons
+	if _, err := e.Definition.Param("epsilon"); err != nil || e.Role == NonPrivate {
+		epsilons = epsilons[:1]
+	}
+	for _, epsilon := range epsilons {
+		params, err := e.at(epsilon)
+		if err != nil {
+			e.Params = nil
+			return strings.TrimPrefix(err.Error(), e.Experiment+": ")
+		}
+		e.Params = append(e.Params, params)
+	}
+	return ""
+}
+
+// at resolves the parameters of a trial at an epsilon.
+func (e *Entry) at(epsilon float64) (experiment.Params, error) {
+	given := maps.Clone(e.given)
+	for name, text := range e.Fixed {
+		given[name] = text
+	}
+	if _, err := e.Definition.Param("epsilon"); err == nil {
+		if given["epsilon"] = epsilon; e.Role == NonPrivate {
+			given["epsilon"] = math.Inf(1)
+		}
+	}
+	return e.Definition.Resolve(given)
+}
+
+// ReleaseArguments are the arguments of the program that release a method at an epsilon into a file.
+func (c *Comparison) ReleaseArguments(e *Entry, epsilon float64) []string {
+	args := []string{"trial", e.Experiment}
+	for _, p := range e.Definition.Params {
+		text, ok := e.given[p.Name].(string)
+		switch {
+		case p.Name == "inputs":
+			text, ok = c.inputs, true
+		case p.Name == "epsilon":
+			text, ok = experiment.FormatNumber(epsilon), true
+		}
+		if ok {
+			args = append(args, p.Name+"="+text)
+		}
+	}
+	file := "release-" + experiment.FormatNumber(epsilon) + string(e.Definition.Written)
+	return append(args, "--rng", "secure", "--release", file)
+}
+
+// Title names the comparison.
+func (c *Comparison) Title() string {
+	return fmt.Sprintf("Private methods for %s: %s from %s", c.Text("dataset"), c.Text("output"), c.Text("inputs"))
+}
+
+// Is reports whether trials of an experiment with these parameters, but for seeds, are those of a comparison.
+func Is(name string, p experiment.Params) bool { return matches(name, p) }

@@ -1,0 +1,196 @@
+package compare
+
+import (
+	"slices"
+
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+// Paper has the figure of comparisons, which belongs to no publication.
+func Paper() experiment.Paper {
+	return experiment.Paper{Name: "compare", Figures: []experiment.Figure{{
+		Name:  "compare/scores",
+		Title: "Private methods on the same splits",
+		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed lines " +
+			"are the trivial rule, which looks at no input, and the best of the methods without noise. A method protects " +
+			"one row unless outputs are named.",
+		Match: matches,
+		Draw:  draw,
+	}}}
+}
+
+// matches reports whether a trial is one of a comparison: a candidate's with its fixed settings.
+func matches(name string, p experiment.Params) bool {
+	return slices.ContainsFunc(Candidates(), func(c Candidate) bool {
+		if c.Experiment != name {
+			return false
+		}
+		for setting, text := range c.Fixed {
+			if v, ok := p[setting]; !ok || experiment.FormatValue(v) != text {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// curve are the trials of a method.
+type curve struct {
+	candidate Candidate
+	settings  string               // but epsilon
+	epsilons  []float64            // increasing
+	trials    map[float64][]scored // by epsilon
+}
+
+type scored = map[string]float64
+
+// draw draws a panel for each task that has trials. It draws none of trials that differ in more than epsilon and seed:
+// these are several comparisons.
+func draw(trials []experiment.Observation) []experiment.Panel {
+	curves, ok := curvesOf(trials)
+	if !ok {
+		return nil
+	}
+	var panels []experiment.Panel
+	for _, task := range []method.Task{method.Regression, method.Classification} {
+		m, err := MeasureOf(task, "")
+		some := slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return c.candidate.Task != task })
+		if err == nil && len(some) > 0 {
+			panels = append(panels, panel(m, some))
+		}
+	}
+	return panels
+}
+
+// curvesOf sorts trials by their methods, unless the trials of one differ in more than epsilon and seed.
+func curvesOf(trials []experiment.Observation) (curves []*curve, ok bool) {
+	for _, t := range trials {
+		i := slices.IndexFunc(Candidates(), func(c Candidate) bool { return c.Experiment == t.Experiment })
+		epsilon, isNumber := t.Params["epsilon"].(float64)
+		if i < 0 || !isNumber {
+			continue
+		}
+		rest := experiment.Params{}
+		for name, v := range t.Params {
+			if name != "epsilon" {
+				rest[name] = v
+			}
+		}
+		settings := identity(t.Experiment, rest, 0)
+		at := slices.IndexFunc(curves, func(c *curve) bool { return c.candidate.Experiment == t.Experiment })
+		if at < 0 {
+			at = len(curves)
+			curves = append(curves, &curve{candidate: Candidates()[i], settings: settings, trials: map[float64][]scored{}})
+		}
+		c := curves[at]
+		if c.settings != settings {
+			return nil, false
+		}
+		if c.trials[epsilon] == nil {
+			c.epsilons = append(c.epsilons, epsilon)
+		}
+		c.trials[epsilon] = append(c.trials[epsilon], t.Metrics)
+	}
+	for _, c := range curves {
+		slices.Sort(c.epsilons)
+	}
+	return curves, true
+}
+
+// The colours of the two dashed lines, near black with different dashes, and the number of colours.
+const (
+	trivialColour = 6
+	exactColour   = 13
+	colours       = 7
+)
+
+// panel draws the scores of some methods. A mean is over all splits: one for which a trial is missing is left out.
+func panel(m Measure, curves []*curve) experiment.Panel {
+	p := experiment.Panel{Title: "Private methods on the same splits", XLabel: "ε", YLabel: m.Name, LogX: true}
+	splits := 0
+	for _, c := range curves {
+		for _, trials := range c.trials {
+			splits = max(splits, len(trials))
+		}
+	}
+	var trivial, exact *experiment.Line
+	for i, c := range curves {
+		colour := i + i/(colours-1) // near black is for the dashed lines
+		drawn := c.draw(m, splits, colour)
+		if len(drawn.line.X) == 0 {
+			continue
+		}
+		p.Lines, p.Bands = append(p.Lines, drawn.line), append(p.Bands, drawn.band)
+		p.Points = append(p.Points, experiment.Line{X: drawn.line.X, Y: drawn.line.Y, Color: colour})
+		if trivial == nil && len(drawn.trivial.X) > 0 {
+			trivial = &drawn.trivial
+		}
+		if e := &drawn.exact; len(e.X) > 0 && (exact == nil || m.better(e.Y[0], exact.Y[0])) {
+			exact = e
+		}
+	}
+	for _, l := range []*experiment.Line{trivial, exact} {
+		if l != nil {
+			p.Lines = append(p.Lines, *l)
+		}
+	}
+	return p
+}
+
+// drawn are the lines of a method.
+type drawn struct {
+	line, trivial, exact experiment.Line
+	band                 experiment.Band
+}
+
+// draw returns the lines of a method at the epsilons with that number of splits.
+func (c *curve) draw(m Measure, splits, colour int) *drawn {
+	name := c.candidate.Experiment
+	if c.candidate.Protects == experiment.UnitOutput {
+		name += " (outputs only)"
+	}
+	out := &drawn{line: experiment.Line{Name: name, Color: colour}, band: experiment.Band{Color: colour},
+		trivial: experiment.Line{Name: TrivialName(c.candidate.Task), Dashed: true, Color: trivialColour},
+		exact:   experiment.Line{Name: "without privacy", Dashed: true, Color: exactColour}}
+	named := func(name string) func(scored) (float64, bool) {
+		return func(t scored) (float64, bool) { v, ok := t[name]; return v, ok }
+	}
+	for _, epsilon := range c.epsilons {
+		trials := c.trials[epsilon]
+		scores := values(trials, named(m.Name))
+		if len(scores) < splits {
+			continue
+		}
+		mean, se := meanOf(scores), 0.0
+		if mean.StandardError != nil {
+			se = *mean.StandardError
+		}
+		out.line.X, out.line.Y = append(out.line.X, epsilon), append(out.line.Y, mean.Mean)
+		out.band.X, out.band.Low = append(out.band.X, epsilon), append(out.band.Low, mean.Mean-se)
+		out.band.High = append(out.band.High, mean.Mean+se)
+		addTo(&out.trivial, epsilon, values(trials, m.trivialOf))
+		addTo(&out.exact, epsilon, values(trials, named(m.exact)))
+	}
+	return out
+}
+
+// values are those of a metric, nil where a trial has none.
+func values(trials []scored, metric func(scored) (float64, bool)) []float64 {
+	var out []float64
+	for _, t := range trials {
+		v, ok := metric(t)
+		if !ok {
+			return nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// addTo adds the mean of scores at an epsilon; none where there are none.
+func addTo(l *experiment.Line, epsilon float64, scores []float64) {
+	if scores != nil {
+		l.X, l.Y = append(l.X, epsilon), append(l.Y, meanOf(scores).Mean)
+	}
+}

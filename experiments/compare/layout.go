@@ -1,0 +1,143 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"privkern/runner/experiment"
+)
+
+// line is a row of the table for readers.
+type line struct {
+	heading bool // of a block
+	fields  []string
+}
+
+// header are the titles of the columns: the method, the epsilons, and processor time.
+func (r *Results) header() []string {
+	out := []string{"method"}
+	for _, e := range r.Epsilons {
+		out = append(out, "eps "+experiment.FormatNumber(e))
+	}
+	return append(out, "CPU s")
+}
+
+// lines are those of the table, below the header.
+func (r *Results) lines() []line {
+	var out []line
+	for _, b := range r.Blocks {
+		if b.Less {
+			out = append(out, line{heading: true, fields: []string{"protect less, one " + b.Protects +
+				" and not its inputs: not ranked with the others"}})
+		}
+		for _, row := range b.Rows {
+			fields := []string{row.Method + r.mark(row)}
+			for _, c := range row.Cells {
+				fields = append(fields, r.cellText(c))
+			}
+			out = append(out, line{fields: append(fields, fmt.Sprintf("%.2g", row.CPU))})
+		}
+	}
+	return append(out, r.references()...)
+}
+
+// mark marks a method that protects more than the unit that is asked for.
+func (r *Results) mark(row *Row) string {
+	if r.Unit == experiment.UnitOutput && row.Protects != experiment.UnitOutput {
+		return " (" + row.Protects + ")"
+	}
+	return ""
+}
+
+// cellText is a score, marked where it is the best or not distinguished from it.
+func (r *Results) cellText(c *Cell) string {
+	switch {
+	case c.Mean == nil && c.OK == 0:
+		return "failed"
+	case c.Mean == nil:
+		return fmt.Sprintf("failed %d/%d", r.Splits-c.OK, r.Splits)
+	case c.Best:
+		return numberText(c.Mean) + " *"
+	case c.P != nil && *c.P >= level:
+		return numberText(c.Mean) + " ~"
+	}
+	return numberText(c.Mean)
+}
+
+// references are the lines of the trivial rule and of what privacy costs.
+func (r *Results) references() []line {
+	var out []line
+	if r.Trivial != nil {
+		fields := []string{TrivialName(r.Comparison.Task)}
+		for i := range r.Trivial {
+			fields = append(fields, numberText(&r.Trivial[i]))
+		}
+		out = append(out, line{fields: append(fields, "")})
+	}
+	if r.Exact != nil {
+		fields := []string{"without privacy"}
+		for range r.Epsilons {
+			fields = append(fields, numberText(r.Exact))
+		}
+		out = append(out, line{fields: append(fields, "")})
+	}
+	return out
+}
+
+// caption states what the table shows.
+func (r *Results) caption() string {
+	direction := "smaller"
+	if r.Measure.Larger {
+		direction = "larger"
+	}
+	splits := "one split"
+	if r.Splits > 1 {
+		splits = fmt.Sprintf("mean ± standard error over %d splits", r.Splits)
+	}
+	return fmt.Sprintf("%s. %s (%s is better), %s with %g %% of the rows held out; a guarantee for one %s at delta = %s.",
+		r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.Unit, r.Delta)
+}
+
+// legend explains the marks.
+func (r *Results) legend() string {
+	if r.Splits < 2 {
+		return "* best"
+	}
+	return "* best   ~ not distinguished from it (corrected resampled t-test, Holm, 5 %)"
+}
+
+// remarks are the lines below the table, without the sentences: failures, methods that take no part, and notes.
+func (r *Results) remarks() []string {
+	var out []string
+	for _, f := range r.Failures {
+		out = append(out, fmt.Sprintf("failed, and not averaged: %s at epsilon %s, seeds %s: %s", f.Method,
+			experiment.FormatNumber(f.Epsilon), seedText(f.Seeds), f.Reason))
+	}
+	for _, a := range r.Apart {
+		out = append(out, fmt.Sprintf("not compared: %s: %s", a.Experiment, a.Reason))
+	}
+	for _, n := range r.Notes {
+		out = append(out, "note: "+n)
+	}
+	return out
+}
+
+// fewSeeds is how many seeds a line lists.
+const fewSeeds = 5
+
+func seedText(seeds []int64) string {
+	var parts []string
+	for i, s := range seeds {
+		if i == fewSeeds {
+			parts = append(parts, fmt.Sprintf("... (%d in all)", len(seeds)))
+			break
+		}
+		parts = append(parts, fmt.Sprint(s))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Looking states what a comparison costs.
+const Looking = "These scores are computed from the private rows, without noise: they are for your eyes, and no part of " +
+	"a release. Choosing by them is not covered by the guarantee of the release that follows: keep them, or choose on " +
+	"public data of the same kind (run help releases, --tuning)."
