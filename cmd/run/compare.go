@@ -133,7 +133,7 @@ func (a *app) printComparison(r *show.Results, format tables.Format, metric stri
 			continue
 		}
 		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote) }
-		if err := r.WriteTable("comparison"+tables.Format(f).Extension(), write); err != nil {
+		if err := r.WriteComparison(measure.Name+tables.Format(f).Extension(), write); err != nil {
 			return false, err
 		}
 	}

@@ -79,7 +79,13 @@ func (c *Comparison) table(s *table.Summary) (*Table, error) {
 		return nil, fmt.Errorf("output = %s: %w", output, experiment.Unknown("column", named, names))
 	}
 	column := &s.Columns[i]
-	if column.Problem != "" {
+	text := column.Type == "text" || column.Type == "category"
+	switch {
+	case column.Problem == "":
+	case text && table.LevelsOf(output) == nil:
+		return nil, fmt.Errorf("output = %s: it is a text of %d different values, which are neither numbers nor classes; "+
+			"name the classes that there are, output=%[1]s[a|b]", output, column.Distinct)
+	case !text:
 		return nil, fmt.Errorf("output = %s: %s", output, column.Problem)
 	}
 	t := &Table{Rows: s.Rows - column.Missing, Output: output, Numeric: column.Type == "number"}
@@ -120,9 +126,6 @@ func (c *Comparison) setTask(column *table.ColumnSummary, t *Table) error {
 	switch {
 	case c.Request.Task != "":
 		c.Task = method.Task(slices.Index(taskNames, c.Request.Task))
-	case column.Type == "text":
-		return fmt.Errorf("output = %s: it is a text with %d values and more, which are no classes; name those that are "+
-			"compared, output=%[1]s[a|b]", t.Output, column.Distinct)
 	case classes:
 		c.Task = method.Classification
 	case column.Distinct == 2:

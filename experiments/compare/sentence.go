@@ -95,7 +95,7 @@ func (r *Results) sentence(at int) string {
 		return text + "no method has a score on every split."
 	}
 	if !r.useful(cell, at) {
-		return text + fmt.Sprintf("every method is worse than %s, %s, which needs no data: the best is %s with %s; use a "+
+		return text + fmt.Sprintf("every method is worse than %s, %s, which looks at no input: the best is %s with %s; use a "+
 			"larger epsilon or more rows.", TrivialName(r.Comparison.Task), numberText(&r.Trivial[at]), row.Method,
 			numberText(cell.Mean))
 	}

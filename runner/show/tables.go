@@ -16,15 +16,16 @@ func (r *Results) WriteTables() error {
 	return r.EachTable(r.writeTo(filepath.Join(r.Store.Dir(), TablesDir)))
 }
 
-// WriteTable writes a file into OUT/tables.
-func (r *Results) WriteTable(name string, write func(io.Writer) error) error {
-	return r.writeTo(filepath.Join(r.Store.Dir(), TablesDir))(name, write)
+// WriteComparison writes a file into OUT/comparison.
+func (r *Results) WriteComparison(name string, write func(io.Writer) error) error {
+	return r.writeTo(filepath.Join(r.Store.Dir(), ComparisonDir))(name, write)
 }
 
-// TablesDir and PlotsDir are folders of the output folder.
+// TablesDir, PlotsDir and ComparisonDir are folders of the output folder.
 const (
-	TablesDir = "tables"
-	PlotsDir  = "plots"
+	TablesDir     = "tables"
+	PlotsDir      = "plots"
+	ComparisonDir = "comparison"
 )
 
 // Visitor receives the name of a file and a function that writes its content.

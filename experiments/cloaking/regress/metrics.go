@@ -119,7 +119,8 @@ type regressionMetrics struct {
 	// root mean square, over all test rows, of the noise's standard deviation
 	NoiseSDHeights *float64 `name:"noise_sd_cm" unit:"cm"`
 	cloak.ClippedHeights
-	// csv: what rmse_cm is, in the unit of the output
+	// csv: what rmse_cm is, in the unit of the output; with fold_scheme=common measured against the outputs as they are,
+	// not clipped
 	RMSE *float64 `name:"rmse"`
 	// csv: what rmse_fold_sd_cm is
 	RMSEFoldSD *float64 `name:"rmse_fold_sd"`

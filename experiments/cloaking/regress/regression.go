@@ -86,6 +86,9 @@ type validation struct {
 	*predictor
 	settings *regressionSettings
 	folds    []learn.Fold
+	// truth are the outputs that errors are measured against: clipped ones, but with a common fold those that were read,
+	// as in every method with common splits.
+	truth []float64
 }
 
 func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, error) {
@@ -105,7 +108,16 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 	for _, f := range folds {
 		largest, smallest = max(largest, len(f.Test)), min(smallest, len(f.Test))
 	}
-	return &validation{predictor: r, settings: s, folds: folds}, s.checkSizes(rows, largest, smallest, r.data.Names.Inputs)
+	out := &validation{predictor: r, settings: s, folds: folds, truth: r.data.Output}
+	if s.FoldScheme == cloak.Common {
+		out.truth = slices.Clone(r.data.Raw)
+		for i, y := range out.truth {
+			if math.IsNaN(y) || math.IsInf(y, 0) {
+				out.truth[i] = r.data.Output[i]
+			}
+		}
+	}
+	return out, s.checkSizes(rows, largest, smallest, r.data.Names.Inputs)
 }
 
 // newOwnPredictor reads the census or a user's file.
@@ -204,7 +216,7 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 		for d := range block {
 			sum := 0.0
 			for i, row := range f.Test {
-				e := s.mean[i] + noise.At(i, d) - v.data.Output[row]
+				e := s.mean[i] + noise.At(i, d) - v.truth[row]
 				sum += e * e
 				out.absolute += math.Abs(e) / float64(draws)
 				if s.observationSD != nil && math.Abs(e) <= table.Central95*math.Hypot(s.observationSD[i], s.noiseSD[i]) {
@@ -260,7 +272,7 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 
 // measure sets the measures over the test rows of all folds, and those of the middle of the range.
 func (v *validation) measure(m *regressionMetrics, scores []score) {
-	outputs := cloak.At(v.data.Output, cloak.Tested(v.folds))
+	outputs := cloak.At(v.truth, cloak.Tested(v.folds))
 	n, absolute, square := float64(len(outputs)), 0.0, 0.0
 	for _, s := range scores {
 		absolute, square = absolute+s.absolute, square+s.square

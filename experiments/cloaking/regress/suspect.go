@@ -81,7 +81,7 @@ func (v *validation) middleError() float64 {
 	for _, f := range v.folds {
 		square := 0.0
 		for _, row := range f.Test {
-			square += (v.data.Output[row] - middle) * (v.data.Output[row] - middle)
+			square += (v.truth[row] - middle) * (v.truth[row] - middle)
 		}
 		sum += math.Sqrt(square / float64(len(f.Test)))
 	}

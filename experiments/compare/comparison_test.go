@@ -1,0 +1,168 @@
+package compare_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"privkern/experiments"
+	"privkern/experiments/compare"
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
+)
+
+var registry = experiment.RegistryOf(experiments.Papers())
+
+// file has numbers x, z and y, two classes of texts and of numbers, three of texts, one, persons and notes.
+func file(t *testing.T, rows int) string {
+	t.Helper()
+	text := "x,z,y,two,bit,three,one,id,note\n"
+	for i := range rows {
+		text += fmt.Sprintf("%d,%d,%d,%s,%d,%s,same,%d,note %d\n", i, i*i%17, i%10, []string{"no", "yes"}[i*i%3%2], i*i%3%2,
+			[]string{"a", "b", "c"}[i%3], i/2, i)
+	}
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// settle makes a comparison of a file of 40 rows.
+func settle(t *testing.T, rows int, args string) (*compare.Comparison, error) {
+	t.Helper()
+	r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv " + args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compare.New(registry, r, file(t, rows))
+}
+
+const (
+	numbers = "inputs=x output=y low=0 high=9 input_low=0 input_high=40 epsilon=1,3 delta=1e-4 "
+	classes = "inputs=x input_low=0 input_high=40 epsilon=1 delta=1e-4 "
+)
+
+// A method takes part where it fits task, table, unit and settings.
+func TestEntries(t *testing.T) {
+	for _, c := range []struct {
+		name, args, entries, apart string
+		notes                      string // a part of them
+	}{
+		{"numbers", numbers, "dpgp/regression cloaking/regression", "privacygp/regression: its noise", ""},
+		{"one method", numbers + "methods=dpgp/regression", "dpgp/regression", "", ""},
+		{"two classes", classes + "output=two", "dpgp/classification cloaking/classification", "kahm/classifier: its epsilon",
+			"the classes of two are those of the data"},
+		{"named classes", classes + "output=two[no|yes]", "dpgp/classification cloaking/classification", "kahm", ""},
+		{"classes of numbers", classes + "output=bit task=classification",
+			"dpgp/classification cloaking/classification", "kahm", "the classes of bit are those"},
+		{"named numbers", classes + "output=bit[0|1]", "dpgp/classification cloaking/classification", "kahm", ""},
+		{"numbers that are two", "inputs=x output=bit low=0 high=1 input_low=0 input_high=40 epsilon=1 delta=1e-4",
+			"dpgp/regression cloaking/regression", "privacygp", "task=classification compares classifiers"},
+		{"three classes", classes + "output=three", "dpgp/classification",
+			"cloaking/classification: it tells two classes apart, and there are 3", "the classes of three are those"},
+		{"without a range", "inputs=x output=y low=0 high=9 epsilon=1 delta=1e-4", "cloaking/regression",
+			"dpgp/regression: input_low and input_high are not given", ""},
+		{"persons", numbers + "person=id rows_per_person=2", "dpgp/regression cloaking/regression", "privacygp", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, err := settle(t, 40, c.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var entries, apart []string
+			for _, e := range x.Entries {
+				entries = append(entries, e.Experiment)
+				if len(e.Params) != len(x.Epsilons) {
+					t.Errorf("%s: %d settings for %d epsilons", e.Experiment, len(e.Params), len(x.Epsilons))
+				}
+				for _, p := range e.Params {
+					if !compare.Is(e.Experiment, p) {
+						t.Errorf("no trial of a comparison: %v", p)
+					}
+				}
+			}
+			for _, a := range x.Apart {
+				apart = append(apart, a.Experiment+": "+a.Reason)
+			}
+			if got := strings.Join(entries, " "); got != c.entries {
+				t.Errorf("entries %s, want %s", got, c.entries)
+			}
+			if got := strings.Join(apart, "\n"); !strings.Contains(got, c.apart) || c.apart == "" && got != "" {
+				t.Errorf("apart %s, want %s", got, c.apart)
+			}
+			if got := strings.Join(x.Notes, "\n"); !strings.Contains(got, c.notes) || c.notes == "" && got != "" {
+				t.Errorf("notes %s, want %s", got, c.notes)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, args, want string
+		rows             int
+	}{
+		{"an unknown method", numbers + "methods=dpgp/regresion", `did you mean "dpgp/regression"?`, 40},
+		{"a method of another task", numbers + "methods=dpgp/classification", "it is for a classification", 40},
+		{"a method of another protection", numbers + "methods=privacygp/regression", "no (epsilon, delta) holds", 40},
+		{"an unknown setting", numbers + "lengthscal=3", `did you mean "lengthscale"?`, 40},
+		{"no delta", strings.Replace(numbers, "delta=1e-4", "", 1), "dpgp/regression: delta is not given", 40},
+		{"no range of the output", "inputs=x output=y epsilon=1 delta=1e-4", "low and high are not given", 40},
+		{"an unknown output", strings.Replace(numbers, "=y", "=Y1", 1), `unknown column "Y1"`, 40},
+		{"fewer rows than folds", numbers, "there are 4 rows with a value of y; a split", 4},
+		{"text as output", classes + "output=note", "a text of 40 different values", 40},
+		{"text as a number", classes + "output=two task=regression", "no number that a regression predicts", 40},
+		{"one class", classes + "output=one", "all rows are of one class", 40},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := settle(t, c.rows, c.args)
+			trialtest.Refuses(t, err, c.want)
+			var refused *compare.RefusedError
+			if !errors.As(err, &refused) {
+				t.Errorf("no mistake of the request: %T", err)
+			}
+		})
+	}
+}
+
+// A method that does not scale is left out before anything runs.
+func TestLimits(t *testing.T) {
+	x, err := settle(t, 10_001, numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Entries) != 1 || x.Apart[0].Reason != "it takes at most 10000 rows, and there are 10001" {
+		t.Errorf("%d entries, %v", len(x.Entries), x.Apart)
+	}
+}
+
+// Every candidate, and every method that is not compared, is an experiment that has its settings.
+func TestCandidates(t *testing.T) {
+	for _, c := range compare.Candidates() {
+		e, err := registry.Lookup(c.Experiment)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for name, text := range c.Fixed {
+			p, err := e.Param(name)
+			if err != nil {
+				t.Error(err)
+			} else if _, err := p.Convert(text); err != nil {
+				t.Errorf("%s: %v", c.Experiment, err)
+			}
+		}
+		if c.Role == compare.Private && e.Release == nil {
+			t.Errorf("%s has no release", c.Experiment)
+		}
+	}
+	for _, a := range compare.NotCompared() {
+		if _, err := registry.Lookup(a.Experiment); err != nil {
+			t.Error(err)
+		}
+	}
+}

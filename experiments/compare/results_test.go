@@ -1,0 +1,272 @@
+package compare_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"privkern/experiments/compare"
+	"privkern/runner/experiment"
+)
+
+// seeds are those of five splits.
+var seeds = []int64{0, 1, 2, 3, 4}
+
+// spread are differences of splits from their mean.
+var spread = []float64{-.2, -.1, 0, .1, .2}
+
+// trial is an ok trial, or one that failed.
+func trial(e *compare.Entry, at int, seed int64, score float64, failure string) compare.Trial {
+	t := compare.Trial{Experiment: e.Experiment, Params: e.Params[at], Seed: seed, CPU: .5, Failure: failure}
+	if failure == "" {
+		t.Metrics = map[string]float64{"rmse": score, "rmse_centre": 10 + spread[seed], "rmse_without_noise": 1,
+			"mae": score / 2, "mae_centre": 5}
+	}
+	return t
+}
+
+// judged are results of the two regressions that protect outputs: scores by method and epsilon, where NaN in text
+// stands for a failure on the last split.
+func judged(t *testing.T, args string, seeds []int64, scores map[string][]float64, failing string) *compare.Results {
+	t.Helper()
+	c, err := settle(t, 40, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trials []compare.Trial
+	for i, e := range c.Entries {
+		for at := range e.Params {
+			for k, seed := range seeds {
+				failure := ""
+				if failing == e.Experiment && k == len(seeds)-1 {
+					failure = "it broke"
+				}
+				// The second method's splits go another way, so that differences have a variance.
+				trials = append(trials, trial(e, at, seed, scores[e.Experiment][at]+spread[(k+2*i)%5], failure))
+			}
+		}
+	}
+	m, err := compare.MeasureOf(c.Task, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Judge(trials, seeds, m)
+}
+
+const both = numbers + "unit=output"
+
+// What is stated follows from the scores.
+func TestSentences(t *testing.T) {
+	const dpgp, cloaking = "dpgp/regression", "cloaking/regression"
+	for _, c := range []struct {
+		name, args string
+		seeds      []int64
+		scores     map[string][]float64
+		failing    string
+		want       string // the sentence at the first epsilon
+		winner     string // of it
+	}{
+		{"a clear winner", both, seeds, map[string][]float64{dpgp: {2, 2}, cloaking: {6, 2}}, "",
+			"At (1, 1e-4) per output: dpgp/regression 2.00 ± 0.07, better than cloaking/regression 6.00 ± 0.07 (3 times its " +
+				"rmse); always the middle 10; without privacy 1.", dpgp},
+		{"no difference", both, seeds, map[string][]float64{dpgp: {2.05, 2}, cloaking: {2, 2}}, "",
+			"At (1, 1e-4) per output: cloaking/regression 2.00 ± 0.07, not distinguished from dpgp/regression 2.05 ± 0.07; " +
+				"always the middle 10; without privacy 1.", cloaking},
+		{"rows only", numbers, seeds, map[string][]float64{dpgp: {6, 2}, cloaking: {2, 2}}, "",
+			"At (1, 1e-4) per row: dpgp/regression 6.00 ± 0.07, the only method that is ranked; always the middle 10; " +
+				"without privacy 1.", dpgp},
+		{"all worse than trivial", both, seeds, map[string][]float64{dpgp: {20, 2}, cloaking: {30, 2}}, "",
+			"At (1, 1e-4) per output: every method is worse than always the middle, 10.00 ± 0.07, which looks at no input: " +
+				"the best is dpgp/regression with 20.00 ± 0.07; use a larger epsilon or more rows.", ""},
+		{"hardly better than trivial", both, seeds, map[string][]float64{dpgp: {9.98, 2}, cloaking: {30, 2}}, "",
+			"At (1, 1e-4) per output: dpgp/regression 9.98 ± 0.07, better than cloaking/regression 30.00 ± 0.07 (3 times its " +
+				"rmse); not distinguished from always the middle 10; without privacy 1.", dpgp},
+		{"a failure on a split", both, seeds, map[string][]float64{dpgp: {2, 2}, cloaking: {1, 1}}, cloaking,
+			"At (1, 1e-4) per output: dpgp/regression 2.00 ± 0.07, not compared with cloaking/regression; always the middle " +
+				"10; without privacy 1.", dpgp},
+		{"one split", both, seeds[:1], map[string][]float64{dpgp: {2, 2}, cloaking: {3, 3}}, "",
+			"At (1, 1e-4) per output: dpgp/regression 1.8, not distinguished from cloaking/regression 3; always the middle " +
+				"9.8; without privacy 1; one split tells no methods apart.", dpgp},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judged(t, c.args, c.seeds, c.scores, c.failing)
+			if r.Sentences[0] != c.want {
+				t.Errorf("got  %s\nwant %s", r.Sentences[0], c.want)
+			}
+			got := ""
+			if r.Winners[0] != nil {
+				got = r.Winners[0].Method
+			}
+			if got != c.winner {
+				t.Errorf("winner %q, want %q", got, c.winner)
+			}
+		})
+	}
+}
+
+// A failure is shown with its splits, and a mean over the others is not.
+func TestFailures(t *testing.T) {
+	r := judged(t, both, seeds, map[string][]float64{"dpgp/regression": {2, 2}, "cloaking/regression": {1, 1}},
+		"cloaking/regression")
+	f := r.Failures[0]
+	if f.Method != "cloaking/regression" || !slices.Equal(f.Seeds, []int64{4}) || f.Reason != "it broke" {
+		t.Errorf("%+v", f)
+	}
+	cell := r.Blocks[0].Rows[1].Cells[0]
+	if cell.Mean != nil || cell.OK != 4 {
+		t.Errorf("%+v", cell)
+	}
+	var b strings.Builder
+	if err := r.WriteText(&b, quoted); err != nil || !strings.Contains(b.String(), "failed 1/5") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+	// Trials that have not run are no scores.
+	m, _ := compare.MeasureOf(r.Comparison.Task, "")
+	none := r.Comparison.Judge(nil, seeds, m)
+	if none.Winners[0] != nil || none.Trivial != nil || none.Exact != nil ||
+		none.Sentences[0] != "At (1, 1e-4) per output: no method has a score on every split." {
+		t.Errorf("%+v", none)
+	}
+}
+
+func quoted(word string) string { return "<" + word + ">" }
+
+// The release has the settings that were given, its own epsilon, names for all inputs, and none of the splits.
+func TestReleaseArguments(t *testing.T) {
+	args := strings.Replace(numbers, "inputs=x", "inputs=*", 1)
+	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": {2, 2}, "cloaking/regression": {1, 1}}, "")
+	const want = "trial dpgp/regression dataset=csv:my.csv inputs=x+z+bit+id output=y low=0 high=9 input_low=0 " +
+		"input_high=40 epsilon=3 delta=1e-4 --rng secure --release release-3.json"
+	if got := strings.Join(r.Winners[1].Arguments, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c := r.Comparison
+	for _, e := range c.Entries {
+		given := map[string]any{}
+		for _, arg := range c.ReleaseArguments(e, 1)[2:] {
+			if name, text, ok := strings.Cut(arg, "="); ok {
+				given[name] = text
+			}
+		}
+		params, err := e.Definition.Resolve(given)
+		if err != nil {
+			t.Error(err)
+		} else if e.Definition.CheckRelease != nil && e.Definition.CheckRelease(params) != nil {
+			t.Errorf("%s: %v", e.Experiment, e.Definition.CheckRelease(params))
+		}
+	}
+}
+
+// Methods that protect less are in a block of their own, or marked where all protect enough.
+func TestBlocks(t *testing.T) {
+	scores := map[string][]float64{"dpgp/regression": {6, 6}, "cloaking/regression": {2, 2}}
+	r := judged(t, numbers, seeds, scores, "")
+	if len(r.Blocks) != 2 || r.Blocks[0].Less || !r.Blocks[1].Less || r.Winners[0].Method != "dpgp/regression" {
+		t.Errorf("%+v", r.Blocks)
+	}
+	r = judged(t, both, seeds, scores, "")
+	if len(r.Blocks) != 1 || r.Winners[0].Method != "cloaking/regression" {
+		t.Errorf("%+v", r.Blocks)
+	}
+	var b strings.Builder
+	if err := r.WriteText(&b, quoted); err != nil || !strings.Contains(b.String(), "dpgp/regression (row)") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+}
+
+// Every format is written, and text fits 80 columns for any number of epsilons but for long words.
+func TestFormats(t *testing.T) {
+	args := strings.Replace(both, "epsilon=1,3", "epsilon=.1,.3,1,3,10,30", 1)
+	many := []float64{6, 6, 6, 6, 6, 6}
+	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": many, "cloaking/regression": many}, "")
+	write := func(f compare.Format) string {
+		var b strings.Builder
+		if err := r.Write(&b, f, quoted); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for line := range strings.Lines(write(compare.Text)) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	rows, err := csv.NewReader(strings.NewReader(write(compare.CSV))).ReadAll()
+	if err != nil || len(rows) != 1+2*6+2*6 || rows[1][0] != "dpgp/regression" || rows[1][6] != "6" {
+		t.Errorf("%v: %q", err, rows)
+	}
+	var back struct {
+		Sentences []string
+		Winners   []*compare.Winner
+	}
+	if err := json.Unmarshal([]byte(write(compare.JSON)), &back); err != nil || len(back.Sentences) != 6 ||
+		back.Winners[0].Arguments[0] != "trial" {
+		t.Errorf("%v: %+v", err, back)
+	}
+	for f, want := range map[compare.Format]string{
+		compare.Markdown: "| dpgp/regression (row) | 6.00 ± 0.07", compare.LaTeX: `dpgp/regression (row) & 6.00 $\pm$ 0.07`,
+	} {
+		if got := write(f); !strings.Contains(got, want) {
+			t.Errorf("%s lacks %q:\n%s", f, want, got)
+		}
+	}
+}
+
+// The figure has a curve with a band for each method that has all splits, and two dashed lines; trials of several
+// comparisons are none.
+func TestFigure(t *testing.T) {
+	c, err := settle(t, 40, numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []experiment.Observation
+	for i, e := range c.Entries {
+		for at, p := range e.Params {
+			for _, seed := range seeds {
+				all = append(all, experiment.Observation{
+					Identity: experiment.Identity{Experiment: e.Experiment, Params: p, Seed: seed},
+					Metrics:  trial(e, at, seed, float64(2+i+at)+spread[seed], "").Metrics,
+				})
+			}
+		}
+	}
+	figure := compare.Paper().Figures[0]
+	shown := func(trials []experiment.Observation) string {
+		text := ""
+		for _, p := range figure.Draw(trials) {
+			for _, l := range p.Lines {
+				text += fmt.Sprintf("%s %v %.4g; ", l.Name, l.X, l.Y)
+			}
+			text += fmt.Sprint(len(p.Bands))
+		}
+		return text
+	}
+	const middle = "always the middle [1 3] [10 10]; without privacy [1 3] [1 1]; "
+	for _, x := range []struct {
+		name   string
+		trials []experiment.Observation
+		want   string
+	}{
+		{"all", all, "dpgp/regression [1 3] [2 3]; cloaking/regression (outputs only) [1 3] [3 4]; " + middle + "2"},
+		{"a split is missing", all[:len(all)-1],
+			"dpgp/regression [1 3] [2 3]; cloaking/regression (outputs only) [1] [3]; " + middle + "2"},
+		{"another comparison", append(slices.Clone(all), experiment.Observation{Identity: experiment.Identity{
+			Experiment: "dpgp/regression", Params: experiment.Params{"epsilon": 1., "lengthscale": 7.}}}), ""},
+		{"none", nil, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if got := shown(x.trials); got != x.want {
+				t.Errorf("got  %s\nwant %s", got, x.want)
+			}
+		})
+	}
+	plain, err := c.Entries[0].Definition.Resolve(map[string]any{"low": "0", "high": "1", "input_low": "0",
+		"input_high": "1"})
+	if err != nil || figure.Match("dpgp/regression", plain) || !figure.Match("dpgp/regression", c.Entries[0].Params[0]) {
+		t.Errorf("%v", err)
+	}
+}
