@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -33,7 +34,7 @@ func (r *Results) lines() []line {
 		for _, row := range b.Rows {
 			fields := []string{row.Method + r.mark(row)}
 			for _, c := range row.Cells {
-				fields = append(fields, r.cellText(c))
+				fields = append(fields, r.cellText(c, len(b.Rows) > 1))
 			}
 			out = append(out, line{fields: append(fields, fmt.Sprintf("%.2g", row.CPU))})
 		}
@@ -49,14 +50,14 @@ func (r *Results) mark(row *Row) string {
 	return ""
 }
 
-// cellText is a score, marked where it is the best or not distinguished from it.
-func (r *Results) cellText(c *Cell) string {
+// cellText is a score, marked where it is the best of several or not distinguished from it.
+func (r *Results) cellText(c *Cell, several bool) string {
 	switch {
 	case c.Mean == nil && c.OK == 0:
 		return "failed"
 	case c.Mean == nil:
 		return fmt.Sprintf("failed %d/%d", r.Splits-c.OK, r.Splits)
-	case c.Best:
+	case c.Best && several:
 		return numberText(c.Mean) + " *"
 	case c.P != nil && *c.P >= level:
 		return numberText(c.Mean) + " ~"
@@ -98,9 +99,12 @@ func (r *Results) caption() string {
 		r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.Unit, r.Delta)
 }
 
-// legend explains the marks.
+// legend explains the marks; it is empty where there are none.
 func (r *Results) legend() string {
-	if r.Splits < 2 {
+	switch {
+	case !slices.ContainsFunc(r.Blocks, func(b *Block) bool { return len(b.Rows) > 1 }):
+		return ""
+	case r.Splits < 2:
 		return "* best"
 	}
 	return "* best   ~ not distinguished from it (corrected resampled t-test, Holm, 5 %)"
@@ -139,5 +143,5 @@ func seedText(seeds []int64) string {
 
 // Looking states what a comparison costs.
 const Looking = "These scores are computed from the private rows, without noise: they are for your eyes, and no part of " +
-	"a release. Choosing by them is not covered by the guarantee of the release that follows: keep them, or choose on " +
-	"public data of the same kind (run help releases, --tuning)."
+	"a release. The guarantee of the release that follows does not cover that you chose by them, and its file states so " +
+	"(tuning: unaccounted). A choice by public data of the same kind costs nothing."

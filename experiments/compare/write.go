@@ -24,7 +24,9 @@ func (r *Results) WriteText(w io.Writer, quote func(word string) string) error {
 	var b strings.Builder
 	b.WriteString(wrap(r.caption(), "") + "\n\n")
 	r.writeColumns(&b)
-	b.WriteString(r.legend() + "\n\n")
+	if legend := r.legend(); legend != "" {
+		b.WriteString(legend + "\n\n")
+	}
 	for _, s := range r.Sentences {
 		b.WriteString(wrap(s, "  ") + "\n")
 	}
@@ -198,7 +200,9 @@ func (r *Results) writeMarkdown(w io.Writer, quote quoting) error {
 	for _, l := range r.lines() {
 		row(append(slices.Clone(l.fields), make([]string, len(r.header())-len(l.fields))...))
 	}
-	b.WriteString("\n" + escape(r.legend()) + "\n")
+	if legend := r.legend(); legend != "" {
+		b.WriteString("\n" + escape(legend) + "\n")
+	}
 	for _, s := range slices.Concat(r.Sentences, r.remarks()) {
 		b.WriteString("\n" + escape(s) + "\n")
 	}
@@ -229,7 +233,7 @@ func (r *Results) writeLaTeX(w io.Writer) error {
 		}
 		b.WriteString(" \\\\\n")
 	}
-	fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s %s.}\n\\begin{tabular}{l%s}\n\\toprule\n",
+	fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s %s}\n\\begin{tabular}{l%s}\n\\toprule\n",
 		latexEscapes.Replace(r.caption()), latexEscapes.Replace(r.legend()), strings.Repeat("r", columns-1))
 	row(r.header())
 	b.WriteString("\\midrule\n")
