@@ -48,9 +48,10 @@ the release that follows does not cover that you chose by them. docs/compare.md 
 from a file to a decision to a release.`,
 		Example: `  run compare dataset=csv:my.csv inputs=dose+age output=response low=0 high=10 \
       input_low=0,18 input_high=20,90 epsilon=.3,1,3 delta=1e-6
-  run compare dataset=csv:my.csv output='kind[a|b|c]' input_low=0 input_high=1 epsilon=1 delta=1e-6 --seeds 0..19
-  run compare dataset=csv:my.csv inputs=age output=height low=40 high=200 input_low=0 input_high=90 \
-      epsilon=1 delta=1e-5 unit=output --metric mae --output csv`,
+  run compare dataset=csv:my.csv output='kind[a|b|c]' input_low=0 input_high=1 epsilon=1 \
+      delta=1e-6 --seeds 0..19
+  run compare dataset=csv:my.csv inputs=age output=height low=40 high=200 input_low=0 \
+      input_high=90 epsilon=1 delta=1e-5 unit=output --metric mae --output csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.seeds == "" && !cmd.Flags().Changed("seeds") {

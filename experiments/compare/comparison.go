@@ -121,42 +121,45 @@ const mostNamed = 20
 
 // setTask settles the task by the output's levels or its type, and the classes.
 func (c *Comparison) setTask(column *table.ColumnSummary, t *Table) error {
-	levels := table.LevelsOf(t.Output)
-	classes := levels != nil || column.Type == "category" || column.Type == "boolean"
 	switch {
 	case c.Request.Task != "":
 		c.Task = method.Task(slices.Index(taskNames, c.Request.Task))
-	case classes:
+	case table.LevelsOf(t.Output) != nil, column.Type == "category", column.Type == "boolean":
 		c.Task = method.Classification
 	case column.Distinct == 2:
 		c.Notes = append(c.Notes, fmt.Sprintf("%s has two values and is predicted as a number; task=classification "+
 			"compares classifiers", t.Output))
 	}
 	c.output = t.Output
-	if c.Task == method.Regression {
-		if !t.Numeric {
-			return fmt.Errorf("output = %s: it is a %s, and no number that a regression predicts; use task=classification",
-				t.Output, column.Type)
-		}
-		return nil
+	if c.Task == method.Classification {
+		return c.setClasses(column, t)
 	}
+	if !t.Numeric {
+		return fmt.Errorf("output = %s: it is a %s, and no number that a regression predicts; use task=classification",
+			t.Output, column.Type)
+	}
+	return nil
+}
+
+// setClasses settles the classes, and names them in the output where the data name them.
+func (c *Comparison) setClasses(column *table.ColumnSummary, t *Table) error {
+	levels := table.LevelsOf(t.Output)
+	low, numbers := column.Low.(float64)
 	switch {
 	case levels != nil:
 		t.Classes = levels
 	case column.Levels != nil:
 		t.Classes = column.Levels
-	case column.Distinct == 2:
-		t.Classes = []string{experiment.FormatNumber(column.Low.(float64)), experiment.FormatNumber(column.High.(float64))}
+	case column.Distinct == 2 && numbers:
+		t.Classes = []string{experiment.FormatNumber(low), experiment.FormatNumber(column.High.(float64))}
 	default:
-		t.Classes = make([]string, column.Distinct)
+		t.Classes = make([]string, column.Distinct) // their names are not known
 	}
 	if len(t.Classes) < 2 {
 		return fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart", t.Output)
 	}
-	nameable := func(class string) bool { return class != "" && !strings.ContainsAny(class, "[]|") }
-	if levels == nil && len(t.Classes) <= mostNamed && !slices.ContainsFunc(t.Classes, func(s string) bool {
-		return !nameable(s)
-	}) {
+	nameless := func(class string) bool { return class == "" || strings.ContainsAny(class, "[]|") }
+	if levels == nil && len(t.Classes) <= mostNamed && !slices.ContainsFunc(t.Classes, nameless) {
 		c.output = t.Output + "[" + strings.Join(t.Classes, "|") + "]"
 		c.Notes = append(c.Notes, "the classes of "+t.Output+" are those of the data; a release publishes their names")
 	}

@@ -8,13 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments"
+	"privkern/experiments/cloaking"
 	"privkern/experiments/compare"
+	"privkern/experiments/dpgp"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm"
+	"privkern/experiments/multikernel"
+	"privkern/experiments/privacygp"
 	"privkern/runner/experiment"
 )
 
-var registry = experiment.RegistryOf(experiments.Papers())
+var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), kahm.Paper(),
+	multikernel.Paper(), privacygp.Paper()})
 
 // file has numbers x, z and y, two classes of texts and of numbers, three of texts, one, persons and notes.
 func file(t *testing.T, rows int) string {

@@ -18,10 +18,10 @@
 //	t = m / √((1/k + n₂/n₁) S²)
 //
 // has Student's distribution with k−1 degrees of freedom, approximately, for n₁ training and n₂ test rows (Nadeau and
-// Bengio 2003, Machine Learning 52, Section 3, Eq. 9). The best method of a block is compared with each of the others at
-// an ε; their p-values are adjusted by Holm's procedure (1979, Scandinavian Journal of Statistics 6), which holds the
-// probability of any wrong distinction at 5 % for any dependence of them. The best one was chosen by the same scores,
-// for which no correction is made: a small p-value between the first and the second is a little too small.
+// Bengio 2003, Machine Learning 52, Section 3). The best method of a block is compared with each of the others at an
+// ε; their p-values are adjusted by Holm's procedure (1979, Scandinavian Journal of Statistics 6), which holds the
+// probability of any wrong distinction at 5 % for any dependence of them. The best one was chosen by the same
+// scores, for which no correction is made: a small p-value between the first and the second is a little too small.
 //
 // # What looking costs
 //

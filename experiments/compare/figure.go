@@ -12,9 +12,9 @@ func Paper() experiment.Paper {
 	return experiment.Paper{Name: "compare", Figures: []experiment.Figure{{
 		Name:  "compare/scores",
 		Title: "Private methods on the same splits",
-		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed lines " +
-			"are the trivial rule, which looks at no input, and the best of the methods without noise. A method protects " +
-			"one row unless outputs are named.",
+		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed " +
+			"lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
+			"protects one row unless outputs are named.",
 		Match: matches,
 		Draw:  draw,
 	}}}

@@ -141,7 +141,7 @@ func seedText(seeds []int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// Looking states what a comparison costs.
-const Looking = "These scores are computed from the private rows, without noise: they are for your eyes, and no part of " +
-	"a release. The guarantee of the release that follows does not cover that you chose by them, and its file states so " +
-	"(tuning: unaccounted). A choice by public data of the same kind costs nothing."
+// Looking states the cost of a comparison.
+const Looking = "These scores are computed from the private rows, without noise: they are for your eyes, and no part " +
+	"of a release. The guarantee of the release that follows does not cover that you chose by them, and its file " +
+	"states so (tuning: unaccounted). A choice by public data of the same kind costs nothing."

@@ -95,8 +95,8 @@ func (r *Results) sentence(at int) string {
 		return text + "no method has a score on every split."
 	}
 	if !r.useful(cell, at) {
-		return text + fmt.Sprintf("every method is worse than %s, %s, which looks at no input: the best is %s with %s; use a "+
-			"larger epsilon or more rows.", TrivialName(r.Comparison.Task), numberText(&r.Trivial[at]), row.Method,
+		return text + fmt.Sprintf("every method is worse than %s, %s, which looks at no input: the best is %s with %s; "+
+			"use a larger epsilon or more rows.", TrivialName(r.Comparison.Task), numberText(&r.Trivial[at]), row.Method,
 			numberText(cell.Mean))
 	}
 	text += row.Method + " " + numberText(cell.Mean) + r.against(row, at)

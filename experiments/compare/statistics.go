@@ -34,7 +34,7 @@ func meanOf(scores []float64) Mean {
 
 // correctedT returns the two-sided p-value of the corrected resampled t-test that two methods are alike, from the
 // differences of their scores on the same splits, two or more, and the ratio of test rows to training rows (Nadeau and
-// Bengio 2003, Eq. 9). Differences that are all equal are no chance, unless they are zero.
+// Bengio 2003, Section 3). Differences that are all equal are no chance, unless they are zero.
 func correctedT(differences []float64, ratio float64) float64 {
 	k := float64(len(differences))
 	mean, variance := stat.MeanVariance(differences, nil)

@@ -9,7 +9,7 @@ import (
 	"privkern/experiments/learn"
 )
 
-// SplitSource is what the draw of a split depends on.
+// SplitSource is the origin of the rows that a split holds out.
 type SplitSource int
 
 // The sources.

@@ -172,8 +172,8 @@ func override(sweeps []*sweep.Sweep, assignments []string) error {
 	return nil
 }
 
-// Listed returns the draft of settings that a command lists, at each of the seeds, in this element type, float64 where it
-// is empty. The arguments of the command are its overrides.
+// Listed returns the draft of settings that a command lists, at each of the seeds, in this element type, float64 where
+// it is empty. The arguments of the command are its overrides.
 func Listed(name, title string, arguments []string, settings []sweep.Assignment, seeds []int64, dtype string) *Draft {
 	d := &Draft{Options: Options{Title: title, Overrides: arguments, DType: cmp.Or(dtype, experiment.Float64)},
 		Name: name, FilesDType: experiment.Float64}
