@@ -37,8 +37,10 @@ type Suspicious interface {
 type Publication struct {
 	// Losses are the mechanisms that it composes, for one protected unit.
 	Losses []experiment.Loss
-	Size   experiment.Size
-	Notes  []string // on the guarantee, for readers of the release
+	// Publishes are the parts of rows that leave as they are, see [experiment.Spending].
+	Publishes []string
+	Size      experiment.Size
+	Notes     []string // on the guarantee, for readers of the release
 	// Publish fits rows with exact noise from source, and returns a model or rows, with privacy in
 	// a model, public metrics and warnings that follow from them.
 	Publish func(ctx context.Context, rows *Part, privacy *experiment.Privacy, source *release.Source) (

@@ -268,6 +268,7 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	unit := cmp.Or(x.method.Unit, experiment.UnitRow)
 	return rows.Data().Plan(unit, experiment.Spending{
 		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Size: p.Size,
+		Publishes: p.Publishes,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
 		return publish(ctx, t, l, p, rows.private(unit, private), source)
 	}), nil

@@ -50,12 +50,15 @@ type Baseline[S any, B Body] struct {
 	Data            func(*S) *Data
 	// Check refuses settings that no data can have; nil for none.
 	Check func(*S) error
-	// Unit is the unit of protection; empty for [experiment.UnitRow].
-	Unit    string
-	Prepare func(*Problem, *S) (Algorithm[B], error)
-	Format  string // of a file, such as "baseline/adassp/1"
-	About   string // describes it to the reader of a file, and how it predicts
-	Advice  method.Advice
+	// Unit is the unit of protection: empty for [experiment.UnitRow], or [experiment.UnitOutput], which takes inputs to
+	// be public: then the settings have [OutputData].
+	Unit string
+	// Publishes are the parts of rows that leave in a body as they are, such as inputs that are public.
+	Publishes []string
+	Prepare   func(*Problem, *S) (Algorithm[B], error)
+	Format    string // of a file, such as "baseline/adassp/1"
+	About     string // describes it to the reader of a file, and how it predicts
+	Advice    method.Advice
 }
 
 // mostClasses bounds the classes of a user's own data.
@@ -84,7 +87,7 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 	m.Declaration = experiment.Declaration[*S, M]{
 		Name: b.Name, Version: b.Version, Summary: b.Summary, Source: b.Source, Written: experiment.FormModel,
 		Check: func(s *S) error {
-			if err := b.Data(s).check(); err != nil || b.Check == nil {
+			if err := b.Data(s).check(b.Unit); err != nil || b.Check == nil {
 				return err
 			}
 			return b.Check(s)
@@ -95,7 +98,8 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 	m.Taken = func(name string, classes []string) bool { return slices.Contains(taken(task, classes), name) }
 	m.Prepare = func(_ context.Context, t *experiment.Trial, s *S, rows *method.Rows) (*Learner[B], error) {
 		l := &Learner[B]{Problem: &Problem{Data: b.Data(s), Trial: t, Engine: engine.Of(t.Engine), Rows: rows,
-			Dims: len(rows.Inputs), Classes: len(rows.Classes), Slots: rows.Slots}, format: b.Format, about: b.About}
+			Dims: len(rows.Inputs), Classes: len(rows.Classes), Slots: rows.Slots}, format: b.Format, about: b.About,
+			unit: b.Unit, publishes: b.Publishes}
 		if task == method.Classification {
 			switch n := l.Classes; {
 			case n < 2:
@@ -125,6 +129,8 @@ type Learner[B Body] struct {
 	algorithm     Algorithm[B]
 	low, high     []float64 // d, the public range of the inputs
 	format, about string
+	unit          string // of protection
+	publishes     []string
 }
 
 // scaled returns rows with inputs in [−1, 1].
@@ -185,25 +191,11 @@ func (l *Learner[B]) Guarantee() *experiment.Privacy {
 	if l.Noiseless() {
 		return nil
 	}
-	s, output := l.settings(nil), "output"
-	if l.Classes > 0 {
-		output = "class"
+	p := l.rowsProtected()
+	if l.unit == experiment.UnitOutput {
+		p = l.outputsProtected()
 	}
-	public := "the range of the inputs"
-	if l.Classes == 0 {
-		public += ", the range of the output"
-	}
-	if p := l.algorithm.Public(); p != "" {
-		public += ", " + p
-	}
-	p := &experiment.Privacy{
-		Unit:      l.unit(fmt.Sprintf("inputs (%s) and %s (%s)", strings.Join(l.Rows.Inputs, ", "), output, l.Rows.Output)),
-		Mechanism: l.algorithm.Mechanism(),
-		Notes: []string{
-			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
-			"public, and so not to be read off the data: " + public + "; the guarantee does not cover choosing them by the data",
-		},
-	}
+	p.Mechanism = l.algorithm.Mechanism()
 	p.State(l.Epsilon, l.Delta)
 	if l.Neighbours == AddRemove {
 		p.Simulated.Neighbours = "add-remove"
@@ -213,11 +205,64 @@ func (l *Learner[B]) Guarantee() *experiment.Privacy {
 	return p
 }
 
+// rowsProtected describes the protection of whole rows.
+func (l *Learner[B]) rowsProtected() *experiment.Privacy {
+	s := l.settings(nil)
+	return &experiment.Privacy{
+		Unit: l.rowUnit(fmt.Sprintf("inputs (%s) and %s (%s)", strings.Join(l.Rows.Inputs, ", "), l.outputWord(),
+			l.Rows.Output)),
+		Notes: []string{
+			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
+			l.publicNote("the range of the inputs"),
+		},
+	}
+}
+
+// outputsProtected describes the protection of outputs alone, in words like those of cloaking.
+func (l *Learner[B]) outputsProtected() *experiment.Privacy {
+	s := l.settings(nil)
+	output := fmt.Sprintf("%s (%s)", l.outputWord(), l.Rows.Output)
+	p := &experiment.Privacy{Unit: "the " + output + " of one row, substituted by any other", Notes: []string{
+		fmt.Sprintf("protects the %s of %s alone: inputs (%s) and who is in the data are taken as public, and so is which "+
+			"rows have a value", output, s.Person.Whose(), strings.Join(l.Rows.Inputs, ", "))}}
+	if l.Classes > 0 {
+		p.Notes = append(p.Notes, l.publicNote("which classes there are"))
+	} else {
+		p.Notes = append(p.Notes, l.publicNote())
+	}
+	if s.Person.Given() {
+		p.Unit = fmt.Sprintf("every %s of %s, each substituted by any other; inputs and which person has which row are public",
+			output, s.Person.Whom())
+		p.Notes = append(p.Notes, s.Person.Drawn())
+	}
+	return p
+}
+
+// outputWord names the predicted column's kind.
+func (l *Learner[B]) outputWord() string {
+	if l.Classes > 0 {
+		return "class"
+	}
+	return "output"
+}
+
+// publicNote lists all that is taken as public: the range of the output of a regression, and settings, too.
+func (l *Learner[B]) publicNote(public ...string) string {
+	if l.Classes == 0 {
+		public = append(public, "the range of the output")
+	}
+	if p := l.algorithm.Public(); p != "" {
+		public = append(public, p)
+	}
+	return "public, and so not to be read off the data: " + strings.Join(public, ", ") + "; the guarantee does not cover " +
+		"choosing them by the data"
+}
+
 // Publication implements [method.Publisher].
 func (l *Learner[B]) Publication(context.Context) (*method.Publication, error) {
 	numbers, lists := l.algorithm.Size()
 	return &method.Publication{
-		Losses: l.algorithm.Losses(),
+		Losses: l.algorithm.Losses(), Publishes: l.publishes,
 		Size: experiment.Size{Numbers: numbers + 2*l.Dims, Lists: lists + 2,
 			Names: release.LengthOf(l.Rows.Inputs) + len(l.Rows.Output) + release.LengthOf(l.Rows.Classes)},
 		Publish: func(ctx context.Context, rows *method.Part, privacy *experiment.Privacy, source *release.Source) (

@@ -49,6 +49,19 @@ type Data struct {
 	method.Invalid `when:"invalid: dataset is not simulated"`
 }
 
+// OutputData are [Data] of a baseline that protects outputs alone.
+type OutputData struct {
+	publicInputs `never:"neighbours: who is in the data is public || invalid: which rows have a value is public"`
+}
+
+type publicInputs struct {
+	protectedOutputs `also:"person: of their rows it protects the outputs alone"`
+}
+
+type protectedOutputs struct {
+	Data `doc:"inputs: columns to predict from, joined by + or commas, or * for all numeric ones; they are public"`
+}
+
 // settings returns those that every method has.
 func (d *Data) settings(r *method.OutputRange) method.Settings {
 	out := method.Settings{Columns: d.Columns, Budget: &d.Budget, Range: r, Splits: d.Splits}
@@ -64,7 +77,12 @@ func (d *Data) inputRange() method.InputRange {
 }
 
 // check refuses settings that no data can have.
-func (d *Data) check() error {
+func (d *Data) check(unit string) error {
+	if unit == experiment.UnitOutput {
+		if err := d.checkOutputs(); err != nil {
+			return err
+		}
+	}
 	if d.IsOwn() {
 		if err := d.Person.Check(); err != nil {
 			return err
@@ -74,6 +92,18 @@ func (d *Data) check() error {
 		return d.inputRange().Check(inputs, d.IsOwn())
 	}
 	return d.inputRange().CheckGiven(d.IsOwn()) // how many columns * is, the data say
+}
+
+// checkOutputs refuses settings that have no meaning where inputs are public.
+func (d *Data) checkOutputs() error {
+	if d.Neighbours == AddRemove {
+		return errors.New("neighbours = add-remove: inputs are public here, and so is who is in the data; use " +
+			"neighbours=substitute")
+	}
+	if d.IsOwn() && d.Clamped() {
+		return errors.New("invalid = clamp: inputs are public here, and so is which rows have a value; use invalid=refuse")
+	}
+	return nil
 }
 
 // checkRelease refuses a release without a guarantee.
@@ -89,8 +119,8 @@ func (d *Data) checkRelease(task method.Task) error {
 	return nil
 }
 
-// unit describes the protected unit, whose rows have these parts.
-func (d *Data) unit(parts string) string {
+// rowUnit describes the protected unit, whose rows have these parts.
+func (d *Data) rowUnit(parts string) string {
 	out := d.settings(nil).Person.Unit(parts)
 	if d.Neighbours == AddRemove {
 		out = strings.TrimSuffix(out, ", substituted by any other") + ", added or removed"
