@@ -100,6 +100,9 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 		l := &Learner[B]{Problem: &Problem{Data: b.Data(s), Trial: t, Engine: engine.Of(t.Engine), Rows: rows,
 			Dims: len(rows.Inputs), Classes: len(rows.Classes), Slots: rows.Slots}, format: b.Format, about: b.About,
 			unit: b.Unit, publishes: b.Publishes}
+		if b.Unit == experiment.UnitOutput { // of every row: empty places are none, as the number of rows is public
+			l.Slots = rows.Len()
+		}
 		if task == method.Classification {
 			switch n := l.Classes; {
 			case n < 2:

@@ -138,10 +138,13 @@ type Query struct {
 	Norm, Diameter float64
 	Largest        float64 // bounds the magnitude of every coordinate of the vector of one row
 	Rows           int     // N, the largest number of rows, which is public
+	// Apart is set where each row has a coordinate of its own, in a query of [Sums.Each]: Coordinates are N, and a vector
+	// is one number in its place.
+	Apart bool
 }
 
 // change bounds how far one protected unit moves the sum: of a unit with m rows by m times the change of one, by
-// the triangle inequality.
+// the triangle inequality. The rows of a query that keeps them apart move it in orthogonal directions, √m times as far.
 func (d *Data) change(q Query) float64 {
 	one := q.Norm
 	if d.Neighbours == Substitute {
@@ -149,7 +152,11 @@ func (d *Data) change(q Query) float64 {
 			one = 2 * q.Norm
 		}
 	}
-	return release.Up(one * float64(d.settings(nil).Person.Rows()))
+	rows := float64(d.settings(nil).Person.Rows())
+	if q.Apart {
+		rows = release.Up(math.Sqrt(rows))
+	}
+	return release.Up(one * rows)
 }
 
 // Gaussian calibrates noise for a query that takes a share s of the budget, 0 < s ≤ 1: its noise has the standard
@@ -175,6 +182,7 @@ func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 // noise, ∫ min(p(x), e^t p(x−v)) dx is log-concave and even in v (Prékopa 1973), so that the hockey-stick divergence, one less
 // that, is largest at an extreme point of the polytope.
 func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
+	q.Apart = false // the magnitudes of a unit's rows add up
 	if d.Noiseless() {
 		return &Noise{query: q}, nil
 	}

@@ -87,6 +87,25 @@ func (s *Sums) Sum(n *Noise, of func(row int, out []float64)) ([]float64, error)
 	return total, nil
 }
 
+// Each returns a number of each row that of computes, with noise, for a query that keeps the rows apart: no sum is
+// formed. An empty row has 0. A call of the function reads no other row.
+func (s *Sums) Each(n *Noise, of func(row int) float64) ([]float64, error) {
+	rows, _ := s.rows.X.Dims()
+	out := make([]float64, rows)
+	for row := range out {
+		if !Empty(s.rows, row) {
+			one := []float64{of(row)}
+			n.clip(one)
+			out[row] = one[0]
+		}
+	}
+	if s.source != nil {
+		return s.source.Add(n.exact, out)
+	}
+	s.Judge(n, out)
+	return out, nil
+}
+
 // Released reports whether sums are those of a release, which are computed row by row.
 func (s *Sums) Released() bool { return s.source != nil }
 
