@@ -3,6 +3,8 @@
 package baseline
 
 import (
+	"privkern/experiments/baseline/labelnoise"
+	"privkern/experiments/baseline/largest"
 	"privkern/experiments/baseline/means"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
@@ -12,6 +14,8 @@ import (
 func Experiments() experiment.Paper {
 	return experiment.Paper{Name: "baseline", Experiments: []*experiment.Experiment{
 		means.Experiment().Experiment,
+		labelnoise.Experiment().Experiment,
+		largest.Experiment().Experiment,
 	}}
 }
 
@@ -19,5 +23,7 @@ func Experiments() experiment.Paper {
 func Models() []model.Format {
 	return []model.Format{
 		means.PredictFormat,
+		labelnoise.PredictFormat,
+		largest.PredictFormat,
 	}
 }

@@ -106,6 +106,14 @@ func (s *Sums) Each(n *Noise, of func(row int) float64) ([]float64, error) {
 	return out, nil
 }
 
+// Scale is that of the noise which the sums have: 0 where they have none.
+func (s *Sums) Scale(n *Noise) float64 {
+	if s.source == nil && s.rng == nil {
+		return 0
+	}
+	return n.Scale()
+}
+
 // Released reports whether sums are those of a release, which are computed row by row.
 func (s *Sums) Released() bool { return s.source != nil }
 

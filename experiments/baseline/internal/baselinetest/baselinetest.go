@@ -82,15 +82,34 @@ func trial[S, M any, L method.Learner](t testing.TB, x *method.Definition[S, M, 
 	return out
 }
 
-// Released makes a release with exact noise from a fixed source, checks its size against the plan, reads its file back,
-// and predicts at the rows of x, in the units of the inputs.
-func Released[S, M any, L method.Learner](t *testing.T, x *method.Definition[S, M, L], f model.Format, set func(*S),
-	at *mat.Dense) *model.Prediction {
+// Plan plans a release.
+func Plan[S, M any, L method.Learner](t testing.TB, x *method.Definition[S, M, L], set func(*S)) *release.Plan {
 	t.Helper()
 	plan, err := x.Plan(t.Context(), trial(t, x, set))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return plan
+}
+
+// Draws makes a release from a fixed source, and returns the draws of its noise.
+func Draws(t testing.TB, plan *release.Plan) []release.Draw {
+	t.Helper()
+	var draws []release.Draw
+	source := release.Unbooked(rand.NewChaCha8(sha256.Sum256([]byte("neighbours"))))
+	source.Trace(&draws)
+	if _, err := plan.With(t.Context(), source, plan.Private); err != nil {
+		t.Fatal(err)
+	}
+	return draws
+}
+
+// Released makes a release with exact noise from a fixed source, checks its size against the plan, reads its file back,
+// and predicts at the rows of x, in the units of the inputs.
+func Released[S, M any, L method.Learner](t *testing.T, x *method.Definition[S, M, L], f model.Format, set func(*S),
+	at *mat.Dense) *model.Prediction {
+	t.Helper()
+	plan := Plan(t, x, set)
 	out, err := plan.With(t.Context(), release.Unbooked(rand.NewChaCha8(sha256.Sum256([]byte("released")))), plan.Private)
 	if err != nil {
 		t.Fatal(err)
@@ -114,22 +133,13 @@ func Released[S, M any, L method.Learner](t *testing.T, x *method.Definition[S, 
 func Neighbours[S, M any, L method.Learner](t *testing.T, x *method.Definition[S, M, L], set func(*S),
 	change func(row []float64, rng *rand.Rand)) []float64 {
 	t.Helper()
-	plan, err := x.Plan(t.Context(), trial(t, x, set))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := Plan(t, x, set)
 	s := plan.Spending
 	if epsilon, err := loss.Epsilon(s.Losses, s.Delta); err != nil || epsilon > s.Epsilon*(1+1e-6) {
 		t.Fatalf("the losses compose to (%g, %g), and the budget is (%g, %g): %v", epsilon, s.Delta, s.Epsilon, s.Delta, err)
 	}
-	var draws []release.Draw
-	source := release.Unbooked(rand.NewChaCha8(sha256.Sum256([]byte("neighbours"))))
-	source.Trace(&draws)
-	if _, err := plan.With(t.Context(), source, plan.Private); err != nil {
-		t.Fatal(err)
-	}
 	var answers []float64
-	for _, d := range draws {
+	for _, d := range Draws(t, plan) {
 		answers = append(answers, d.Output...)
 	}
 	replay := func(rows *mat.Dense) ([]release.Draw, []byte) {

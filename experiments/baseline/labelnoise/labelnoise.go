@@ -1,0 +1,271 @@
+// Package labelnoise regresses by a Gaussian process on outputs with noise, of rows whose inputs are public.
+package labelnoise
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/baseline/ground"
+	"privkern/experiments/method"
+	"privkern/experiments/model"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+//go:embed labelnoise.go
+var source string
+
+func init() { experiment.Document[Settings](source) }
+
+// Settings are those of baseline/label-noise.
+type Settings struct {
+	ground.OutputData
+	method.OutputRange
+	// random frequencies, of each of which the model has a cosine and a sine: more of them follow the kernel of the
+	// Gaussian process more closely, and take longer
+	Frequencies int `name:"frequencies" default:"64" min:"1" max:"1000"`
+}
+
+const format = "baseline/label-noise/1"
+
+// PredictFormat makes run predict read its files.
+var PredictFormat = ground.Format[Body](format)
+
+var definition = ground.Regression(ground.Baseline[Settings, Body]{
+	Name: "baseline/label-noise", Version: 1,
+	Summary: "a Gaussian process on outputs with noise, with protection of outputs; inputs are public",
+	Source: "noise on each output (Dwork, McSherry, Nissim and Smith 2006); random features of the kernel (Rahimi and " +
+		"Recht 2007)",
+	Data:    func(s *Settings) *ground.Data { return &s.Data },
+	Unit:    experiment.UnitOutput,
+	Prepare: prepare,
+	Format:  format,
+	About: "A Gaussian process on outputs with noise, which protects outputs and not inputs: run predict THIS_FILE --at " +
+		"x.csv gives means and intervals. With u, the inputs brought to [-1, 1], and the features f(u) = (cos(w_k.u), " +
+		"sin(w_k.u))/sqrt(K) for K frequencies w_k, the mean is c.f(u) in units of the scale, clipped to [-1, 1].",
+	Advice: method.Advice{Noise: "use a larger epsilon or more rows",
+		Settings: "use inputs that tell more about the output",
+		Narrow:   "the outputs vary more in some places than in others", Wide: "use a narrower public range of the output"},
+}, func(s *Settings) *method.OutputRange { return &s.OutputRange })
+
+// Experiment is baseline/label-noise.
+var Experiment = definition.Experiment
+
+// Plan plans a release of a trial, for audits.
+var Plan = definition.Plan
+
+// algorithm adds noise to each output, in [−1, 1], and learns of the noisy outputs and of the inputs, which are public.
+//
+// An output moves one of the N numbers, by at most 2 under substitution, and m outputs of a person move the vector by at
+// most 2√m: with Gaussian noise calibrated to this, the vector of noisy outputs has the guarantee, and so has all that
+// follows from it and from inputs, hyper-parameters that are estimated included (post-processing).
+//
+// The noise is known, so that it is a part of the model: the noisy output is f(u) and noise of variance σ² + ν, with a
+// Gaussian process f of variance s and the kernel exp(−|u−u'|²/(2ℓ²)), by random features. With Φ (N×2K), the features
+// of the inputs, the coefficients are normal a posteriori, with the mean c and the covariance S,
+//
+//	S = (I/s + ΦᵀΦ/(σ²+ν))⁻¹,  c = S Φᵀ(y+e)/(σ²+ν)
+//
+// (Rasmussen and Williams 2006, Eq. 2.8). ℓ and s follow from public numbers, and ν is the candidate of the largest
+// likelihood: to choose ℓ and s in this way as well was no better with noise that matters.
+type algorithm struct {
+	*ground.Problem
+	noise *ground.Noise
+	w     *mat.Dense // K×d, the frequencies
+}
+
+// lengthscale is ℓ, of inputs in [−1, 1], for one input, as a share of its public range: it grows with √d, as distances
+// do.
+const lengthscale = 0.25
+
+// variance is s, that of the uniform distribution on [−1, 1].
+const variance = 1. / 3
+
+// observations returns the candidates for ν, 2⁻¹⁴ to 1/2.
+func observations() []float64 {
+	var out []float64
+	for k := -28; k <= -2; k++ {
+		out = append(out, math.Exp2(float64(k)/2))
+	}
+	return out
+}
+
+// seed draws the frequencies, which are public.
+const seed = 1
+
+func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
+	noise, err := p.Gaussian(ground.Query{What: "outputs", Coordinates: p.Slots, Norm: 1, Diameter: 2, Largest: 1,
+		Rows: p.Slots, Apart: true}, 1)
+	rng := rand.New(rand.NewPCG(seed, seed))
+	w := mat.NewDense(s.Frequencies, p.Dims, nil)
+	w.Apply(func(int, int, float64) float64 {
+		return rng.NormFloat64() / (lengthscale * 2 * math.Sqrt(float64(p.Dims)))
+	}, w)
+	return &algorithm{p, noise, w}, err
+}
+
+// Fit implements [ground.Algorithm].
+func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
+	noisy, err := sums.Each(a.noise, func(row int) float64 { return rows.Y[row] })
+	if err != nil {
+		return Body{}, err
+	}
+	return a.body(rows.X, noisy, sums.Scale(a.noise))
+}
+
+// body is the model of noisy outputs at the inputs x (N×d), with noise of the standard deviation sigma.
+func (a *algorithm) body(x *mat.Dense, noisy []float64, sigma float64) (Body, error) {
+	phi, y := features(x, a.w), mat.NewVecDense(len(noisy), noisy)
+	_, k := phi.Dims()
+	gram := mat.NewSymDense(k, nil)
+	gram.SymOuterK(1, phi.T())
+	var eigen mat.EigenSym
+	if !eigen.Factorize(gram, true) {
+		return Body{}, errors.New("a defect: the features' products have no eigenvalues")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	var moments, along mat.VecDense
+	moments.MulVec(phi.T(), y)
+	along.MulVec(vectors.T(), &moments)
+	values, all := eigen.Values(nil), mat.Dot(y, y)
+	// Of the outputs' covariance s ΦΦᵀ + tI, t = σ² + ν, the eigenvalues are t + s λ, and t for the rest of N.
+	likelihood := func(nu float64) float64 {
+		t := sigma*sigma + nu
+		sum := all/t + float64(len(noisy))*math.Log(t)
+		for i, b := range along.RawVector().Data {
+			q := 1 + variance*max(0, values[i])/t
+			sum += math.Log(q) - variance*b*b/(q*t*t)
+		}
+		return -sum / 2
+	}
+	out, best := Body{}, math.Inf(-1)
+	for _, nu := range observations() {
+		if l := likelihood(nu); l > best {
+			out.Observation, best = nu, l
+		}
+	}
+	t := sigma*sigma + out.Observation
+	// vectors·diag(spread)·vectorsᵀ is S.
+	c, spread := mat.NewVecDense(k, nil), mat.NewDiagDense(k, nil)
+	for i, b := range along.RawVector().Data {
+		v := variance / (1 + variance*max(0, values[i])/t)
+		spread.SetDiag(i, v)
+		c.SetVec(i, v*b/t)
+	}
+	var mean mat.VecDense
+	var scaled, covariance mat.Dense
+	mean.MulVec(&vectors, c)
+	scaled.Mul(&vectors, spread)
+	covariance.Mul(&scaled, vectors.T())
+	out.Coefficients = mean.RawVector().Data
+	out.Frequencies, out.Covariance = lists(a.w), lists(&covariance)
+	return out, nil
+}
+
+// features returns those at the rows of x (N×2K): the cosines and then the sines, over √K.
+func features(x, w *mat.Dense) *mat.Dense {
+	n, _ := x.Dims()
+	k, _ := w.Dims()
+	var at mat.Dense
+	at.Mul(x, w.T())
+	out := mat.NewDense(n, 2*k, nil)
+	size := 1 / math.Sqrt(float64(k))
+	for i := range n {
+		row := out.RawRowView(i)
+		for j, v := range at.RawRowView(i) {
+			sin, cos := math.Sincos(v)
+			row[j], row[k+j] = size*cos, size*sin
+		}
+	}
+	return out
+}
+
+// lists returns the rows of a matrix.
+func lists(a *mat.Dense) [][]float64 {
+	n, _ := a.Dims()
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = mat.Row(nil, i, a)
+	}
+	return out
+}
+
+// Losses implements [ground.Algorithm].
+func (a *algorithm) Losses() []experiment.Loss { return ground.Losses(a.noise) }
+
+// Mechanism implements [ground.Algorithm].
+func (a *algorithm) Mechanism() string {
+	return "analytic Gaussian mechanism (Balle and Wang 2018) on every output, and a Gaussian process on the noisy outputs"
+}
+
+// Public implements [ground.Algorithm].
+func (a *algorithm) Public() string { return "" }
+
+// Size implements [ground.Algorithm].
+func (a *algorithm) Size() (numbers, lists int) {
+	k, d := a.w.Dims()
+	return k*d + 2*k + 4*k*k, 3*k + 1
+}
+
+// Body is the posterior of the coefficients of K random frequencies.
+type Body struct {
+	Frequencies  [][]float64 `json:"frequencies"`  // K×d
+	Coefficients []float64   `json:"coefficients"` // 2K: the mean, of the cosines and then of the sines
+	Covariance   [][]float64 `json:"covariance"`   // 2K×2K
+	Observation  float64     `json:"observation"`  // variance of an output about the function
+}
+
+// Check implements [ground.Body].
+func (b Body) Check(c *model.Checker, inputs, _ int) {
+	k := 2 * len(b.Frequencies)
+	c.Require(k > 0, "parameters.frequencies", "there are none")
+	c.Rows("parameters.frequencies", b.Frequencies, inputs, "inputs")
+	c.Length("parameters.coefficients", b.Coefficients, k, "features")
+	c.Require(len(b.Covariance) == k, "parameters.covariance", "there are %d rows for %d features", len(b.Covariance), k)
+	c.Rows("parameters.covariance", b.Covariance, k, "features")
+	c.Positive("parameters.observation", b.Observation)
+}
+
+// at returns the features at the rows of x.
+func (b Body) at(x *mat.Dense) *mat.Dense { return features(x, matrix(b.Frequencies)) }
+
+// matrix has the rows of lists.
+func matrix(rows [][]float64) *mat.Dense {
+	out := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, row := range rows {
+		out.SetRow(i, row)
+	}
+	return out
+}
+
+// Evaluate implements [ground.Body].
+func (b Body) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]float64, error) {
+	var out mat.VecDense
+	out.MulVec(b.at(x), mat.NewVecDense(len(b.Coefficients), b.Coefficients))
+	means := out.RawVector().Data
+	for i, v := range means {
+		means[i] = max(-1, min(1, v))
+	}
+	return [][]float64{means}, nil
+}
+
+// Variance implements [ground.Spread].
+func (b Body) Variance(_ context.Context, _ *engine.Engine, x *mat.Dense) (function []float64, observation float64,
+	err error) {
+	phi := b.at(x)
+	var half mat.Dense
+	half.Mul(phi, matrix(b.Covariance))
+	n, _ := phi.Dims()
+	function = make([]float64, n)
+	for i := range function {
+		function[i] = max(0, floats.Dot(half.RawRowView(i), phi.RawRowView(i)))
+	}
+	return function, b.Observation, nil
+}

@@ -1,0 +1,76 @@
+package largest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/baseline/internal/baselinetest"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+// own are settings of a table of three classes.
+func own(dataset string, epsilon float64) func(*Settings) {
+	return func(s *Settings) {
+		s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Delta = dataset, "a+b", "k[u|v|w]", epsilon, 1e-6
+		s.InputLow = method.Ends{Numbers: experiment.Several{-1, 0}}
+		s.InputHigh = method.Ends{Numbers: experiment.Several{1, 10}}
+	}
+}
+
+// The accuracy is that of the largest class, which every record has, and which little privacy changes by chance alone.
+func TestJudged(t *testing.T) {
+	data := baselinetest.Classes(t, 300)
+	for _, epsilon := range []float64{math.Inf(1), 1, 0.001} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+			own(data, epsilon)(s)
+			s.Repeats = 100
+		}).Metrics
+		if math.Abs(m.Accuracy-m.AccuracyLargest) > .04 || m.AccuracyWithoutNoise < m.AccuracyLargest-1e-9 {
+			t.Errorf("epsilon = %g: accuracy %g, of the exponential mechanism %g, without noise %g", epsilon, m.Accuracy,
+				m.AccuracyLargest, m.AccuracyWithoutNoise)
+		}
+		if epsilon >= 1 && *m.LogLoss > *m.LogLossTrivial+.05 {
+			t.Errorf("epsilon = %g: log loss %g, of shares without noise %g", epsilon, *m.LogLoss, *m.LogLossTrivial)
+		}
+	}
+}
+
+func TestReleased(t *testing.T) {
+	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 500), 10),
+		mat.NewDense(2, 2, []float64{-.8, 1, .8, 5}))
+	for i, row := range p.Rows {
+		if p.Labels[i] != "v" || math.Abs(row[1]-.4) > .1 {
+			t.Errorf("class %s with shares %v, want v with .4", p.Labels[i], row)
+		}
+	}
+}
+
+// The sensitivity is reached by rows of different classes.
+func TestNeighbours(t *testing.T) {
+	most := baselinetest.Neighbours(t, definition, own(baselinetest.Classes(t, 40), 1),
+		func(row []float64, rng *rand.Rand) { row[2] = float64(rng.IntN(3)) })
+	if most[0] < 1-1e-6 {
+		t.Errorf("the query moves by %g of its sensitivity at most: is it too large?", most[0])
+	}
+}
+
+// The largest noisy count has the largest share, however few rows there are.
+func TestShares(t *testing.T) {
+	for _, counts := range [][]float64{{-5, -2, -9}, {1, 2, 0}, {40, 60, 3}, {1, 1.5}} {
+		shares, sum := body(counts, 2).Shares, 0.0
+		for _, s := range shares {
+			if s > shares[1] || !(s > 0) {
+				t.Errorf("counts %v have the shares %v", counts, shares)
+			}
+			sum += s
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Errorf("the shares %v add to %g", shares, sum)
+		}
+	}
+}
