@@ -72,17 +72,23 @@ var Plan = definition.Plan
 //
 //	S = (I/s + ΦᵀΦ/(σ²+ν))⁻¹,  c = S Φᵀ(y+e)/(σ²+ν)
 //
-// (Rasmussen and Williams 2006, Eq. 2.8). ℓ and s follow from public numbers, and ν is the candidate of the largest
-// likelihood: to choose ℓ and s in this way as well was no better with noise that matters.
+// (Rasmussen and Williams 2006, Eq. 2.8). s follows from public numbers, and ν is the candidate of the largest
+// likelihood. So is ℓ, for which the shortest of the lengthscales is favoured: with noise that hides which one is best,
+// it was the best one.
 type algorithm struct {
 	*ground.Problem
 	noise *ground.Noise
-	w     *mat.Dense // K×d, the frequencies
+	w     *mat.Dense // K×d, the frequencies of the shortest lengthscale
 }
 
-// lengthscale is ℓ, of inputs in [−1, 1], for one input, as a share of its public range: it grows with √d, as distances
-// do.
+// lengthscale is the shortest ℓ for one input, as a share of its public range: it grows with √d, as distances do.
 const lengthscale = 0.25
+
+// longer are the multiples of the shortest lengthscale that are candidates as well, and favour is the difference of the
+// logarithms of likelihoods by which these must be better.
+var longer = []float64{2, 4}
+
+const favour = 2
 
 // variance is s, that of the uniform distribution on [−1, 1].
 const variance = 1. / 3
@@ -116,18 +122,29 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 	if err != nil {
 		return Body{}, err
 	}
-	return a.body(rows.X, noisy, sums.Scale(a.noise))
+	best, likelihood, err := body(a.w, rows.X, noisy, sums.Scale(a.noise))
+	likelihood += favour
+	for _, times := range longer {
+		var w mat.Dense
+		w.Scale(1/times, a.w)
+		other, l, errOf := body(&w, rows.X, noisy, sums.Scale(a.noise))
+		if err = errors.Join(err, errOf); l > likelihood {
+			best, likelihood = other, l
+		}
+	}
+	return best, err
 }
 
-// body is the model of noisy outputs at the inputs x (N×d), with noise of the standard deviation sigma.
-func (a *algorithm) body(x *mat.Dense, noisy []float64, sigma float64) (Body, error) {
-	phi, y := features(x, a.w), mat.NewVecDense(len(noisy), noisy)
+// body is the model of noisy outputs at the inputs x (N×d), with noise of the standard deviation sigma and the
+// frequencies w (K×d), and the logarithm of its likelihood, up to a constant.
+func body(w, x *mat.Dense, noisy []float64, sigma float64) (out Body, best float64, err error) {
+	phi, y := features(x, w), mat.NewVecDense(len(noisy), noisy)
 	_, k := phi.Dims()
 	gram := mat.NewSymDense(k, nil)
 	gram.SymOuterK(1, phi.T())
 	var eigen mat.EigenSym
 	if !eigen.Factorize(gram, true) {
-		return Body{}, errors.New("a defect: the features' products have no eigenvalues")
+		return out, 0, errors.New("a defect: the features' products have no eigenvalues")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -145,7 +162,7 @@ func (a *algorithm) body(x *mat.Dense, noisy []float64, sigma float64) (Body, er
 		}
 		return -sum / 2
 	}
-	out, best := Body{}, math.Inf(-1)
+	best = math.Inf(-1)
 	for _, nu := range observations() {
 		if l := likelihood(nu); l > best {
 			out.Observation, best = nu, l
@@ -165,8 +182,8 @@ func (a *algorithm) body(x *mat.Dense, noisy []float64, sigma float64) (Body, er
 	scaled.Mul(&vectors, spread)
 	covariance.Mul(&scaled, vectors.T())
 	out.Coefficients = mean.RawVector().Data
-	out.Frequencies, out.Covariance = lists(a.w), lists(&covariance)
-	return out, nil
+	out.Frequencies, out.Covariance = lists(w), lists(&covariance)
+	return out, best, nil
 }
 
 // features returns those at the rows of x (N×2K): the cosines and then the sines, over √K.
