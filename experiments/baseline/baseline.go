@@ -3,6 +3,7 @@
 package baseline
 
 import (
+	"privkern/experiments/baseline/exact"
 	"privkern/experiments/baseline/labelnoise"
 	"privkern/experiments/baseline/largest"
 	"privkern/experiments/baseline/means"
@@ -16,6 +17,8 @@ func Experiments() experiment.Paper {
 		means.Experiment().Experiment,
 		labelnoise.Experiment().Experiment,
 		largest.Experiment().Experiment,
+		exact.Regression().Experiment,
+		exact.Classification().Experiment,
 	}}
 }
 

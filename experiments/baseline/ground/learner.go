@@ -103,27 +103,36 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 		if b.Unit == experiment.UnitOutput { // of every row: empty places are none, as the number of rows is public
 			l.Slots = rows.Len()
 		}
-		if task == method.Classification {
-			switch n := l.Classes; {
-			case n < 2:
-				return nil, fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart",
-					rows.Output)
-			case n > mostClasses:
-				return nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible", rows.Output,
-					n, mostClasses)
-			}
-		}
 		var err error
-		if l.low, l.high, err = l.inputRange().Of(rows.Asked, simulatedEnd); err != nil {
+		if l.low, l.high, err = l.ends(task); err != nil {
 			return nil, err
-		}
-		if l.IsOwn() && !t.ForOthers() {
-			rows.Suspect = append(rows.Suspect, l.inputRange().Warnings(rows)...)
 		}
 		l.algorithm, err = b.Prepare(l.Problem, s)
 		return l, err
 	}
 	return method.Of(m)
+}
+
+// ends returns the public range of the inputs, and refuses classes that none can tell apart. It adds warnings to those
+// of the rows.
+func (p *Problem) ends(task method.Task) (low, high []float64, err error) {
+	if task == method.Classification {
+		switch n := p.Classes; {
+		case n < 2:
+			return nil, nil, fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart",
+				p.Rows.Output)
+		case n > mostClasses:
+			return nil, nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible",
+				p.Rows.Output, n, mostClasses)
+		}
+	}
+	if low, high, err = p.inputRange().Of(p.Rows.Asked, simulatedEnd); err != nil {
+		return nil, nil, err
+	}
+	if p.IsOwn() && !p.Trial.ForOthers() {
+		p.Rows.Suspect = append(p.Rows.Suspect, p.inputRange().Warnings(p.Rows)...)
+	}
+	return low, high, nil
 }
 
 // Learner is a baseline that is prepared for rows.
@@ -137,10 +146,13 @@ type Learner[B Body] struct {
 }
 
 // scaled returns rows with inputs in [−1, 1].
-func (l *Learner[B]) scaled(rows *method.Part) *method.Part {
+func (l *Learner[B]) scaled(rows *method.Part) *method.Part { return scaled(rows, l.low, l.high) }
+
+// scaled returns rows with inputs in [−1, 1], by their range.
+func scaled(rows *method.Part, low, high []float64) *method.Part {
 	out := *rows
 	out.X = mat.DenseCopyOf(rows.X)
-	toBox(out.X, l.low, l.high)
+	toBox(out.X, low, high)
 	return &out
 }
 
