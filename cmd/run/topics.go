@@ -105,7 +105,8 @@ with one more member:
   "release"
     "format"  "release/1"
     "noise"   the draws, in order, each with
-      "law"          "gaussian", "laplace" or "exponential mechanism"
+      "law"          "gaussian", "laplace", "exponential mechanism" or "randomised
+                     response"
       "query"        the quantity that the noise is added to
       "coordinates"  how many numbers, each with independent noise
       "sensitivity"  how far one protected unit moves the query as it is computed,

@@ -56,7 +56,7 @@
 // ([Up]); so is the factor of a calibration (mechanism.SafeFactor), by more than its
 // measured error.
 //
-// Three kinds of queries are released:
+// These kinds of queries are released:
 //
 //   - A public matrix times clipped private numbers ([Linear]). The coordinates are
 //     whitened, so that their noise is independent, and Δ is the largest norm of a
@@ -68,6 +68,7 @@
 //     on all rows, do not arise.
 //   - Choices ([Source.Choose]). The error of the utilities is added to their
 //     sensitivity, and ε is lowered by the rounding of an exponent.
+//   - Labels, each answered at random ([Source.Respond]), without any rounding.
 //
 // # Assumptions
 //

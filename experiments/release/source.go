@@ -24,7 +24,8 @@ type Source struct {
 }
 
 // Draw is a traced query with its noisy output. Of a choice, Noise is nil, Query holds
-// the utilities and Output the index of the chosen candidate.
+// the utilities and Output the index of the chosen candidate; of answers at random, Noise is nil, too, and both hold
+// classes.
 type Draw struct {
 	Noise         *Noise
 	Query, Output []float64

@@ -77,7 +77,7 @@ func (f Form) String() string {
 // Noise describes the noise of a release to those who get it. All of it is
 // public: it depends on settings and public inputs alone.
 type Noise struct {
-	// Law is "gaussian" or "laplace", rounded to Grid, or "exponential mechanism".
+	// Law is "gaussian" or "laplace", rounded to Grid, "exponential mechanism" or "randomised response".
 	Law string `json:"law"`
 	// Query is the noisy quantity, such as "sum A of the sparse GP".
 	Query string `json:"query"`
@@ -85,13 +85,14 @@ type Noise struct {
 	Coordinates int `json:"coordinates"`
 	// Sensitivity bounds how far one protected unit moves the query as it is
 	// computed, rounding included: in the Euclidean norm for gaussian, the sum of
-	// magnitudes for laplace, the largest change of a utility otherwise.
+	// magnitudes for laplace, the number of answers for randomised response, the largest
+	// change of a utility otherwise.
 	Sensitivity float64 `json:"sensitivity"`
 	// Scale is the standard deviation of gaussian noise, and the scale of
-	// laplace noise; 0 for the exponential mechanism.
+	// laplace noise; 0 for others.
 	Scale float64 `json:"scale,omitempty"`
 	// Grid is the spacing, a power of two, to which the exact sum of query and
-	// noise is rounded; 0 for the exponential mechanism.
+	// noise is rounded; 0 for others.
 	Grid float64 `json:"grid,omitempty"`
 }
 
@@ -145,11 +146,12 @@ type Spending struct {
 
 // Loss is the privacy loss of a mechanism for one protected unit, or of several alike.
 type Loss struct {
-	// Law is that of the [Noise]: "gaussian", "laplace" or "exponential mechanism"; or "subsampled gaussian", where
+	// Law is that of the [Noise]: "gaussian", "laplace", "exponential mechanism" or "randomised response", whose
+	// ε bounds any pure mechanism; or "subsampled gaussian", where
 	// each unit is in a sample with probability Rate, independently, and neighbours lack a unit.
 	Law string `json:"law"`
 	// Size is the μ of Gaussian noise (sensitivity over standard deviation), the ε of one coordinate of
-	// Laplace noise (sensitivity over scale), and the ε of a choice.
+	// Laplace noise (sensitivity over scale), and the ε of a choice or an answer.
 	Size float64 `json:"size"`
 	// Times is how often the mechanism is applied to the unit.
 	Times int     `json:"times"`

@@ -34,6 +34,7 @@ const (
 	laplace     = "laplace"
 	exponential = "exponential mechanism"
 	subsampled  = "subsampled gaussian"
+	response    = "randomised response"
 )
 
 // rounded covers the relative errors of short sums and of closed forms, which are 4e-14 of ε + e^−ε − 1 and less of
@@ -46,7 +47,7 @@ const (
 // mostTimes bounds how often a mechanism is applied, so that sums over mechanisms are integers.
 const mostTimes = 1_000_000_000_000
 
-var laws = []string{gaussian, laplace, exponential, subsampled}
+var laws = []string{gaussian, laplace, exponential, subsampled, response}
 
 // check refuses losses that are none.
 func check(losses []experiment.Loss) error {
@@ -158,11 +159,15 @@ func finite(b Booked) error {
 //   - of a choice ε²/8 (Cesar and Rogers, "Bounding, concentrating, and truncating: unifying privacy loss
 //     composition for data analytics", ALT 2021), because its loss is in an interval of length ε
 //     (Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
-//     composition", NeurIPS 2019), or that of any pure mechanism.
+//     composition", NeurIPS 2019), or that of any pure mechanism;
+//   - of randomised response that of any pure mechanism.
 func zcdp(l experiment.Loss) float64 {
 	e := l.Size
 	if l.Law == exponential {
 		return min(e*e/8, zcdpOfPure(e))
+	}
+	if l.Law == response {
+		return zcdpOfPure(e)
 	}
 	if e < 0.01 { // the series, alternating, cut after a positive term
 		return e * e / 2 * (1 - e/3 + e*e/12)

@@ -133,6 +133,8 @@ func TestBook(t *testing.T) {
 		// −2 Φ⁻¹((1 − δ(0))/2), with 17 digits (SciPy 1.17), δ(0) = tanh(1/4) of a choice, 1 − e^−½ of Laplace noise.
 		{"choice", []experiment.Loss{{Law: exponential, Size: 1, Times: 1}}, Booked{Pure: 1, Mu: 0.62389259, Rho: 0.125}},
 		{"coordinate", []experiment.Loss{{Law: laplace, Size: 1, Times: 1}}, Booked{Pure: 1, Mu: 1.0300640, Rho: 1 / math.E}},
+		{"answer", []experiment.Loss{{Law: response, Size: 1, Times: 1}}, Booked{Pure: 1, Mu: 1.2320354,
+			Rho: math.Tanh(0.5)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Book(c.losses, 1e-9)
@@ -151,9 +153,9 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// A μ that is a hundredth less does not cover a choice, nor Laplace noise, at every ε.
+// A μ that is a hundredth less does not cover a choice, Laplace noise or an answer at random at every ε.
 func TestLeastGDP(t *testing.T) {
-	for _, law := range []string{laplace, exponential} {
+	for _, law := range []string{laplace, exponential, response} {
 		for _, epsilon := range []float64{1e-3, 0.1, 1, 5, 20} {
 			mu, err := gdp(experiment.Loss{Law: law, Size: epsilon, Times: 1})
 			if err != nil {
@@ -162,6 +164,9 @@ func TestLeastGDP(t *testing.T) {
 			atZero := -math.Expm1(-epsilon / 2)
 			if law == exponential {
 				atZero = math.Tanh(epsilon / 4)
+			}
+			if law == response {
+				atZero = math.Tanh(epsilon / 2)
 			}
 			got, err := mechanism.GaussianDelta(0, 1/mu)
 			if err != nil || got < atZero {

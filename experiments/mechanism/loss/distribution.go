@@ -104,6 +104,9 @@ func spacing(losses []experiment.Loss, z float64) float64 {
 		case exponential:
 			v, w = min(v/3, 4), min(2*e, depth)
 			most += e * float64(l.Times)
+		case response:
+			v, w = v/math.Pow(math.Cosh(e/2), 2), min(2*e, depth)
+			most += e * float64(l.Times)
 		case gaussian:
 			w = 2 * z * e
 			spread += v
@@ -127,9 +130,12 @@ func newDistribution(losses []experiment.Loss, h, z float64, added bool) *distri
 	d := &distribution{h: h}
 	for _, l := range losses {
 		var m *masses
-		if l.Law == laplace || l.Law == exponential {
+		switch l.Law {
+		case laplace, exponential:
 			m = pureMasses(l, h)
-		} else {
+		case response:
+			m = responseMasses(l, h)
+		default:
 			m = gaussianMasses(l, added, h, z)
 		}
 		d.parts = append(d.parts, m)
@@ -371,6 +377,8 @@ func Epsilon(losses []experiment.Loss, delta float64) (float64, error) {
 			epsilon = min(epsilon, (l.Size+2*math.Log1p(-delta))*certain)
 		case exponential:
 			epsilon = min(epsilon, (l.Size+2*math.Log1p(-math.Sqrt(delta*-math.Expm1(-l.Size))))*certain)
+		case response:
+			epsilon = min(epsilon, (l.Size+math.Log1p(-min(1, delta*(1+math.Exp(-l.Size)))))*certain)
 		}
 		return max(0, epsilon), nil
 	}

@@ -31,6 +31,13 @@ var compositions = []struct {
 		[3]float64{2.9284938502862423, 4.435182158586455, 5.517870391952698}},
 	{"samples", []experiment.Loss{{Law: subsampled, Size: 1, Times: 1000, Rate: 0.01}},
 		[3]float64{1.1625178978904498, 2.124522530138565, 2.9895945307060257}},
+	// Of randomised response by sums of binomial probabilities.
+	{"answers", []experiment.Loss{{Law: response, Size: 0.1, Times: 50}},
+		[3]float64{2.0074417167373926, 3.1729027340191904, 3.9531097931682924}},
+	{"answer", []experiment.Loss{{Law: response, Size: 1, Times: 1}},
+		[3]float64{0.9986311841577258, 0.9999986321196233, 0.9999999986321205}},
+	{"three answers", []experiment.Loss{{Law: response, Size: 1, Times: 3}},
+		[3]float64{2.997437287814839, 2.9999974405654832, 2.999999997440569}},
 	{"unequal", []experiment.Loss{{Law: laplace, Size: 2, Times: 1}, {Law: laplace, Size: 0.05, Times: 300},
 		{Law: exponential, Size: 0.7, Times: 3}}, [3]float64{5.26859925206401, 7.051539837602499, 8.28497689964803}},
 }
@@ -158,7 +165,7 @@ func TestChoicesAgainstAdversary(t *testing.T) {
 // Of random compositions: more loses more, the order does not matter, and ε falls with δ.
 func TestEpsilonIsMonotone(t *testing.T) {
 	n, rng := tier.Random(t, 20, 300)
-	laws := []string{laplace, exponential, gaussian, subsampled}
+	laws := []string{laplace, exponential, gaussian, subsampled, response}
 	for range n {
 		losses := make([]experiment.Loss, 2+rng.IntN(3))
 		for i := range losses {
@@ -206,6 +213,10 @@ func TestEpsilonOfExtremes(t *testing.T) {
 			Times: 1}}, 1e-8},
 		{"little Gaussian noise", []experiment.Loss{{Law: gaussian, Size: 1e6, Times: 1}, {Law: laplace, Size: 1,
 			Times: 1}}, 6e11},
+		{"huge answer", []experiment.Loss{{Law: response, Size: 1e150, Times: 3}}, 3e150},
+		{"tiny answer", []experiment.Loss{{Law: response, Size: 1e-300, Times: 3}}, 3e-300},
+		{"answers of unequal size", []experiment.Loss{{Law: response, Size: 300, Times: 2}, {Law: response, Size: 1e-3,
+			Times: 1}}, 600.001},
 		{"samples", []experiment.Loss{{Law: subsampled, Size: 300, Times: 10, Rate: 1e-9}}, 1e11},
 	} {
 		t.Run(c.name, func(t *testing.T) {

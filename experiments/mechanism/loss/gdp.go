@@ -39,9 +39,13 @@ func covered(points []point, mu, delta0 float64) bool {
 
 // gdp returns a μ of a pure loss that is applied once. The curves of Laplace noise and of a choice touch that
 // of Gaussian noise at ε = 0 first, which gives μ = −2 Φ⁻¹((1 − δ(0))/2); that it holds at all others is
-// examined, and if that fails, μ is that of any mechanism of this ε.
+// examined, and if that fails, μ is that of any mechanism of this ε, as it is of randomised response.
 func gdp(l experiment.Loss) (float64, error) {
 	e := l.Size
+	if l.Law == response {
+		mu, err := PureGDP(e)
+		return float64(mu), err
+	}
 	exact := func(epsilon float64) float64 { return -math.Expm1((epsilon - e) / 2) }
 	like := e/2 + math.Log1p(-math.Expm1(-e/2)) // the ε of an answer at random with the same δ(0)
 	if l.Law == exponential {

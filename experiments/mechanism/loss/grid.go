@@ -85,6 +85,19 @@ func pureMasses(l experiment.Loss, h float64) *masses {
 	return m.finish()
 }
 
+// responseMasses returns the loss of randomised response of ε; one below the depth counts as the next multiple above.
+func responseMasses(l experiment.Loss, h float64) *masses {
+	low := max(-l.Size, l.Size-depth)
+	m := span(low, l.Size, h, l.Times)
+	m.point(l.Size, 1/(1+math.Exp(-l.Size)), h)
+	if less := 1 / (1 + math.Exp(l.Size)); low == -l.Size {
+		m.point(low, less, h)
+	} else {
+		m.add(m.at+1, less)
+	}
+	return m.finish()
+}
+
 // rule is a rule of Gauss and Legendre on [0, 1].
 type rule struct {
 	widest         float64 // the interval, in standard deviations of the noise
