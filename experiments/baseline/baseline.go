@@ -4,6 +4,7 @@ package baseline
 
 import (
 	"privkern/experiments/baseline/exact"
+	"privkern/experiments/baseline/histogram"
 	"privkern/experiments/baseline/labelnoise"
 	"privkern/experiments/baseline/largest"
 	"privkern/experiments/baseline/means"
@@ -14,6 +15,7 @@ import (
 // Experiments returns the baselines.
 func Experiments() experiment.Paper {
 	return experiment.Paper{Name: "baseline", Experiments: []*experiment.Experiment{
+		histogram.Experiment().Experiment,
 		means.Experiment().Experiment,
 		labelnoise.Experiment().Experiment,
 		largest.Experiment().Experiment,
@@ -25,6 +27,7 @@ func Experiments() experiment.Paper {
 // Models returns the formats of their files.
 func Models() []model.Format {
 	return []model.Format{
+		histogram.PredictFormat,
 		means.PredictFormat,
 		labelnoise.PredictFormat,
 		largest.PredictFormat,

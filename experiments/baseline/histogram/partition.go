@@ -1,0 +1,133 @@
+package histogram
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"privkern/experiments/model"
+)
+
+// mostCells bounds the cells of a partition.
+const mostCells = 1 << 14
+
+// partition cuts the box [−1, 1]^d into cells.
+type partition struct {
+	// Columns has the first column of each input that is cut, and Levels the columns of one that is a category, 0 of
+	// numbers.
+	Columns []int `json:"columns"`
+	Levels  []int `json:"levels"`
+	Bins    int   `json:"bins"` // of an input that is a number
+}
+
+// size is the number of cells.
+func (p *partition) size() int {
+	cells := 1
+	for _, levels := range p.Levels {
+		if levels == 0 {
+			levels = p.Bins
+		}
+		if cells *= levels; cells > mostCells {
+			return mostCells + 1
+		}
+	}
+	return cells
+}
+
+// cell is that of u.
+func (p *partition) cell(u []float64) int {
+	cell := 0
+	for i, column := range p.Columns {
+		if levels := p.Levels[i]; levels > 0 {
+			cell = cell*levels + floats.MaxIdx(u[column:column+levels])
+			continue
+		}
+		at := 0
+		if v := (u[column] + 1) / 2 * float64(p.Bins); v > 0 {
+			at = min(p.Bins-1, int(v))
+		}
+		cell = cell*p.Bins + at
+	}
+	return cell
+}
+
+// check checks a partition that was read.
+func (p *partition) check(c *model.Checker, inputs int) {
+	c.Require(len(p.Columns) == len(p.Levels), "parameters.partition.levels", "there are %d for %d columns", len(p.Levels),
+		len(p.Columns))
+	c.Require(p.Bins >= 1, "parameters.partition.bins", "it is %d", p.Bins)
+	for i := range p.Columns {
+		if c.Failed() {
+			return
+		}
+		column, levels := p.Columns[i], p.Levels[i]
+		c.Require(column >= 0 && levels >= 0 && column < inputs && levels <= inputs-column,
+			fmt.Sprintf("parameters.partition.columns[%d]", i), "there is no column %d of %d levels", column, levels)
+	}
+	if size := p.size(); !c.Failed() {
+		c.Require(size <= mostCells, "parameters.partition.bins", "there are more than %d cells", mostCells)
+	}
+}
+
+// partitioned returns the partition of the settings. Numbers that are not given are those of the least error that is
+// expected where a function of a typical variance depends on all d inputs alike: q inputs that are cut into k
+// intervals leave the share 1 − q/d + q/(dk²) of it, and N rows in C cells alike have means with the variance
+// (C/N)² (σ² of the noise) + C/N (that of an output).
+func (a *algorithm) partitioned(s *Settings) (partition, error) {
+	asked := a.Rows.Asked
+	all := partition{}
+	for column, i := 0, 0; i < len(asked); i++ {
+		all.Columns, all.Levels = append(all.Columns, column), append(all.Levels, asked[i].Levels)
+		column += max(1, asked[i].Levels)
+	}
+	if !s.Cut.IsWord && s.Cut.Number > len(asked) {
+		return partition{}, fmt.Errorf("cut = %d: there are %d inputs", s.Cut.Number, len(asked))
+	}
+	noise := a.output*a.output + typical*a.count*a.count
+	best, least := partition{}, math.Inf(1)
+	for cut := 0; cut <= len(asked); cut++ {
+		if !s.Cut.IsWord && cut != s.Cut.Number {
+			continue
+		}
+		for bins := 1; bins <= mostCells; bins++ {
+			if !s.Cells.IsWord {
+				bins = s.Cells.Number
+			}
+			p := partition{all.Columns[:cut], all.Levels[:cut], bins}
+			cells := p.size()
+			if cells > mostCells {
+				break
+			}
+			if expected := p.left(len(asked))*typical + a.cost(float64(cells), noise); expected < least {
+				best, least = p, expected
+			}
+			if !s.Cells.IsWord || !slices.Contains(p.Levels, 0) {
+				break
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return partition{}, fmt.Errorf("cut = %v, cells = %v: there would be more than %d cells; cut fewer inputs, or into "+
+			"fewer intervals", s.Cut, s.Cells, mostCells)
+	}
+	return best, nil
+}
+
+// left is the share of the variance inside of cells.
+func (p *partition) left(inputs int) float64 {
+	left := float64(inputs - len(p.Levels))
+	for _, levels := range p.Levels {
+		if levels == 0 {
+			left += 1 / float64(p.Bins) / float64(p.Bins)
+		}
+	}
+	return left / float64(inputs)
+}
+
+// cost is the variance of the mean of one of so many cells.
+func (a *algorithm) cost(cells, noise float64) float64 {
+	each := float64(a.Slots) / cells
+	return noise/(each*each) + typical/each
+}
