@@ -31,10 +31,11 @@ func (Auto) Choices() []string { return []string{"auto"} }
 type Settings struct {
 	ground.Data
 	method.OutputRange
-	// how many of the inputs, the first ones, are cut into cells; a category is cut into its levels. auto: by the
-	// number of rows and the noise, with the cells
+	// how many of the inputs, the first ones, are cut into cells, a category into its levels: name those first that
+	// decide most. auto: at most four, by the number of rows and the noise
 	Cut experiment.Or[Auto, int] `name:"cut" default:"auto" min:"0" max:"1000"`
-	// equal intervals into which the range of an input is cut; auto: by the number of rows and the noise
+	// equal intervals into which the range of an input is cut; auto: by the number of rows and the noise. There are at
+	// most 16384 cells in all
 	Cells experiment.Or[Auto, int] `name:"cells" default:"auto" min:"1" max:"16384"`
 }
 
