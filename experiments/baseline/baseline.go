@@ -4,6 +4,7 @@ package baseline
 
 import (
 	"privkern/experiments/baseline/exact"
+	"privkern/experiments/baseline/forest"
 	"privkern/experiments/baseline/histogram"
 	"privkern/experiments/baseline/labelnoise"
 	"privkern/experiments/baseline/largest"
@@ -15,6 +16,7 @@ import (
 // Experiments returns the baselines.
 func Experiments() experiment.Paper {
 	return experiment.Paper{Name: "baseline", Experiments: []*experiment.Experiment{
+		forest.Experiment().Experiment,
 		histogram.Experiment().Experiment,
 		means.Experiment().Experiment,
 		labelnoise.Experiment().Experiment,
@@ -27,6 +29,7 @@ func Experiments() experiment.Paper {
 // Models returns the formats of their files.
 func Models() []model.Format {
 	return []model.Format{
+		forest.PredictFormat,
 		histogram.PredictFormat,
 		means.PredictFormat,
 		labelnoise.PredictFormat,
