@@ -2,6 +2,7 @@ package dpgp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -68,7 +69,10 @@ func checkClassification(s *ClassificationSettings) error {
 	if err := s.ownColumns.checkSimulated(); err != nil {
 		return err
 	}
-	if len(s.Lengthscale) > 1 {
+	if s.Lengthscale.IsWord || s.Inducing.Word != "" {
+		return errors.New("lengthscale and inducing are auto for your own data alone")
+	}
+	if len(s.Lengthscale.Numbers) > 1 {
 		return fmt.Errorf("lengthscale = %s: simulated data have one input", s.Lengthscale)
 	}
 	if err := s.CheckRows(s.N); err != nil {
@@ -80,7 +84,7 @@ func checkClassification(s *ClassificationSettings) error {
 
 // model is that of simulated data.
 func (s *ClassificationSettings) model() *sparse.Model {
-	kernel := sparse.EQKernel{Lengthscale: s.Lengthscale[0], SignalVariance: s.SignalVariance}
+	kernel := sparse.EQKernel{Lengthscale: s.Lengthscale.Numbers[0], SignalVariance: s.SignalVariance}
 	return s.InducingInputs.Model(kernel, 1, s.Jitter) // the weights carry the noise
 }
 

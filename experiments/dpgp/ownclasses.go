@@ -35,8 +35,29 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	if !given(&s.Jitter) {
 		s.Jitter = 1e-8
 	}
+	if !given(&s.Inducing) && s.InducingFile == withoutFile {
+		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
+	}
+	if !given(&s.Lengthscale) {
+		s.Lengthscale = own.Automatic()
+	}
+	if !given(&s.Ratio) {
+		s.Ratio = own.Ratio(s.KernelVariance)
+	}
+	if !given(&s.Rho) {
+		s.Rho = own.Rho
+	}
+	if !given(&s.Alpha) {
+		s.Alpha = ownAlpha
+	}
+	inputs := table.Spec{Dataset: s.Dataset, Inputs: s.Inputs}.Asked()
+	s.Lengthscale = s.inducing(s.Inducing).Known(s.Lengthscale, inputs)
 	return nil
 }
+
+// ownAlpha is the default of alpha of own data: a smaller one has weights 1/σ̃² that differ more between the
+// two labels, and the larger decides the noise.
+const ownAlpha = 0.1
 
 // ownClassifier is the learner of dpgp/classification.
 type ownClassifier struct {
@@ -50,11 +71,13 @@ type ownClassifier struct {
 func prepareClassifier(
 	ctx context.Context, t *experiment.Trial, s *ClassificationSettings, rows *method.Rows,
 ) (c *ownClassifier, err error) {
-	if _, err := method.ForInputs("lengthscale", s.Lengthscale, rows.Asked); err != nil {
-		return nil, err
+	if !s.Lengthscale.IsWord {
+		if _, err := method.ForInputs("lengthscale", s.Lengthscale.Numbers, rows.Asked); err != nil {
+			return nil, err
+		}
 	}
 	c = &ownClassifier{rows: rows, inducing: s.inducing(s.Inducing)}
-	c.inducing.Lengthscale = s.Lengthscale
+	c.inducing.Lengthscale = &s.Lengthscale
 	if c.z, err = c.inducing.Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
@@ -65,7 +88,11 @@ func prepareClassifier(
 		return nil, fmt.Errorf("output = %s: it has %d different labels; at most %d classes are possible", s.Output, n,
 			maxClasses)
 	}
-	m, scaling, err := own.Model(c.z, s.Lengthscale, rows.Asked, s.KernelVariance, 1, s.Jitter) // weights carry the noise
+	lengthscale, err := c.inducing.Lengthscales(s.Lengthscale, rows.Asked, c.z)
+	if err != nil {
+		return nil, err
+	}
+	m, scaling, err := own.Model(c.z, lengthscale, rows.Asked, s.KernelVariance, 1, s.Jitter) // weights carry the noise
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (o *ownColumns) tables() []experiment.InputTable {
 
 // inducing returns the inducing inputs that the settings name.
 func (o *ownColumns) inducing(points experiment.Points) own.Inducing {
-	out := own.Inducing{Values: points.Values, Count: points.Count,
+	out := own.Inducing{Values: points.Values, Count: points.Count, Auto: points.Word != "", Centred: true,
 		Range: method.InputRange{Low: o.InputLow, High: o.InputHigh}, Reading: o.Reading.In(o.Dataset)}
 	if o.InducingFile != withoutFile {
 		out.File, out.Values, out.Centres = o.InducingFile, nil, o.InducingCentres

@@ -20,7 +20,7 @@ func init() { experiment.Document[ClassificationSettings](settingsSource) }
 type severalKernel struct {
 	// lengthscale of the EQ kernel; of your own data one for all inputs or one for each, joined by commas
 	// in the order of inputs and in their units
-	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
+	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	sparse.SignalVariance
 }
 
@@ -114,7 +114,7 @@ type ClassificationSettings struct {
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
 	Classes             int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
-	sparse.InducingGrid `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
+	sparse.InducingGrid `default:"low: -3.5 || high: 3.5" words:"inducing: auto" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training

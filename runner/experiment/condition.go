@@ -200,7 +200,7 @@ func conditionsIn(text string) []Condition {
 		if values == isCount {
 			out = append(out, Condition{Params: []string{name}, Words: part, Holds: func(p Params) bool {
 				points, ok := p[name].(Points)
-				return ok && points.Values == nil
+				return ok && points.IsCount()
 			}})
 			continue
 		}

@@ -28,11 +28,16 @@ const (
 )
 
 // Points is the value of a CountOrNumbers parameter: Values where they are
-// given explicitly, otherwise Count of them, to be placed by the experiment.
+// given explicitly, otherwise Count of them, to be placed by the experiment, or Word, one of the
+// words of the parameter.
 type Points struct {
 	Count  int
 	Values []float64
+	Word   string
 }
+
+// IsCount reports whether it is how many there are.
+func (p Points) IsCount() bool { return p.Values == nil && p.Word == "" }
 
 // Param is one parameter of an experiment.
 type Param struct {
@@ -43,8 +48,9 @@ type Param struct {
 	Doc     string
 	// Values are the values that a Text parameter may take; nil for any.
 	Values []string
-	// Words are the words that a Number, Integer or NumberOrNumbers parameter accepts
-	// in addition to numbers, such as "full" for a rank: the converted value is then a string.
+	// Words are the words that a Number, Integer, NumberOrNumbers or CountOrNumbers parameter accepts
+	// in addition to numbers, such as "full" for a rank: the converted value is then a string, or Points
+	// with that word.
 	Words []string
 	// Min and Max bound numbers and the elements of Numbers, inclusively unless
 	// OpenMin or OpenMax is set; nil for no bound.
@@ -150,10 +156,15 @@ func (p *Param) convert(v any) (any, error) {
 		return values, nil
 	case CountOrNumbers:
 		if pts, ok := v.(Points); ok {
-			if pts.Values == nil {
+			if pts.IsCount() {
 				return p.toCount(float64(pts.Count))
 			}
-			v = pts.Values
+			if v = pts.Values; pts.Word != "" {
+				v = pts.Word
+			}
+		}
+		if s, ok := v.(string); ok && slices.Contains(p.Words, s) {
+			return Points{Word: s}, nil
 		}
 		if f, err := toFloat(v); err == nil {
 			return p.toCount(f)
@@ -364,7 +375,10 @@ func FormatValue(v any) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case Points:
-		if x.Values != nil {
+		switch {
+		case x.Word != "":
+			return x.Word
+		case x.Values != nil:
 			return FormatValue(x.Values)
 		}
 		return strconv.Itoa(x.Count)
@@ -390,7 +404,10 @@ func plain(v any) any {
 			return FormatNumber(x)
 		}
 	case Points:
-		if x.Values == nil {
+		switch {
+		case x.Word != "":
+			return x.Word
+		case x.Values == nil:
 			return x.Count
 		}
 		return plain(x.Values)

@@ -31,6 +31,7 @@ var (
 	levels = experiment.Param{Name: "p", Kind: experiment.Numbers, Infinite: true}
 	points = experiment.Param{Name: "p", Kind: experiment.CountOrNumbers, Min: experiment.Bound(0),
 		Max: experiment.Bound(100)}
+	placed = experiment.Param{Name: "p", Kind: experiment.CountOrNumbers, Words: []string{"auto"}}
 )
 
 func TestConvert(t *testing.T) {
@@ -89,6 +90,9 @@ func TestConvert(t *testing.T) {
 		{"which ones", points, "[5,20]", experiment.Points{Values: []float64{5, 20}}},
 		{"one of a list", points, "[5]", experiment.Points{Values: []float64{5}}},
 		{"which ones by a range", points, "0..100 step 50", experiment.Points{Values: []float64{0, 50, 100}}},
+		{"a word beside a count", placed, "auto", experiment.Points{Word: "auto"}},
+		{"a converted word", placed, experiment.Points{Word: "auto"}, experiment.Points{Word: "auto"}},
+		{"a count beside words", placed, "5", experiment.Points{Count: 5}},
 		{"a converted count", points, experiment.Points{Count: 5}, experiment.Points{Count: 5}},
 		{"converted points", points, experiment.Points{Values: []float64{5}}, experiment.Points{Values: []float64{5}}},
 	} {

@@ -24,7 +24,7 @@ type settings struct {
 //	a Choice               one of several names
 //	Or[W, float64 or int]  a number, or one of the words of W
 //	[]float64              numbers
-//	Points                 a count, or numbers
+//	Points                 a count, numbers, or one of the tag's words
 //	Several                a number, or several
 //	SeveralOr[W]           the same, or one of the words of W
 //
@@ -37,6 +37,7 @@ type settings struct {
 //	above, below  bounds that are excluded
 //	infinite  "yes" where inf is a value
 //	choices   names, joined by commas, where not all of a Choice can be chosen
+//	words     words, joined by commas, that Points may be besides
 //	when      where it does anything, such as "method is sparse" or "epsilon is not
 //	          inf", several joined by " and "; see [Condition]
 //	never     why it does nothing, where it never does
@@ -83,6 +84,9 @@ func (l *leaf) param() Param {
 		}
 	case t == pointsType:
 		p.Kind = CountOrNumbers
+		if text, ok := l.tag("words"); ok {
+			p.Words = strings.Split(text, ",")
+		}
 	case t == numbersType:
 		p.Kind = Numbers
 	case t.Kind() == reflect.Float64:

@@ -111,7 +111,10 @@ func appendValue(b []byte, v any) ([]byte, error) {
 	case float64:
 		return appendFloat(b, x)
 	case experiment.Points:
-		if x.Values == nil {
+		switch {
+		case x.Word != "":
+			return appendString(b, x.Word), nil
+		case x.Values == nil:
 			return strconv.AppendInt(b, int64(x.Count), 10), nil
 		}
 		return appendValue(b, x.Values)

@@ -28,11 +28,15 @@ type Inducing struct {
 	// Count is the number of a grid in every input or, where the grid would be too large, of all
 	// points ([Inducing.layout]).
 	Count int
-	Range method.InputRange
+	// Auto lays them by the rule of [design] in place of Count.
+	Auto bool
+	// Centred puts one of them in the middle, as classes need it.
+	Centred bool
+	Range   method.InputRange
 	// Centres is how many centres of the rows of File are taken; 0 for the rows.
 	Centres int
-	// Lengthscale are the units of distances between the rows of File; nil for one.
-	Lengthscale experiment.Several
+	// Lengthscale are the units of distances between the rows of File; nil for one, and auto for the extents of these rows.
+	Lengthscale *Lengthscale
 }
 
 // Computed reports whether the inducing inputs follow from public numbers alone.
@@ -72,6 +76,8 @@ func (i Inducing) layout(columns int) (points int, grid, ok bool) {
 func (i Inducing) Public(inputs []table.Input) string {
 	points, grid, _ := i.layout(table.Width(inputs))
 	switch {
+	case i.Auto && i.Computed():
+		return "the range of the inducing inputs, which are laid by their number and levels"
 	case i.Centres > 0:
 		return fmt.Sprintf("the points of which the inducing inputs are %d centres, by k-means", i.Centres)
 	case !i.Computed():
@@ -85,7 +91,7 @@ func (i Inducing) Public(inputs []table.Input) string {
 // Check refuses numbers of points that the inputs cannot have.
 func (i Inducing) Check(inputs []table.Input) error {
 	columns := table.Width(inputs)
-	if _, _, ok := i.layout(columns); ok || !i.Computed() {
+	if _, _, ok := i.layout(columns); ok || i.Auto || !i.Computed() {
 		return nil
 	}
 	noun, way := counted(len(inputs)), "use fewer"
@@ -147,12 +153,15 @@ func (i Inducing) overRange(inputs []table.Input) (*mat.Dense, error) {
 	if err := i.Check(inputs); err != nil {
 		return nil, err
 	}
-	points, grid, _ := i.layout(table.Width(inputs))
 	low, high, err := i.Range.Of(inputs, simulatedEnd)
 	if err != nil {
 		return nil, err
 	}
-	if grid {
+	points, grid, _ := i.layout(table.Width(inputs))
+	switch {
+	case i.Auto:
+		return design(inputs, low, high, i.Centred)
+	case grid:
 		return Regular(i.Count, low, high), nil
 	}
 	return scattered(points, inputs, low, high)
@@ -191,7 +200,14 @@ func (i Inducing) load(ctx context.Context, t *experiment.Trial, rows *method.Ro
 func (i Inducing) centres(
 	ctx context.Context, t *experiment.Trial, z *mat.Dense, inputs []table.Input, written string,
 ) (*mat.Dense, error) {
-	scales, err := method.ForInputs("lengthscale", i.lengthscales(), inputs)
+	units := experiment.Several{1}
+	if i.Lengthscale != nil {
+		var err error
+		if units, err = i.Lengthscales(*i.Lengthscale, inputs, z); err != nil {
+			return nil, err
+		}
+	}
+	scales, err := method.ForInputs("lengthscale", units, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -204,12 +220,4 @@ func (i Inducing) centres(
 	out := clusters.Centres
 	out.Apply(func(_, j int, v float64) float64 { return v * scales[j] }, out)
 	return out, nil
-}
-
-// lengthscales are those in whose units distances are.
-func (i Inducing) lengthscales() experiment.Several {
-	if i.Lengthscale == nil {
-		return experiment.Several{1}
-	}
-	return i.Lengthscale
 }

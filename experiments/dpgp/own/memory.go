@@ -39,6 +39,9 @@ func (i Inducing) points(width int, inputs string) int {
 	case i.Values != nil:
 		return len(i.Values)
 	}
+	if i.Auto {
+		return mostRuns + 1
+	}
 	points, _, _ := i.layout(width) // none where a check refuses them
 	return points
 }

@@ -36,6 +36,7 @@ var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 		Version:      6, // 6: more measures; a bound by eigenvalues for more than six inputs
 		Summary:      "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:       "Honkela 2021, Section 3, Algorithm 1",
+		Complete:     complete,
 		Check:        check,
 		Memory:       memory,
 		Written:      experiment.FormModel,
@@ -99,17 +100,48 @@ func (s *Settings) method() method.Settings {
 func (s *Settings) inducing() (own.Inducing, error) {
 	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}, Reading: s.Reading.In(s.Dataset)}
 	if table.Is(s.Inducing) {
-		out.File, out.Centres, out.Lengthscale = s.Inducing, s.InducingCentres, s.Lengthscale
+		out.File, out.Centres, out.Lengthscale = s.Inducing, s.InducingCentres, &s.Lengthscale
+		return out, nil
+	}
+	if out.Auto = s.Inducing == experiment.NameOf(sparse.Auto(0)); out.Auto {
 		return out, nil
 	}
 	count := experiment.Param{Name: "inducing", Kind: experiment.Integer,
 		Min: experiment.Bound(1), Max: experiment.Bound(sparse.MaxInducing)}
 	v, err := count.Convert(s.Inducing)
 	if err != nil {
-		return out, fmt.Errorf("%w; give a number of them, or csv:PATH, a file of them%s", err, method.Like(s.Inducing))
+		return out, fmt.Errorf("%w; give a number of them, auto, or csv:PATH, a file of them%s", err, method.Like(s.Inducing))
 	}
 	out.Count = v.(int)
 	return out, nil
+}
+
+// complete gives own data the defaults of the rule ([own.Inducing.Known]).
+func complete(s *Settings, given func(field any) bool) error {
+	if !given(&s.Inducing) {
+		s.Inducing = experiment.NameOf(sparse.Auto(0))
+	}
+	if !given(&s.Lengthscale) {
+		s.Lengthscale = own.Automatic()
+	}
+	if !given(&s.Sigma) {
+		s.Sigma = own.Sigma
+	}
+	if !given(&s.KernelVariance) {
+		s.KernelVariance = own.Variance
+	}
+	if !given(&s.Ratio) {
+		s.Ratio = own.Ratio(s.KernelVariance)
+	}
+	if !given(&s.Rho) {
+		s.Rho = own.Rho
+	}
+	inducing, err := s.inducing()
+	if err != nil {
+		return nil // which a check reports
+	}
+	s.Lengthscale = inducing.Known(s.Lengthscale, s.Spec().Asked())
+	return nil
 }
 
 func check(s *Settings) error {
@@ -138,8 +170,10 @@ func (s *Settings) checkInputs(inputs []table.Input) error {
 	if err := public.Check(inputs, s.IsOwn() && !table.Is(s.Inducing)); err != nil {
 		return err
 	}
-	if _, err := method.ForInputs("lengthscale", s.Lengthscale, inputs); err != nil {
-		return err
+	if !s.Lengthscale.IsWord {
+		if _, err := method.ForInputs("lengthscale", s.Lengthscale.Numbers, inputs); err != nil {
+			return err
+		}
 	}
 	columns := table.Width(inputs)
 	if b := s.Bound.bound(); columns > 1 && b.OneDimension() {
@@ -181,7 +215,11 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings, rows *method
 	}
 	l.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine),
 		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance, Raise: true}}
-	if l.Model, l.scaling, err = own.Model(l.z, s.Lengthscale, rows.Asked, s.KernelVariance, s.Sigma*s.Sigma,
+	lengthscale, err := l.inducing.Lengthscales(s.Lengthscale, rows.Asked, l.z)
+	if err != nil {
+		return nil, err
+	}
+	if l.Model, l.scaling, err = own.Model(l.z, lengthscale, rows.Asked, s.KernelVariance, s.Sigma*s.Sigma,
 		s.Jitter); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type Settings struct {
 	InputHigh method.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public
-	Lengthscale experiment.Several `name:"lengthscale" default:"1" above:"0"`
+	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	// variance of the kernel for outputs scaled to [-1, 1]; public
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public
