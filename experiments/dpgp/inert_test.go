@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/inert"
@@ -19,7 +20,8 @@ import (
 )
 
 func (s *severalKernel) others() []inert.Setting {
-	return []inert.Setting{inert.Values(&s.Lengthscale, experiment.Several{1.3}), inert.Values(&s.KernelVariance, 1.2)}
+	return []inert.Setting{inert.Values(&s.Lengthscale, own.Lengthscale{Numbers: experiment.Several{1.3}}),
+		inert.Values(&s.KernelVariance, 1.2)}
 }
 
 // others are for [ownFile].

@@ -19,6 +19,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/schematest"
@@ -60,7 +61,7 @@ func ownKinds(path string) func(*ClassificationSettings) {
 	return func(s *ClassificationSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Delta, s.Epsilon = "csv:"+path, "a,b", "kind", 1e-5, 20
 		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10, 100)
-		s.Lengthscale, s.Inducing, s.Repeats = experiment.Several{3, 30}, experiment.Points{Count: 4}, 2
+		s.Lengthscale, s.Inducing, s.Repeats = own.Lengthscale{Numbers: experiment.Several{3, 30}}, experiment.Points{Count: 4}, 2
 		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
 	}
 }
@@ -338,13 +339,15 @@ func TestOwnDataRefused(t *testing.T) {
 			s.InputLow = experiment.SeveralOf[method.None](0, 1, 2)
 		},
 			"these are 3 numbers for 2 inputs"},
-		{"lengthscales of other inputs", func(s *ClassificationSettings) { s.Lengthscale = experiment.Several{1, 2, 3} },
+		{"lengthscales of other inputs", func(s *ClassificationSettings) {
+			s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{1, 2, 3}}
+		},
 			"these are 3 numbers for 2 inputs"},
 		{"a large grid", func(s *ClassificationSettings) { s.Inducing.Count = 1000 }, "a grid in 2 inputs has 1e+06 points"},
 		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = sparsetest.Seven() },
 			"which is for one input"},
 		{"equal inducing inputs", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[method.None](10)
+			s.Inputs, s.Lengthscale, s.InputHigh = "a", own.Lengthscale{Numbers: experiment.Several{1}}, experiment.SeveralOf[method.None](10)
 			s.Inducing = experiment.Points{Values: []float64{1, 1}}
 		}, "two inducing inputs are equal"},
 		{"no own data", func(s *ClassificationSettings) { s.Dataset = "my.csv" }, "such as csv:PATH"},
@@ -415,7 +418,7 @@ func TestOwnReleasesRefused(t *testing.T) {
 			s.InducingFile, s.InducingCentres = "csv:"+copied(t, path, "0.25,0.25,low,1,1\n"), 5
 		}, "whose centres are the inducing inputs are rows of the private data"},
 		{"half of the rows as a list", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 30)
+			s.Inputs, s.Lengthscale, s.Inducing = "a", own.Lengthscale{Numbers: experiment.Several{3}}, listed(t, path, 30)
 			s.InputHigh = experiment.SeveralOf[method.None](10)
 		}, "inducing: the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
@@ -426,11 +429,11 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"unnamed classes", func(s *ClassificationSettings) { s.Output = table.NameOf(s.Output) },
 			"its classes would be those of the private rows; name them: output="},
 		{"levels of the data", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale = "one", experiment.Several{1}
+			s.Inputs, s.Lengthscale = "one", own.Lengthscale{Numbers: experiment.Several{1}}
 			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 		{"how many levels the data have", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale = "one", experiment.Several{1, 2, 3}
+			s.Inputs, s.Lengthscale = "one", own.Lengthscale{Numbers: experiment.Several{1, 2, 3}}
 			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 	} {
@@ -542,7 +545,7 @@ func TestFewRowsAsInducingInputs(t *testing.T) {
 	}
 	// A list is treated as a file.
 	list := func(s *ClassificationSettings) {
-		s.Inputs, s.Lengthscale, s.Inducing = "a", experiment.Several{3}, listed(t, path, 20)
+		s.Inputs, s.Lengthscale, s.Inducing = "a", own.Lengthscale{Numbers: experiment.Several{3}}, listed(t, path, 20)
 		s.InputHigh = experiment.SeveralOf[method.None](10)
 	}
 	if _, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, list); err != nil {

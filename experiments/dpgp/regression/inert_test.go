@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
@@ -32,17 +33,17 @@ func conditions() inert.Conditions[Settings, Metrics] {
 	simulated := func(s *Settings) {
 		s.Low, s.High, s.InputLow, s.InputHigh, s.Inducing, s.Repeats = given(-1), given(1), givenAll(-3), givenAll(3), "3", 1
 	}
-	own := func(s *Settings) {
+	users := func(s *Settings) {
 		s.Dataset, s.Delta, s.Low, s.High, s.Inducing = "csv:rows.csv", 0.01, given(-1), given(1), "3"
 		s.InputLow, s.InputHigh, s.Repeats, s.Epsilon = givenAll(0), givenAll(5), 3, 20
 	}
 	return inert.Conditions[Settings, Metrics]{
 		Of: Experiment(),
 		Bases: map[string]func(*Settings){
-			"simulated": simulated, "own": own,
+			"simulated": simulated, "own": users,
 			"simulated, no noise":     func(s *Settings) { simulated(s); s.Epsilon = math.Inf(1) },
-			"own, persons":            func(s *Settings) { own(s); s.Person.Person = "id" },
-			"own, inducing in a file": func(s *Settings) { own(s); s.Inducing = "csv:rows.csv" },
+			"own, persons":            func(s *Settings) { users(s); s.Person.Person = "id" },
+			"own, inducing in a file": func(s *Settings) { users(s); s.Inducing = "csv:rows.csv" },
 		},
 		Others: func(s *Settings) []inert.Setting {
 			return []inert.Setting{
@@ -51,8 +52,8 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "z"),
 				inert.Values(&s.Output, "z"), inert.Values(&s.Low, given(-2.5), given(-0.5)), inert.Values(&s.High, given(2.5)),
 				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, givenAll(-2)), inert.Values(&s.InputHigh, givenAll(2)),
-				inert.Values(&s.Lengthscale, experiment.Several{1.3}), inert.Values(&s.KernelVariance, 1.2),
-				inert.Values(&s.Sigma, 0.2),
+				inert.Values(&s.Lengthscale, own.Lengthscale{Numbers: experiment.Several{1.3}}),
+				inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.3),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
 				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2), inert.Values(&s.SplitSource, method.CommonSplits),

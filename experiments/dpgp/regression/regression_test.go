@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dpgp/modelfile"
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/schematest"
@@ -58,7 +59,7 @@ func givenAll(v ...float64) method.Ends { return experiment.SeveralOf[method.Non
 func ownSettings(path string) func(*Settings) {
 	return func(s *Settings) {
 		s.Dataset, s.Delta, s.Low, s.High = "csv:"+path, 1e-4, given(0), given(100)
-		s.InputLow, s.InputHigh, s.Lengthscale = givenAll(0), givenAll(20), experiment.Several{4}
+		s.InputLow, s.InputHigh, s.Lengthscale = givenAll(0), givenAll(20), own.Lengthscale{Numbers: experiment.Several{4}}
 	}
 }
 
@@ -322,7 +323,7 @@ func TestTwoInputs(t *testing.T) {
 	}
 	two := func(s *Settings) {
 		s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(18)
-		s.Lengthscale = experiment.Several{8}
+		s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{8}}
 	}
 	t.Run("from a file", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })
@@ -358,7 +359,7 @@ func TestLengthscaleOfEachInput(t *testing.T) {
 	of := func(path string, lengthscale experiment.Several, high method.Ends) func(*Settings) {
 		return func(s *Settings) {
 			s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(9)
-			s.Lengthscale, s.Inducing, s.InputLow, s.InputHigh = lengthscale, "3", givenAll(0), high
+			s.Lengthscale.Numbers, s.Inducing, s.InputLow, s.InputHigh = lengthscale, "3", givenAll(0), high
 			s.Repeats, s.Epsilon = 2, 20
 		}
 	}
@@ -431,7 +432,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 			"input_low and input_high are not given"},
 		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
 			"input_low = [0,0]: these are 2 numbers for 1 input (x);"},
-		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale = experiment.Several{1, 2} },
+		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{1, 2}} },
 			"lengthscale = [1,2]: these are 2 numbers for 1 input (x);"},
 		{"a range of the second input that is reversed", func(s *Settings) {
 			s.Inputs, s.Inducing, s.InputLow, s.InputHigh = "x+name", "3", givenAll(0, 5), givenAll(20, -5)
