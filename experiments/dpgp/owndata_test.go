@@ -61,7 +61,7 @@ func ownKinds(path string) func(*ClassificationSettings) {
 	return func(s *ClassificationSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Delta, s.Epsilon = "csv:"+path, "a,b", "kind", 1e-5, 20
 		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10, 100)
-		s.Lengthscale, s.Inducing, s.Repeats = own.Lengthscale{Numbers: experiment.Several{3, 30}}, experiment.Points{Count: 4}, 2
+		s.Lengthscale.Numbers, s.Inducing, s.Repeats = experiment.Several{3, 30}, experiment.Points{Count: 4}, 2
 		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
 	}
 }
@@ -347,7 +347,7 @@ func TestOwnDataRefused(t *testing.T) {
 		{"a list for two inputs", func(s *ClassificationSettings) { s.Inducing = sparsetest.Seven() },
 			"which is for one input"},
 		{"equal inducing inputs", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale, s.InputHigh = "a", own.Lengthscale{Numbers: experiment.Several{1}}, experiment.SeveralOf[method.None](10)
+			s.Inputs, s.Lengthscale.Numbers, s.InputHigh = "a", experiment.Several{1}, experiment.SeveralOf[method.None](10)
 			s.Inducing = experiment.Points{Values: []float64{1, 1}}
 		}, "two inducing inputs are equal"},
 		{"no own data", func(s *ClassificationSettings) { s.Dataset = "my.csv" }, "such as csv:PATH"},
@@ -480,7 +480,7 @@ func TestChoicesRefused(t *testing.T) {
 // More than six inputs that are no grid have a bound that is proved, by default: of a file, of so many points in the
 // range, and of the centres of a file's rows.
 func TestManyInputs(t *testing.T) {
-	rows, points := "a,b,c,d,e,f,g,kind\n", "a,b,c,d,e,f,g\n1,1,1,1,1,1,1\n2,1,2,1,2,1,2\n3,3,3,1,1,2,2\n"
+	rows, points := "a,b,c,d,e,f,g,kind\n", "a,b,c,d,e,f,g\n1,1,1,1,1,1,1\n2,1,2,1,2,1,2\n3,3,3,2,1,2,2\n"
 	for i := range 40 {
 		rows += fmt.Sprintf("%d.5,0,1,2,3,4,5,%s\n", i, []string{"low", "high"}[i%2])
 	}
@@ -495,7 +495,7 @@ func TestManyInputs(t *testing.T) {
 		{"a file", map[string]any{"inducing_file": "csv:" + file}, 3},
 		{"centres", map[string]any{"inducing_file": "csv:" + file, "inducing_centres": 2}, 2},
 		{"a number", map[string]any{"inducing": 30, "input_low": 0, "input_high": 40}, 30},
-		{"the default", map[string]any{"input_low": 0, "input_high": 40}, 50},
+		{"the default", map[string]any{"input_low": 0, "input_high": 40}, 17},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			settings := maps.Clone(given)

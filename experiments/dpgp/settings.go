@@ -19,7 +19,8 @@ func init() { experiment.Document[ClassificationSettings](settingsSource) }
 // severalKernel is [sparse.EQKernel] with a lengthscale for each input.
 type severalKernel struct {
 	// lengthscale of the EQ kernel; of your own data one for all inputs or one for each, joined by commas
-	// in the order of inputs and in their units
+	// in the order of inputs and in their units, or auto, the default there: a tenth of the range of one input, of d
+	// inputs sqrt(d)/4 of each range, and at least half the distance of inducing inputs whose number is given
 	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	sparse.SignalVariance
 }
@@ -110,22 +111,27 @@ type ClassificationSettings struct {
 	// for all classes. balanced is more sensitive than nothing for joint and split, and has the best
 	// accuracy where epsilon is small
 	Centre centre `name:"centre" default:"balanced"`
-	// the regularisation constant alpha_epsilon of Eq. (21)
+	// the regularisation constant alpha_epsilon of Eq. (21); of your own data 0.1 by default
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
-	Classes             int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
-	sparse.InducingGrid `default:"low: -3.5 || high: 3.5" words:"inducing: auto" when:"low: dataset is simulated || high: dataset is simulated"`
+	Classes       int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
+	classInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
-	N int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
-	sparse.NoiseRatio
-	sparse.RowBound `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
+	N                 int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
+	sparse.NoiseRatio `also:"ratio: of your own data 1/kernel_variance by default"`
+	sparse.RowBound   `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
 
-	classUpdate        `also:"regularisation: of your own data corrected by default"`
+	classUpdate        `also:"regularisation: of your own data corrected || rho: of your own data 0.5"`
 	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
 	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
 	method.CommonRows  `when:"splits: dataset is not simulated"`
+}
+
+// classInducing are the inducing inputs, which the rule may lay.
+type classInducing struct {
+	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, its default, lays a few by the number of inputs"`
 }
 
 // classUpdate is the update of every class.

@@ -35,7 +35,7 @@ type Inducing struct {
 	Range   method.InputRange
 	// Centres is how many centres of the rows of File are taken; 0 for the rows.
 	Centres int
-	// Lengthscale are the units of distances between the rows of File; nil for one, and auto for the extents of these rows.
+	// Lengthscale are the units of distances between the rows of File; nil for one.
 	Lengthscale *Lengthscale
 }
 

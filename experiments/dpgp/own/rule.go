@@ -26,10 +26,11 @@ const (
 	Rho = 0.5
 )
 
-// Ratio returns the standard deviation of the noise in A over that in B for a variance σ_f² of the kernel. With κ =
-// R_k²/σ_f⁴ and t = ratio² R_k² the noise in an element of A, over σ_f², is proportional to (1 + 2t)/√(2t)·√κ, and that in
-// B, over σ_f⁴, to (1 + 2t)/(√2 t)·κ, because Eq. (6) is a square. The former is least at t = 1/2, and the latter falls with
-// t. With 1/σ_f² t is κ, which is little more than 1 where inducing inputs are two lengthscales apart.
+// Ratio returns the standard deviation of the noise in A over that in B for a variance σ_f² of the kernel.
+// With κ = R_k²/σ_f⁴ and t = ratio² R_k² the noise in an element of A, over σ_f², is proportional to
+// (1 + 2t)/√(2t)·√κ, and that in B, over σ_f⁴, to (1 + 2t)/(√2 t)·κ, because Eq. (6) is a square. The former
+// is least at t = 1/2, and the latter falls with t. With 1/σ_f² t is κ, which is little more than 1 where
+// inducing inputs are two lengthscales apart.
 func Ratio(variance float64) float64 { return 1 / variance }
 
 // perInput is how many values each of so many inputs of numbers has in a full design.
@@ -58,9 +59,9 @@ const (
 //
 //   - every combination of equidistant values of each number ([perInput]) and of the levels of each category,
 //     where these are at most mostFull;
-//   - otherwise a fraction of the combinations of two values of each input (Box and Hunter 1961, "The 2^(k−p) fractional
-//     factorial designs", Technometrics 3): of any two inputs each pair of values is there equally often, and of any three
-//     each triple, as long as there are at most half as many inputs as points;
+//   - otherwise a fraction of the combinations of two values of each input (Box and Hunter 1961, "The 2^(k−p)
+//     fractional factorial designs", Technometrics 3): of any two inputs each pair of values is there equally
+//     often, and of any three each triple, as long as there are at most half as many inputs as points;
 //   - for more inputs than such a design of mostRuns has, a Halton sequence.
 //
 // With centre, for classes, the middle is one of two values' points, too: without it what is learned about classes is
@@ -180,9 +181,9 @@ func factorsOf(in table.Input) int {
 }
 
 // words returns the generators of the factors among the numbers below runs, a power of two: a factor is high in
-// the runs whose bits that are in its word have odd parity. First come those of single bits. A single one more has all
-// bits, which makes the points as different as can be; otherwise those of odd parity follow, the longest first, then those
-// of even parity.
+// the runs whose bits that are in its word have odd parity. First come those of single bits. A single one more
+// has all bits, which makes the points as different as can be; otherwise those of odd parity follow, the
+// longest first, then those of even parity.
 func words(factors, runs int) []int {
 	var single, odd, even []int
 	for w := runs - 1; w > 0; w-- {
@@ -282,8 +283,8 @@ func (i Inducing) ends(inputs []table.Input, z *mat.Dense) (low, high []float64,
 // byRange returns the lengthscales of the rule: one for each input, in its unit, a fraction of its range, which is the
 // same for all; one number where these are equal. A category has the range 1.
 //
-// The fraction is a tenth for one input, and √d/4 for d of them, as distances in units of the ranges grow. Where a number
-// of inducing inputs was given, it is half their least distance at least, so that there is no gap between them.
+// The fraction is a tenth for one input, and √d/4 for d of them, as distances in units of the ranges grow. Where
+// a number of inducing inputs was given, it is half their least distance at least: there is no gap between them.
 func (i Inducing) byRange(inputs []table.Input, low, high []float64) (experiment.Several, error) {
 	share, err := i.share(inputs)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dpgp/modelfile"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/floatnoise"
 	"privkern/runner/experiment"
@@ -204,7 +203,7 @@ func TestAttackOnModel(t *testing.T) {
 					missing, output := rng.IntN(40), rng.IntN(101)
 					path, x, y := attackRows(t, missing, output)
 					trial := releaseTrial(t, int64(i), ownSettings(path), func(s *Settings) {
-						s.Inducing, s.Lengthscale, s.Epsilon, s.Delta = "6", own.Lengthscale{Numbers: experiment.Several{3}}, c.epsilon, 1e-6
+						s.Inducing, s.Lengthscale.Numbers, s.Epsilon, s.Delta = "6", experiment.Several{3}, c.epsilon, 1e-6
 					})
 					plan, err := Plan(t.Context(), trial)
 					if err != nil {

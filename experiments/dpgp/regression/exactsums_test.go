@@ -113,7 +113,7 @@ var sumCases = []sumCase{
 	{"much noise in B", 1, 0.5, func(*Settings) {}, 0.95},
 	{"little noise in B", 1, 3, func(*Settings) {}, 0.95},
 	{"far apart", 1, 3, func(s *Settings) { s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{0.8}} }, 0.95},
-	{"far apart, even", 1, 1, func(s *Settings) { s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{0.8}} }, 0.9},
+	{"far apart, even", 1, 1, func(s *Settings) { s.Lengthscale.Numbers = experiment.Several{0.8} }, 0.9},
 	{"large kernel", 1, 1, func(s *Settings) { s.KernelVariance, s.Epsilon = 2, 5 }, 0.95},
 	{"range", 1, 1, func(s *Settings) { s.Low, s.High = given(10), given(500) }, 0.95},
 	{"one inducing input", 1, 1, func(s *Settings) { s.Inducing = "1" }, 0.9},

@@ -432,7 +432,7 @@ func TestRegressionSettingsRefused(t *testing.T) {
 			"input_low and input_high are not given"},
 		{"ends of more inputs", func(s *Settings) { s.InputLow = givenAll(0, 0) },
 			"input_low = [0,0]: these are 2 numbers for 1 input (x);"},
-		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{1, 2}} },
+		{"lengthscales of more inputs", func(s *Settings) { s.Lengthscale.Numbers = experiment.Several{1, 2} },
 			"lengthscale = [1,2]: these are 2 numbers for 1 input (x);"},
 		{"a range of the second input that is reversed", func(s *Settings) {
 			s.Inputs, s.Inducing, s.InputLow, s.InputHigh = "x+name", "3", givenAll(0, 5), givenAll(20, -5)

@@ -20,8 +20,8 @@ type Settings struct {
 	method.OutputRange
 	// inducing inputs, which are public: how many on a regular grid from input_low to input_high in
 	// every input (9, where its grid has more than 500 points, stands for 50 in all); from 23 on, of several inputs, how
-	// many in all, on a Halton sequence; or csv:PATH, a file with the columns of the inputs. They must not be rows of the
-	// data
+	// many in all, on a Halton sequence; auto, the default of your own data, for a few by the number of inputs; or
+	// csv:PATH, a file with the columns of the inputs. They must not be rows of the data
 	Inducing    string `name:"inducing" default:"9"`
 	own.Centres `when:"inducing_centres: inducing is csv:* or parquet:* or npy:* or images:*"`
 	// lower end of their range, one for all inputs or one for each, joined by commas in the order of inputs (of a
@@ -31,19 +31,20 @@ type Settings struct {
 	// upper end of that range, one for all inputs or one for each
 	InputHigh method.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
-	// inputs and in their units; public
+	// inputs and in their units; public. auto, the default of your own data: a tenth of the range of one input, of d
+	// inputs sqrt(d)/4 of each range, and at least half the distance of inducing inputs whose number is given
 	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
-	// variance of the kernel for outputs scaled to [-1, 1]; public
+	// variance of the kernel for outputs scaled to [-1, 1]; public. Of your own data 0.25 by default
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
-	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public
-	Sigma         float64 `name:"sigma" default:"0.1" above:"0"`
-	sparse.Budget `also:"delta: csv: it must be given, far below 1/n for n rows"`
-	sparse.NoiseRatio
+	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public. Of your own data 0.2 by default
+	Sigma             float64 `name:"sigma" default:"0.1" above:"0"`
+	sparse.Budget     `also:"delta: csv: it must be given, far below 1/n for n rows"`
+	sparse.NoiseRatio `also:"ratio: of your own data 1/kernel_variance by default"`
 	// bound on the norm of a row's kernel vector: auto is the exact maximum over all inputs, up to a relative 1e-6; for
 	// more than six inputs that are no grid it is a bound by the largest eigenvalue of the kernel matrix
 	Bound                 boundOrAuto `name:"bound" default:"auto"`
 	covariance            `when:"covariance: epsilon is not inf"`
-	sparse.Lambda         `default:"regularisation: corrected"`
+	sparse.Lambda         `default:"regularisation: corrected" also:"rho: of your own data 0.5 by default"`
 	sparse.DiagonalJitter `default:"jitter: 1e-8"`
 	method.Splits
 	method.Person  `when:"person: dataset is not simulated"`

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/runner/experiment"
 )
 
@@ -55,7 +54,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 			"and the middle of the public range, which costs no privacy, has 2",
 			"the standard deviations are too large"}},
 		{"no fit", func(s *Settings) {
-			s.Epsilon, s.Lengthscale, s.KernelVariance, s.Sigma = inf, own.Lengthscale{Numbers: experiment.Several{1e-3}}, 0.07, 0.2
+			s.Epsilon, s.Lengthscale.Numbers, s.KernelVariance, s.Sigma = inf, experiment.Several{1e-3}, 0.07, 0.2
 		}, []string{"the predictions have an error of 2"}},
 		{"too narrow", func(s *Settings) { s.Epsilon, s.Sigma = inf, 0.01 },
 			[]string{"the standard deviations are too small; use a larger sigma"}},
