@@ -121,7 +121,7 @@ type ClassificationSettings struct {
 	// [-4, 4]; the first half is for training
 	N                 int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
 	sparse.NoiseRatio `also:"ratio: of your own data 1/kernel_variance by default"`
-	sparse.RowBound   `also:"bound: of your own data exact by default; more than six inputs that are no grid need eq8 given"`
+	sparse.RowBound   `also:"bound: of your own data exact by default; by eigenvalues for more than six inputs, no grid"`
 
 	classUpdate        `also:"regularisation: of your own data corrected || rho: of your own data 0.5"`
 	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
