@@ -45,9 +45,9 @@ func perInput(numbers int) int {
 }
 
 const (
-	// mostFull is the most points of a full design.
+	// mostFull is the most points of a full design of two values of each number.
 	mostFull = 24
-	// mostRuns is the most runs of a fraction of the corners.
+	// mostRuns is the most points of other full designs, and of a fraction of the corners.
 	mostRuns = 64
 	// inset is how far two values of an input are from the ends of its range, as a share of it: there are few rows
 	// in the corners of several inputs.
@@ -58,7 +58,7 @@ const (
 // alone. They are
 //
 //   - every combination of equidistant values of each number ([perInput]) and of the levels of each category,
-//     where these are at most mostFull;
+//     where these are few ([isFull]);
 //   - otherwise a fraction of the combinations of two values of each input (Box and Hunter 1961, "The 2^(k−p)
 //     fractional factorial designs", Technometrics 3): of any two inputs each pair of values is there equally
 //     often, and of any three each triple, as long as there are at most half as many inputs as points;
@@ -72,7 +72,7 @@ func design(inputs []table.Input, low, high []float64, centre bool) (*mat.Dense,
 	}
 	var z *mat.Dense
 	switch factors, runs := fraction(inputs); {
-	case fullSize(inputs) <= mostFull:
+	case isFull(inputs):
 		z = crossed(inputs, low, high)
 	case runs <= mostRuns:
 		z = corners(inputs, factors, runs, low, high)
@@ -116,20 +116,24 @@ func numeric(inputs []table.Input) int {
 	return n
 }
 
-// fullSize is the number of points of a full design, or one above mostFull.
-func fullSize(inputs []table.Input) int {
-	each, all := perInput(numeric(inputs)), 1
+// isFull reports whether the inputs have a full design, of at most mostRuns points where numbers have more than two
+// values, which a fraction does not.
+func isFull(inputs []table.Input) bool {
+	each, all, most := perInput(numeric(inputs)), 1, mostFull
+	if each > 2 {
+		most = mostRuns
+	}
 	for _, in := range inputs {
 		if in.Levels > 0 {
 			all *= in.Levels
 		} else {
 			all *= each
 		}
-		if all > mostFull {
-			return mostFull + 1
+		if all > most {
+			return false
 		}
 	}
-	return all
+	return true
 }
 
 // crossed returns the full design, the last input fastest.

@@ -41,6 +41,9 @@ func TestRule(t *testing.T) {
 		{"ten", numbers(10), 16, 17, 0.125, 0.875, math.Sqrt(10) / 4},
 		{"fifteen", numbers(15), 16, 17, 0.125, 0.875, math.Sqrt(15) / 4},
 		{"sixteen", numbers(16), 32, 33, 0.125, 0.875, 1},
+		{"two numbers and a category", []table.Input{{}, {Levels: 7}, {}}, 63, 63, 0, 0.5, math.Sqrt(3) / 4},
+		{"with too many levels", []table.Input{{}, {Levels: 8}, {}}, 16, 16, 0, 1, math.Sqrt(3) / 4},
+		{"three and a category", []table.Input{{}, {}, {}, {Levels: 3}}, 24, 24, 0.125, 0.875, 0.5},
 		{"a number and a category", []table.Input{{}, {Levels: 3}}, 18, 18, 0, 0.2, math.Sqrt2 / 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
