@@ -83,7 +83,7 @@ from a file to a decision to a release.`,
 const defaultSplits = "0..9"
 
 // comparison settles the comparison that arguments ask for.
-func (a *app) comparison(args []string) (*compare.Comparison, error) {
+func (a *app) comparison(args []string) (*compare.Contest, error) {
 	request, err := compare.ParseRequest(args)
 	if err != nil {
 		return nil, usageError{err}
@@ -101,7 +101,7 @@ func (a *app) comparison(args []string) (*compare.Comparison, error) {
 }
 
 // settingsOf lists the settings of the trials of a comparison.
-func settingsOf(c *compare.Comparison) (out []sweep.Assignment) {
+func settingsOf(c *compare.Contest) (out []sweep.Assignment) {
 	for _, e := range c.Entries {
 		for _, p := range e.Params {
 			out = append(out, sweep.Assignment{Experiment: e.Definition, Params: p})

@@ -32,8 +32,9 @@ type Candidate struct {
 	Fixed map[string]string
 	// Ignores names settings of a comparison that mean something else in this method.
 	Ignores []string
-	// Limit returns the reason why the method is not tried on a table; empty where it is, and nil for any table.
-	Limit func(*Table) string
+	// Limit returns the reason why the method is not tried on a table, with a setting named method; empty where it is, and
+	// nil for any table.
+	Limit func(t *Table, method string) string
 	// Settings returns settings that depend on the table; nil for none.
 	Settings func(*Table) map[string]string
 }
@@ -60,7 +61,7 @@ func Candidates() []Candidate {
 	return []Candidate{
 		{Experiment: "dpgp/regression", Task: method.Regression, Protects: experiment.UnitRow, Fixed: onInterface()},
 		{Experiment: "cloaking/regression", Task: method.Regression, Protects: experiment.UnitOutput, Fixed: onFolds(),
-			Limit: atMost(10_000)},
+			Limit: cubic},
 		{Experiment: "dpgp/classification", Task: method.Classification, Protects: experiment.UnitRow,
 			Fixed: onInterface(), Ignores: []string{"low", "high"}},
 		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
@@ -68,18 +69,26 @@ func Candidates() []Candidate {
 	}
 }
 
-// atMost limits the rows of a method whose memory grows with their square.
-func atMost(rows int) func(*Table) string {
-	return func(t *Table) string {
-		if t.Rows <= rows {
-			return ""
-		}
-		return fmt.Sprintf("it takes at most %d rows, and there are %d", rows, t.Rows)
+// The most rows of a Gaussian process with a full covariance, of which a trial takes a minute, and of a sparse one.
+const (
+	mostFull   = 4000
+	mostSparse = 10_000
+)
+
+// cubic limits the rows of a method whose time grows with their cube, unless it is sparse.
+func cubic(t *Table, method string) string {
+	switch {
+	case t.Rows > mostSparse:
+		return fmt.Sprintf("it takes at most %d rows, and there are %d", mostSparse, t.Rows)
+	case t.Rows > mostFull && method != "sparse":
+		return fmt.Sprintf("its time grows with the cube of the rows, of which there are %d: at most %d are compared, and "+
+			"with method=sparse %d", t.Rows, mostFull, mostSparse)
 	}
+	return ""
 }
 
 // twoClasses limits a method to two classes.
-func twoClasses(t *Table) string {
+func twoClasses(t *Table, _ string) string {
 	if n := len(t.Classes); n != 2 {
 		return fmt.Sprintf("it tells two classes apart, and there are %d", n)
 	}

@@ -1,5 +1,5 @@
 // Package compare answers which private method suits a user's table: it lists the methods ([Candidates]), makes the
-// trials of a comparison ([New]), and judges their results ([Comparison.Judge]).
+// trials of a comparison ([New]), and judges their results ([Contest.Judge]).
 //
 // # A fair comparison
 //

@@ -69,7 +69,7 @@ func (r *Results) cellText(c *Cell, several bool) string {
 func (r *Results) references() []line {
 	var out []line
 	if r.Trivial != nil {
-		fields := []string{TrivialName(r.Comparison.Task)}
+		fields := []string{TrivialName(r.Contest.Task)}
 		for i := range r.Trivial {
 			fields = append(fields, numberText(&r.Trivial[i]))
 		}

@@ -21,13 +21,13 @@ type Trial struct {
 
 // Results are the scores of a comparison.
 type Results struct {
-	Comparison *Comparison `json:"-"`
-	Title      string      `json:"title"`
-	Unit       string      `json:"unit"`
-	Delta      string      `json:"delta"`
-	Measure    Measure     `json:"measure"`
-	Splits     int         `json:"splits"`
-	Epsilons   []float64   `json:"epsilons"`
+	Contest  *Contest  `json:"-"`
+	Title    string    `json:"title"`
+	Unit     string    `json:"unit"`
+	Delta    string    `json:"delta"`
+	Measure  Measure   `json:"measure"`
+	Splits   int       `json:"splits"`
+	Epsilons []float64 `json:"epsilons"`
 	// Blocks hold methods that protect the unit, and then those that protect less. Only methods of the first block with
 	// methods are ranked.
 	Blocks []*Block `json:"blocks"`
@@ -94,8 +94,8 @@ type Failure struct {
 }
 
 // Judge returns the scores of the trials by a measure; seeds are those of the splits, in their order.
-func (c *Comparison) Judge(trials []Trial, seeds []int64, m Measure) *Results {
-	out := &Results{Comparison: c, Title: c.Title(), Unit: c.Unit, Delta: cmp.Or(c.Text("delta"), "0"), Measure: m,
+func (c *Contest) Judge(trials []Trial, seeds []int64, m Measure) *Results {
+	out := &Results{Contest: c, Title: c.Title(), Unit: c.Unit, Delta: cmp.Or(c.Text("delta"), "0"), Measure: m,
 		Splits: len(seeds), Epsilons: c.Epsilons, Apart: c.Apart, Notes: slices.Clone(c.Notes)}
 	j := &judge{c: c, m: m, seeds: seeds, out: out, by: map[string]*Trial{}}
 	for i := range trials {
@@ -116,7 +116,7 @@ func (c *Comparison) Judge(trials []Trial, seeds []int64, m Measure) *Results {
 
 // judge makes results.
 type judge struct {
-	c     *Comparison
+	c     *Contest
 	m     Measure
 	seeds []int64
 	out   *Results

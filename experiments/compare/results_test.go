@@ -125,8 +125,8 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	// Trials that have not run are no scores.
-	m, _ := compare.MeasureOf(r.Comparison.Task, "")
-	none := r.Comparison.Judge(nil, seeds, m)
+	m, _ := compare.MeasureOf(r.Contest.Task, "")
+	none := r.Contest.Judge(nil, seeds, m)
 	if none.Winners[0] != nil || none.Trivial != nil || none.Exact != nil ||
 		none.Sentences[0] != "At (1, 1e-4) per output: no method has a score on every split." {
 		t.Errorf("%+v", none)
@@ -144,7 +144,7 @@ func TestReleaseArguments(t *testing.T) {
 	if got := strings.Join(r.Winners[1].Arguments, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	c := r.Comparison
+	c := r.Contest
 	for _, e := range c.Entries {
 		given := map[string]any{}
 		for _, arg := range c.ReleaseArguments(e, 1)[2:] {

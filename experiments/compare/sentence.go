@@ -83,7 +83,7 @@ func (r *Results) winner(at int) *Winner {
 	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil {
 		return nil
 	}
-	return &Winner{row.Method, cell.Epsilon, r.Comparison.ReleaseArguments(row.entry, cell.Epsilon)}
+	return &Winner{row.Method, cell.Epsilon, r.Contest.ReleaseArguments(row.entry, cell.Epsilon)}
 }
 
 // sentence states what the scores at an epsilon show.
@@ -96,12 +96,12 @@ func (r *Results) sentence(at int) string {
 	}
 	if !r.useful(cell, at) {
 		return text + fmt.Sprintf("every method is worse than %s, %s, which looks at no input: the best is %s with %s; "+
-			"use a larger epsilon or more rows.", TrivialName(r.Comparison.Task), numberText(&r.Trivial[at]), row.Method,
+			"use a larger epsilon or more rows.", TrivialName(r.Contest.Task), numberText(&r.Trivial[at]), row.Method,
 			numberText(cell.Mean))
 	}
 	text += row.Method + " " + numberText(cell.Mean) + r.against(row, at)
 	if r.Trivial != nil {
-		text += fmt.Sprintf("; %s%s %s", r.undistinguished(cell, at), TrivialName(r.Comparison.Task),
+		text += fmt.Sprintf("; %s%s %s", r.undistinguished(cell, at), TrivialName(r.Contest.Task),
 			experiment.FormatNumber(round(r.Trivial[at].Mean)))
 	}
 	if r.Exact != nil {

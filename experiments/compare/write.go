@@ -175,7 +175,7 @@ func (r *Results) writeCSV(w io.Writer) error {
 	}
 	for i, epsilon := range r.Epsilons {
 		if r.Trivial != nil {
-			add(TrivialName(r.Comparison.Task), "", false, epsilon, &r.Trivial[i], r.Splits, "false", "", "")
+			add(TrivialName(r.Contest.Task), "", false, epsilon, &r.Trivial[i], r.Splits, "false", "", "")
 		}
 		if r.Exact != nil {
 			add("without privacy", "", false, epsilon, r.Exact, r.Splits, "false", "", "")

@@ -13,8 +13,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Comparison is a list of methods that are compared on a table.
-type Comparison struct {
+// Contest is a list of methods that are compared on a table.
+type Contest struct {
 	Request
 	Task method.Task
 	// Entries are the methods that take part, in the order of [Candidates].
@@ -50,12 +50,12 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // New settles a comparison of the user's data at a path: the task, the methods and their settings. It reads the
 // columns of the data, as the operator may. Its errors are those of reading and a [*RefusedError]; what a single
 // method refuses is the reason why it does not take part.
-func New(registry *experiment.Registry, r *Request, path string) (*Comparison, error) {
+func New(registry *experiment.Registry, r *Request, path string) (*Contest, error) {
 	summary, err := table.Summarise(r.Text("dataset"), path, r.Reading)
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{Request: *r}
+	c := &Contest{Request: *r}
 	t, err := c.table(summary)
 	if err == nil {
 		err = c.enter(registry, t)
@@ -67,7 +67,7 @@ func New(registry *experiment.Registry, r *Request, path string) (*Comparison, e
 }
 
 // table settles the task, the classes and the names of inputs.
-func (c *Comparison) table(s *table.Summary) (*Table, error) {
+func (c *Contest) table(s *table.Summary) (*Table, error) {
 	output := c.Text("output")
 	named := table.NameOf(output)
 	i := slices.IndexFunc(s.Columns, func(column table.ColumnSummary) bool { return column.Name == named })
@@ -98,7 +98,7 @@ func (c *Comparison) table(s *table.Summary) (*Table, error) {
 }
 
 // setInputs counts the inputs, and names those of *.
-func (c *Comparison) setInputs(s *table.Summary, t *Table, output string) {
+func (c *Contest) setInputs(s *table.Summary, t *Table, output string) {
 	c.inputs = cmp.Or(c.Text("inputs"), table.Every)
 	if c.Text("inputs") == "" {
 		c.Given = append(c.Given, Setting{"inputs", c.inputs})
@@ -120,7 +120,7 @@ func (c *Comparison) setInputs(s *table.Summary, t *Table, output string) {
 const mostNamed = 20
 
 // setTask settles the task by the output's levels or its type, and the classes.
-func (c *Comparison) setTask(column *table.ColumnSummary, t *Table) error {
+func (c *Contest) setTask(column *table.ColumnSummary, t *Table) error {
 	switch {
 	case c.Request.Task != "":
 		c.Task = method.Task(slices.Index(taskNames, c.Request.Task))
@@ -142,7 +142,7 @@ func (c *Comparison) setTask(column *table.ColumnSummary, t *Table) error {
 }
 
 // setClasses settles the classes, and names them in the output where the data name them.
-func (c *Comparison) setClasses(column *table.ColumnSummary, t *Table) error {
+func (c *Contest) setClasses(column *table.ColumnSummary, t *Table) error {
 	levels := table.LevelsOf(t.Output)
 	low, numbers := column.Low.(float64)
 	switch {
@@ -167,7 +167,7 @@ func (c *Comparison) setClasses(column *table.ColumnSummary, t *Table) error {
 }
 
 // enter fills in the methods, or returns the reason why none takes part.
-func (c *Comparison) enter(registry *experiment.Registry, t *Table) error {
+func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
 	if err := c.checkMethods(); err != nil {
 		return err
 	}
@@ -206,12 +206,12 @@ func (c *Comparison) enter(registry *experiment.Registry, t *Table) error {
 
 // wants reports whether a candidate is asked for. Methods that are named have the trivial rules and those without
 // privacy at their side.
-func (c *Comparison) wants(candidate Candidate) bool {
+func (c *Contest) wants(candidate Candidate) bool {
 	return c.Methods == nil || candidate.Role != Private || slices.Contains(c.Methods, candidate.Experiment)
 }
 
 // checkMethods refuses methods that there are not, or that are for another task.
-func (c *Comparison) checkMethods() error {
+func (c *Contest) checkMethods() error {
 	var names []string
 	others := map[string]string{}
 	for _, candidate := range Candidates() {
@@ -237,7 +237,7 @@ func (c *Comparison) checkMethods() error {
 }
 
 // checkNames refuses settings that no method of the comparison has.
-func (c *Comparison) checkNames(registry *experiment.Registry) error {
+func (c *Contest) checkNames(registry *experiment.Registry) error {
 	var known []string
 	for _, candidate := range Candidates() {
 		if candidate.Task != c.Task || !c.wants(candidate) {
@@ -258,9 +258,9 @@ func (c *Comparison) checkNames(registry *experiment.Registry) error {
 }
 
 // settle makes the parameters of a method's trials, or returns the reason why it does not take part.
-func (c *Comparison) settle(e *Entry, t *Table) (reason string) {
+func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	if e.Limit != nil {
-		if reason := e.Limit(t); reason != "" {
+		if reason := e.Limit(t, c.Text("method")); reason != "" {
 			return reason
 		}
 	}
@@ -311,7 +311,7 @@ func (e *Entry) at(epsilon float64) (experiment.Params, error) {
 }
 
 // ReleaseArguments are the arguments of the program that release a method at an epsilon into a file.
-func (c *Comparison) ReleaseArguments(e *Entry, epsilon float64) []string {
+func (c *Contest) ReleaseArguments(e *Entry, epsilon float64) []string {
 	args := []string{"trial", e.Experiment}
 	for _, p := range e.Definition.Params {
 		text, ok := e.given[p.Name].(string)
@@ -330,7 +330,7 @@ func (c *Comparison) ReleaseArguments(e *Entry, epsilon float64) []string {
 }
 
 // Title names the comparison.
-func (c *Comparison) Title() string {
+func (c *Contest) Title() string {
 	return fmt.Sprintf("Private methods for %s: %s from %s", c.Text("dataset"), c.Text("output"), c.Text("inputs"))
 }
 

@@ -37,7 +37,7 @@ func file(t *testing.T, rows int) string {
 }
 
 // settle makes a comparison of a file of 40 rows.
-func settle(t *testing.T, rows int, args string) (*compare.Comparison, error) {
+func settle(t *testing.T, rows int, args string) (*compare.Contest, error) {
 	t.Helper()
 	r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv " + args))
 	if err != nil {
@@ -136,12 +136,26 @@ func TestRefusals(t *testing.T) {
 
 // A method that does not scale is left out before anything runs.
 func TestLimits(t *testing.T) {
-	x, err := settle(t, 10_001, numbers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(x.Entries) != 1 || x.Apart[0].Reason != "it takes at most 10000 rows, and there are 10001" {
-		t.Errorf("%d entries, %v", len(x.Entries), x.Apart)
+	for _, c := range []struct {
+		rows       int
+		args, want string // the reason, empty where the method takes part
+	}{
+		{4000, "", ""},
+		{4001, "", "there are 4001: at most 4000 are compared, and with method=sparse 10000"},
+		{4001, "method=sparse", ""},
+		{10_001, "method=sparse", "it takes at most 10000 rows, and there are 10001"},
+	} {
+		x, err := settle(t, c.rows, numbers+c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reason := ""
+		if x.Apart[0].Experiment == "cloaking/regression" {
+			reason = x.Apart[0].Reason
+		}
+		if !strings.Contains(reason, c.want) || c.want == "" && reason != "" {
+			t.Errorf("%d rows, %s: %q", c.rows, c.args, reason)
+		}
 	}
 }
 
