@@ -1,0 +1,59 @@
+package compare
+
+import (
+	"testing"
+
+	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
+)
+
+// A trivial rule and a method without privacy that are candidates take the places of the metrics of others, where they
+// are better, and are not ranked.
+func TestRoles(t *testing.T) {
+	entry := func(name string, role Role, epsilons ...float64) *Entry {
+		e := &Entry{Candidate: Candidate{Experiment: name, Role: role, Protects: experiment.UnitRow},
+			Definition: &experiment.Experiment{}}
+		for _, v := range epsilons {
+			e.Params = append(e.Params, experiment.Params{"epsilon": v})
+		}
+		return e
+	}
+	c := &Contest{Request: Request{Epsilons: []float64{1, 3}, Unit: experiment.UnitRow}, Entries: []*Entry{
+		entry("private", Private, 1, 3), entry("rule", Trivial, 1), entry("trees", NonPrivate, 1)}}
+	scores := map[string]float64{"private": 4, "rule": 6, "trees": 1.5}
+	for _, x := range []struct {
+		name           string
+		without        float64 // rmse_without_noise of the private method
+		trivial, exact float64
+	}{
+		{"the method without privacy is better", 2, 6, 1.5},
+		{"a method without its noise is better", 1, 6, 1},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			var trials []Trial
+			for _, e := range c.Entries {
+				for _, p := range e.Params {
+					for seed := range int64(3) {
+						m := map[string]float64{"rmse": scores[e.Experiment] + .1*float64(seed-1)}
+						if e.Role == Private {
+							m["rmse_centre"], m["rmse_without_noise"] = 9, x.without
+						}
+						trials = append(trials, Trial{Experiment: e.Experiment, Params: p, Seed: seed, Metrics: m})
+					}
+				}
+			}
+			m, err := MeasureOf(c.Task, "rmse")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := c.Judge(trials, []int64{0, 1, 2}, m)
+			for i := range c.Epsilons {
+				trialtest.Near(t, "trivial", r.Trivial[i].Mean, x.trivial, 1e-12)
+			}
+			trialtest.Near(t, "without privacy", r.Exact.Mean, x.exact, 1e-12)
+			if len(r.Blocks) != 1 || len(r.Blocks[0].Rows) != 1 || r.Blocks[0].Rows[0].Method != "private" {
+				t.Errorf("%+v", r.Blocks)
+			}
+		})
+	}
+}
