@@ -9,6 +9,7 @@ import (
 	"privkern/experiments/baseline/labelnoise"
 	"privkern/experiments/baseline/largest"
 	"privkern/experiments/baseline/means"
+	"privkern/experiments/baseline/response"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -23,6 +24,7 @@ func Experiments() experiment.Paper {
 		largest.Experiment().Experiment,
 		exact.Regression().Experiment,
 		exact.Classification().Experiment,
+		response.Experiment().Experiment,
 	}}
 }
 
@@ -34,5 +36,6 @@ func Models() []model.Format {
 		means.PredictFormat,
 		labelnoise.PredictFormat,
 		largest.PredictFormat,
+		response.PredictFormat,
 	}
 }

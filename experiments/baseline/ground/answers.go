@@ -18,7 +18,8 @@ type Answers struct {
 const bisections = 12
 
 // Answers calibrates answers at random: of one row with the ε of the budget, and of the m rows of a person with the
-// largest ε₀ of which m compose to the budget, at least ε/m.
+// largest ε₀ of which m compose to the budget, at least ε/m. Answers are independent, and the loss of each is dominated
+// by that of any mechanism of its ε (package loss).
 func (p *Problem) Answers() (*Answers, error) {
 	a := &Answers{release.Response{What: "class", Classes: p.Classes, Labels: p.settings(nil).Person.Rows()}, p.Noiseless()}
 	if a.none {
@@ -56,30 +57,28 @@ func (a *Answers) Losses() []experiment.Loss {
 	return []experiment.Loss{{Law: "randomised response", Size: a.response.Epsilon, Times: a.response.Labels}}
 }
 
-// Matrix returns the probabilities of an answer (k classes): that of the label itself, and that of each other class.
-func (a *Answers) Matrix() (own, other float64) {
-	if a.none {
-		return 1, 0
-	}
+// matrix returns the probability of an answer that is the label, and that of each other class.
+func (a *Answers) matrix() (own, other float64) {
 	other = 1 / (math.Exp(min(a.response.Epsilon, 700)) + float64(a.response.Classes-1))
 	return 1 - float64(a.response.Classes-1)*other, other
 }
 
-// Answers returns an answer to the class of every row.
-func (s *Sums) Answers(a *Answers) ([]int, error) {
-	switch {
-	case s.source != nil:
-		return s.source.Respond(a.response, s.rows.Labels)
-	case s.rng == nil || a.none:
-		return s.rows.Labels, nil
+// Answers returns an answer to the class of every row, the probability of one that is the label, and that of each other
+// class.
+func (s *Sums) Answers(a *Answers) (answers []int, own, other float64, err error) {
+	if s.source == nil && s.rng == nil || a.none {
+		return s.rows.Labels, 1, 0, nil
 	}
-	own, other := a.Matrix()
-	out := make([]int, len(s.rows.Labels))
+	own, other = a.matrix()
+	if s.source != nil {
+		answers, err = s.source.Respond(a.response, s.rows.Labels)
+		return answers, own, other, err
+	}
+	answers = make([]int, len(s.rows.Labels))
 	for i, label := range s.rows.Labels {
-		if out[i] = label; s.rng.Float64() < own-other {
-			continue
+		if answers[i] = label; s.rng.Float64() >= own-other {
+			answers[i] = s.rng.IntN(a.response.Classes)
 		}
-		out[i] = s.rng.IntN(a.response.Classes)
 	}
-	return out, nil
+	return answers, own, other, nil
 }
