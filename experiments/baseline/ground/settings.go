@@ -141,6 +141,7 @@ type Query struct {
 	// Apart is set where each row has a coordinate of its own, in a query of [Sums.Each]: Coordinates are N, and a vector
 	// is one number in its place.
 	Apart bool
+	Times int // it is asked so often, each time with new vectors; zero stands for once
 }
 
 // change bounds how far one protected unit moves the sum: of a unit with m rows by m times the change of one, by
@@ -162,7 +163,8 @@ func (d *Data) change(q Query) float64 {
 // Gaussian calibrates noise for a query that takes a share s of the budget, 0 < s ≤ 1: its noise has the standard
 // deviation Δ/(sμ), where Δ/σ = μ is the ratio of the analytic Gaussian mechanism (Balle and Wang 2018) for the whole
 // budget. Queries whose s² add to 1 compose to exactly this budget, each of which may depend on the outputs of those
-// before it (Dong, Roth and Su, "Gaussian differential privacy", 2022, Corollary 2). Without privacy there is no noise.
+// before it (Dong, Roth and Su, "Gaussian differential privacy", 2022, Corollary 2). The share is that of one answer of
+// a query that is asked several times. Without privacy there is no noise.
 func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 	if d.Noiseless() {
 		return &Noise{query: q}, nil
@@ -174,13 +176,13 @@ func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 	factor = release.Up(factor / share)
 	return d.noise(q, factor, math.Sqrt(float64(q.Coordinates)), func(r release.Query) (*release.Noise, error) {
 		return release.Gaussian(r, factor)
-	}, experiment.Loss{Law: "gaussian", Size: 1 / factor, Times: 1})
+	}, experiment.Loss{Law: "gaussian", Size: 1 / factor, Times: max(1, q.Times)})
 }
 
-// Laplace calibrates noise for a query that takes epsilon of the budget. A protected unit moves the sum by a vector v
-// with Σ|v_j| ≤ Δ, and its loss is dominated by that of one coordinate that moves by Δ: with the density p of the
-// noise, ∫ min(p(x), e^t p(x−v)) dx is log-concave and even in v (Prékopa 1973), so that the hockey-stick divergence, one less
-// that, is largest at an extreme point of the polytope.
+// Laplace calibrates noise for a query that takes epsilon of the budget each time it is asked. A protected unit moves
+// the sum by a vector v with Σ|v_j| ≤ Δ, and its loss is dominated by that of one coordinate that moves by Δ: with the
+// density p of the noise, ∫ min(p(x), e^t p(x−v)) dx is log-concave and even in v (Prékopa 1973), so that the
+// hockey-stick divergence, one less that, is largest at an extreme point of the polytope.
 func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
 	q.Apart = false // the magnitudes of a unit's rows add up
 	if d.Noiseless() {
@@ -188,7 +190,7 @@ func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
 	}
 	return d.noise(q, 1/epsilon, float64(q.Coordinates), func(r release.Query) (*release.Noise, error) {
 		return release.Laplace(r, epsilon)
-	}, experiment.Loss{Law: "laplace", Size: epsilon, Times: 1})
+	}, experiment.Loss{Law: "laplace", Size: epsilon, Times: max(1, q.Times)})
 }
 
 // noise is that of a query whose scale is factor times its sensitivity; ones is the norm of the vector of ones. The
