@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/baseline/histogram"
 	"privkern/experiments/baseline/labelnoise"
 	"privkern/experiments/baseline/largest"
+	"privkern/experiments/baseline/ebm"
 	"privkern/experiments/baseline/means"
 	"privkern/experiments/baseline/response"
 	"privkern/experiments/model"
@@ -25,6 +26,7 @@ func Experiments() experiment.Paper {
 		exact.Regression().Experiment,
 		exact.Classification().Experiment,
 		response.Experiment().Experiment,
+		ebm.Regression().Experiment, ebm.Classification().Experiment,
 	}}
 }
 
@@ -37,5 +39,6 @@ func Models() []model.Format {
 		labelnoise.PredictFormat,
 		largest.PredictFormat,
 		response.PredictFormat,
+		ebm.RegressionFormat, ebm.ClassificationFormat,
 	}
 }
