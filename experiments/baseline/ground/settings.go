@@ -9,6 +9,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/mechanism/loss"
 	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -177,6 +178,60 @@ func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 	return d.noise(q, factor, math.Sqrt(float64(q.Coordinates)), func(r release.Query) (*release.Noise, error) {
 		return release.Gaussian(r, factor)
 	}, experiment.Loss{Law: "gaussian", Size: 1 / factor, Times: max(1, q.Times)})
+}
+
+// Subsampled calibrates noise for a query that is asked a number of times, each time of a new Poisson sample
+// ([Sums.Sample]) in which every row is with probability rate, 0 < rate < 1: the ratio Δ/σ is the largest, to a
+// ten-thousandth, at which the composition has the budget. Its pair (package loss) is that of neighbours of which one
+// lacks a row, and of no others.
+func (d *Data) Subsampled(q Query, rate float64, times int) (*Noise, error) {
+	if d.Noiseless() {
+		return &Noise{query: q}, nil
+	}
+	if d.Neighbours != AddRemove || d.settings(nil).Person.Given() {
+		return nil, errors.New("samples are accounted for where one row is added or removed, alone")
+	}
+	of := func(size float64) experiment.Loss {
+		return experiment.Loss{Law: subsampled, Size: size, Times: times, Rate: rate}
+	}
+	whole, err := mechanism.SafeFactor(mechanism.Analytic, d.Epsilon, d.Delta)
+	if err != nil {
+		return nil, err
+	}
+	low := 1 / whole / math.Sqrt(float64(times)) // a sample reveals no more than all rows
+	high := low
+	for fits := true; fits; {
+		low, high = high, 2*high
+		if fits, err = d.affords(of(high)); err != nil {
+			return nil, err
+		}
+	}
+	for high > low*(1+1e-4) {
+		middle := math.Sqrt(low * high)
+		fits, err := d.affords(of(middle))
+		if err != nil {
+			return nil, err
+		}
+		if fits {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	factor, one := release.Up(1/low), of(low)
+	one.Times = 1
+	return d.noise(q, factor, math.Sqrt(float64(q.Coordinates)), func(r release.Query) (*release.Noise, error) {
+		return release.Gaussian(r, factor)
+	}, one)
+}
+
+// subsampled is the law of the loss of Gaussian noise on a sample.
+const subsampled = "subsampled gaussian"
+
+// affords reports whether the budget is that of a loss, or more.
+func (d *Data) affords(l experiment.Loss) (bool, error) {
+	epsilon, err := loss.Epsilon([]experiment.Loss{l}, d.Delta)
+	return epsilon <= d.Epsilon, err
 }
 
 // Laplace calibrates noise for a query that takes epsilon of the budget each time it is asked. A protected unit moves

@@ -2,6 +2,7 @@ package ground
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -134,6 +135,24 @@ func (s *Sums) Judge(n *Noise, total []float64) {
 			total[i] += n.Scale() * s.rng.NormFloat64()
 		}
 	}
+}
+
+// Sample draws some of the rows that are not empty, each with probability rate, independently of all else, by the
+// seeded noise that judges: a release has no samples. Without noise it returns all of these rows, and the rate 1.
+func (s *Sums) Sample(rate float64) (rows []int, used float64, err error) {
+	if s.source != nil && rate < 1 {
+		return nil, 0, errors.New("a release has no samples of rows")
+	}
+	if s.rng == nil {
+		rate = 1
+	}
+	n, _ := s.rows.X.Dims()
+	for row := range n {
+		if !Empty(s.rows, row) && (rate == 1 || s.rng.Float64() < rate) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, rate, nil
 }
 
 // exact is [Sums.Sum] of a release.
