@@ -11,6 +11,7 @@ import (
 	"privkern/experiments/baseline/ebm"
 	"privkern/experiments/baseline/means"
 	"privkern/experiments/baseline/response"
+	"privkern/experiments/baseline/sgd"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -27,6 +28,8 @@ func Experiments() experiment.Paper {
 		exact.Classification().Experiment,
 		response.Experiment().Experiment,
 		ebm.Regression().Experiment, ebm.Classification().Experiment,
+		sgd.Classification().Experiment,
+		sgd.Regression().Experiment,
 	}}
 }
 
@@ -40,5 +43,7 @@ func Models() []model.Format {
 		largest.PredictFormat,
 		response.PredictFormat,
 		ebm.RegressionFormat, ebm.ClassificationFormat,
+		sgd.PredictClassification,
+		sgd.PredictRegression,
 	}
 }

@@ -1,0 +1,221 @@
+package sgd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/baseline/ground"
+	"privkern/experiments/baseline/internal/baselinetest"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/mechanism/loss"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+func data(d *ground.Data, dataset, output string, epsilon float64) {
+	d.Dataset, d.Inputs, d.Output, d.Epsilon, d.Delta = dataset, "a+b", output, epsilon, 1e-6
+	d.Repeats = 2
+	d.InputLow = method.Ends{Numbers: experiment.Several{-1, 0}}
+	d.InputHigh = method.Ends{Numbers: experiment.Several{1, 10}}
+}
+
+// values are settings of a table with an output.
+func values(dataset string, epsilon float64, more ...func(*RegressionSettings)) func(*RegressionSettings) {
+	return func(s *RegressionSettings) {
+		data(&s.Data, dataset, "y", epsilon)
+		s.Low, s.High = experiment.NumberOr[method.None](0.0), experiment.NumberOr[method.None](100.0)
+		for _, set := range more {
+			set(s)
+		}
+	}
+}
+
+// classes are settings of a table of three classes.
+func classes(dataset string, epsilon float64, more ...func(*ClassificationSettings)) func(*ClassificationSettings) {
+	return func(s *ClassificationSettings) {
+		data(&s.Data, dataset, "k[u|v|w]", epsilon)
+		for _, set := range more {
+			set(s)
+		}
+	}
+}
+
+func TestRegressionJudged(t *testing.T) {
+	table := baselinetest.Regression(t, 1000)
+	hidden := func(s *RegressionSettings) { s.Hidden = 8 }
+	sampled := func(s *RegressionSettings) { s.Neighbours, s.Rate = ground.AddRemove, 0.2 }
+	for _, c := range []struct {
+		name    string
+		epsilon float64
+		most    float64 // of the error of the middle
+		set     func(*RegressionSettings)
+	}{
+		{"much", 100, .15, func(*RegressionSettings) {}}, {"little", 1, .5, func(*RegressionSettings) {}},
+		{"hidden", 100, .3, hidden}, {"sampled", 3, .4, sampled}, {"without", math.Inf(1), .15, func(*RegressionSettings) {}},
+	} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression(), values(table, c.epsilon, c.set)).Metrics
+		if m.RMSE > c.most*m.RMSECentre {
+			t.Errorf("%s: rmse %g, of the middle %g", c.name, m.RMSE, m.RMSECentre)
+		}
+	}
+}
+
+func TestClassificationJudged(t *testing.T) {
+	table := baselinetest.Classes(t, 1000)
+	hidden := func(s *ClassificationSettings) { s.Hidden = 8 }
+	for _, c := range []struct {
+		name           string
+		epsilon, least float64
+		set            func(*ClassificationSettings)
+	}{
+		{"much", 100, .85, func(*ClassificationSettings) {}}, {"little", 1, .75, func(*ClassificationSettings) {}},
+		{"hidden", 10, .85, hidden},
+	} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), classes(table, c.epsilon, c.set)).Metrics
+		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
+			t.Errorf("%s: accuracy %g, of the largest class %g", c.name, m.Accuracy, m.AccuracyLargest)
+		}
+	}
+}
+
+func TestReleased(t *testing.T) {
+	for _, hidden := range []int{0, 6} {
+		at := mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9})
+		p := baselinetest.Released(t, classification, PredictClassification, classes(baselinetest.Classes(t, 500), 30,
+			func(s *ClassificationSettings) { s.Hidden = hidden }), at)
+		if !slices.Equal(p.Labels, []string{"u", "v", "w"}) {
+			t.Errorf("%d hidden units: classes %v, want u, v, w", hidden, p.Labels)
+		}
+		p = baselinetest.Released(t, regression, PredictRegression, values(baselinetest.Regression(t, 500), 30,
+			func(s *RegressionSettings) { s.Hidden = hidden }), at)
+		for i, want := range []float64{26, 66, 42} {
+			if math.Abs(p.Rows[i][0]-want) > 6 {
+				t.Errorf("%d hidden units: %g, want about %g", hidden, p.Rows[i][0], want)
+			}
+		}
+	}
+}
+
+// The sensitivity is reached, by rows with one input and opposite outputs.
+func TestNeighbours(t *testing.T) {
+	few := func(s *Training, hidden int) { s.Steps, s.Hidden = 5, hidden }
+	for _, hidden := range []int{0, 4} {
+		most := baselinetest.Neighbours(t, regression, values(baselinetest.Regression(t, 40), 1,
+			func(s *RegressionSettings) { few(&s.Training, hidden) }), func(row []float64, rng *rand.Rand) {
+			row[2] = float64(rng.IntN(13)-6) * 100
+		})
+		if len(most) != 5 || most[0] < .9 {
+			t.Errorf("regression, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
+		}
+		most = baselinetest.Neighbours(t, classification, classes(baselinetest.Classes(t, 40), 1,
+			func(s *ClassificationSettings) { few(&s.Training, hidden) }), func(row []float64, rng *rand.Rand) {
+			row[0], row[1], row[2] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1), float64(rng.IntN(3))
+		})
+		if len(most) != 5 || most[0] < .7 {
+			t.Errorf("classification, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
+		}
+	}
+}
+
+// The gradients of a batch are the sum of those of its rows: each the derivatives of the loss, clipped.
+func TestGradient(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const rows, step = 7, 1e-6
+	for _, n := range []network{{3, 0, 1, false}, {3, 4, 1, false}, {3, 0, 3, true}, {3, 5, 3, true}} {
+		x, targets, weights := mat.NewDense(rows, 4, nil), make([]float64, rows), n.start()
+		for i := range weights {
+			weights[i] += rng.NormFloat64()
+		}
+		for i := range rows {
+			for j := range 4 {
+				x.Set(i, j, rng.NormFloat64())
+			}
+			targets[i] = float64(rng.IntN(n.outputs + 1 - min(1, n.outputs-1)))
+		}
+		const clip = 0.8
+		want, got := make([]float64, n.size()), make([]float64, n.size())
+		clipped := 0
+		for i := range rows {
+			row, one := mat.NewDense(1, 4, x.RawRowView(i)), make([]float64, n.size())
+			for k := range one {
+				at := weights[k]
+				weights[k] = at + step
+				up := n.loss(weights, row, targets[i])
+				weights[k] = at - step
+				one[k] = (up - n.loss(weights, row, targets[i])) / (2 * step)
+				weights[k] = at
+			}
+			if norm := floats.Norm(one, 2); norm > clip {
+				floats.Scale(clip/norm, one)
+				clipped++
+			}
+			floats.Add(want, one)
+		}
+		n.add(weights, x, targets, clip, got)
+		if far := floats.Distance(got, want, 2); !(far < 1e-6) || clipped == 0 || clipped == rows {
+			t.Errorf("%+v: gradients are off by %g; %d of %d rows are clipped", n, far, clipped, rows)
+		}
+	}
+}
+
+// loss is half the squared error at one row, or the cross entropy of the softmax.
+func (n *network) loss(weights []float64, x *mat.Dense, target float64) float64 {
+	first, last := n.split(weights)
+	outputs, _ := forward(first, last, x, 1/math.Sqrt(float64(n.hidden)))
+	if row := outputs.RawRowView(0); n.classes {
+		return floats.LogSumExp(row) - row[int(target)]
+	}
+	miss := outputs.At(0, 0) - target
+	return miss * miss / 2
+}
+
+// Noise on samples is the least with which the steps compose to the budget, to a thousandth of ε.
+func TestSampled(t *testing.T) {
+	d := ground.Data{Neighbours: ground.AddRemove}
+	d.Epsilon, d.Delta = 2, 1e-5
+	for _, c := range []struct {
+		rate  float64
+		steps int
+	}{{.01, 1000}, {.1, 100}, {.5, 10}} {
+		noise, err := d.Subsampled(ground.Query{What: "gradients", Coordinates: 3, Norm: 1, Largest: 1, Rows: 100}, c.rate,
+			c.steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(size float64) float64 {
+			epsilon, err := loss.Epsilon([]experiment.Loss{{Law: "subsampled gaussian", Size: size, Times: c.steps,
+				Rate: c.rate}}, d.Delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return epsilon
+		}
+		if epsilon := of(1 / noise.Scale()); epsilon > 2 || epsilon < 1.998 {
+			t.Errorf("%+v: the noise %g has ε = %g, want 2", c, noise.Scale(), epsilon)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	table := baselinetest.Regression(t, 20)
+	for _, c := range []struct {
+		want string
+		set  func(*RegressionSettings)
+	}{
+		{"neighbours=add-remove alone", func(s *RegressionSettings) { s.Rate = .5 }},
+		{"a person has several", func(s *RegressionSettings) {
+			s.Rate, s.Neighbours, s.Person.Person = .5, ground.AddRemove, "who"
+		}},
+	} {
+		_, err := Regression().Resolved(Regression().With(values(table, 1, c.set)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
