@@ -487,6 +487,31 @@ func TestErrorsHoldNoDigest(t *testing.T) {
 	}
 }
 
+// A release of which only the guarantee is known books what that bounds.
+func TestStatedSpending(t *testing.T) {
+	l := limited(t, 10)
+	s := spend(1, 1e-6, 0)
+	s.Losses = nil
+	book(t, l, s, s)
+	read, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := loss.Stated(1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range read.Accounts[0].Entries {
+		if e.Booked != want || e.MuDelta != 1e-6 {
+			t.Errorf("%+v, want %+v", e.Booked, want)
+		}
+	}
+	s.Losses = []experiment.Loss{}
+	if err := l.book(s, ""); err == nil {
+		t.Error("a release without a mechanism is booked")
+	}
+}
+
 func TestRefusedSpending(t *testing.T) {
 	for name, change := range map[string]func(*experiment.Spending){
 		"no data":          func(s *experiment.Spending) { s.Data = "" },

@@ -212,7 +212,12 @@ func (a *Account) entry(s experiment.Spending) (Entry, error) {
 		}
 	}
 	var err error
-	if e.Booked, err = loss.Book(s.Losses, outsideShare*max(0, room)); err == nil {
+	if s.Losses == nil { // its guarantee is all that is known
+		e.Booked, err = loss.Stated(s.Epsilon, s.Delta)
+	} else {
+		e.Booked, err = loss.Book(s.Losses, outsideShare*max(0, room))
+	}
+	if err == nil {
 		err = e.check()
 	}
 	return e, err

@@ -35,7 +35,7 @@ type Suspicious interface {
 
 // Publication is the release of a fit of which all that is public is computed.
 type Publication struct {
-	// Losses are the mechanisms that it composes, for one protected unit.
+	// Losses are the mechanisms that it composes, for one protected unit; nil where only its (ε, δ) is known.
 	Losses []experiment.Loss
 	// Publishes are the parts of rows that leave as they are, see [experiment.Spending].
 	Publishes []string

@@ -21,6 +21,8 @@ type Query struct {
 	Error float64
 	// Size bounds the magnitude of every coordinate.
 	Size float64
+	// Fine is the number of binary digits, from 0 to 20, by which the grid is finer than a thousandth of the scale.
+	Fine int
 }
 
 // Noise is noise calibrated to a query, on its grid.
@@ -62,16 +64,19 @@ func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 	if !(factor > 0) || math.IsInf(factor, 1) {
 		return nil, fmt.Errorf("%s: noise of %g times the sensitivity cannot be drawn", q.What, factor)
 	}
+	if q.Fine < 0 || q.Fine > mostFine {
+		return nil, fmt.Errorf("a defect: %s: a grid that is finer by %d binary digits", q.What, q.Fine)
+	}
 	// The sensitivity includes the rounding to the grid, which depends on the
 	// sensitivity. The first grid is at most as coarse as the last.
-	first, err := newGrid(factor * q.Change)
+	first, err := newFineGrid(factor*q.Change, q.Fine)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q.What, err)
 	}
 	n := &Noise{query: q, law: law}
 	for {
 		n.sensitivity = Up(q.Change + 2*(q.Error+all*first.queryError()))
-		if n.grid, err = newGrid(Up(factor * n.sensitivity)); err != nil {
+		if n.grid, err = newFineGrid(Up(factor*n.sensitivity), q.Fine); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.What, err)
 		}
 		if n.grid.exponent <= first.exponent {

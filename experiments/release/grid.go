@@ -29,12 +29,18 @@ type grid struct {
 }
 
 // newGrid returns the grid for noise of at least that scale.
-func newGrid(scale float64) (grid, error) {
+func newGrid(scale float64) (grid, error) { return newFineGrid(scale, 0) }
+
+// mostFine bounds how much finer a grid may be, so that a scale has less than 2^52 of its parts.
+const mostFine = 20
+
+// newFineGrid returns a grid that is finer by a factor of 2^fine.
+func newFineGrid(scale float64, fine int) (grid, error) {
 	if !(scale > 0) || math.IsInf(scale, 1) {
 		return grid{}, fmt.Errorf("noise of scale %g cannot be drawn: a positive, finite number is required", scale)
 	}
 	_, exponent := math.Frexp(scale / coarseness) // in [1/2, 1) · 2^exponent
-	g := grid{exponent: exponent - 1}
+	g := grid{exponent: exponent - 1 - fine}
 	if scale/coarseness == 0 || g.exponent < -1000 || g.exponent > 900 {
 		return grid{}, fmt.Errorf("noise of scale %g is too small or too large for double precision: bring the data to "+
 			"a scale nearer one", scale)

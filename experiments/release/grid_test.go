@@ -71,6 +71,33 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// A finer grid has the unit that is smaller by that power of two, and the same scale but for less than one of its parts.
+func TestFineGrid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		scale, fine := math.Exp((2*rng.Float64()-1)*300), rng.IntN(mostFine+1)
+		q := Query{What: "noise", Coordinates: 3, Change: scale, Fine: fine}
+		n, err := Gaussian(q, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Fine = 0
+		coarse, err := Gaussian(q, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Grid() != math.Ldexp(coarse.Grid(), -fine) || n.Scale() < scale || n.Scale() > coarse.Scale() {
+			t.Errorf("fine = %d, scale %g: unit %g of %g, scale %g of %g", fine, scale, n.Grid(), coarse.Grid(), n.Scale(),
+				coarse.Scale())
+		}
+	}
+	for _, fine := range []int{-1, mostFine + 1} {
+		if n, err := Gaussian(Query{What: "noise", Coordinates: 1, Change: 1, Fine: fine}, 1); err == nil {
+			t.Errorf("fine = %d: %+v", fine, n)
+		}
+	}
+}
+
 // fixedValue is whole + fraction/2^32 in the unit of the query, exactly.
 func fixedValue(g grid, f fixedPoint) *big.Rat {
 	v := new(big.Rat).SetFrac(new(big.Int).SetUint64(uint64(f.fraction)), new(big.Int).Lsh(big.NewInt(1), 32))
@@ -180,7 +207,7 @@ func (s sum) open(places int) bool {
 
 func randomSum(rng *rand.Rand) sum {
 	s := sum{
-		g:        grid{multiple: 1000<<20 + rng.Uint64N(1000<<20)},
+		g:        grid{multiple: (1000<<20 + rng.Uint64N(1000<<20)) << (20 * rng.IntN(2))}, // also on the finest grid
 		query:    fixedPoint{int64(rng.Uint64()) >> (3 + rng.IntN(61)), rng.Uint32()},
 		negative: rng.IntN(2) == 0,
 		whole:    uint32(rng.IntN(6)),
@@ -203,7 +230,9 @@ func TestAddIsExact(t *testing.T) {
 		}
 		s.check(t, extra)
 		// A large whole part, as no law gives it.
-		s.whole = rng.Uint32()
+		if s.whole = rng.Uint32(); s.g.multiple >= 1<<32 {
+			s.whole >>= 20
+		}
 		s.check(t, -1)
 	}
 	for range 500 {

@@ -138,7 +138,8 @@ type Spending struct {
 	Rows  int // n, public
 	// Epsilon and Delta are the guarantee of this release on its own.
 	Epsilon, Delta float64
-	// Losses are the mechanisms that the release composes, for one unit of the first of Units.
+	// Losses are the mechanisms that the release composes, for one unit of the first of Units; nil where they are not
+	// such, and Epsilon and Delta are all that is known.
 	Losses []Loss
 	// Size is that of the release, for which there must be room before anything is spent.
 	Size Size
