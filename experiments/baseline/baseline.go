@@ -12,6 +12,9 @@ import (
 	"privkern/experiments/baseline/means"
 	"privkern/experiments/baseline/response"
 	"privkern/experiments/baseline/sgd"
+	"privkern/experiments/baseline/logistic"
+	"privkern/experiments/baseline/means"
+	"privkern/experiments/baseline/ridge"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -30,6 +33,8 @@ func Experiments() experiment.Paper {
 		ebm.Regression().Experiment, ebm.Classification().Experiment,
 		sgd.Classification().Experiment,
 		sgd.Regression().Experiment,
+		logistic.Experiment().Experiment,
+		ridge.Experiment().Experiment,
 	}}
 }
 
@@ -45,5 +50,7 @@ func Models() []model.Format {
 		ebm.RegressionFormat, ebm.ClassificationFormat,
 		sgd.PredictClassification,
 		sgd.PredictRegression,
+		logistic.PredictFormat,
+		ridge.PredictFormat,
 	}
 }
