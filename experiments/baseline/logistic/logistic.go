@@ -27,7 +27,7 @@ func init() { experiment.Document[Settings](source) }
 // Settings are those of baseline/logistic.
 type Settings struct {
 	ground.Data
-	features.Settings `default:"features: linear"`
+	features.Settings
 	// weight of half the squared norm of the weights, against sums over rows; auto follows from the public numbers of rows
 	// and features and from the budget
 	Regularisation experiment.Or[features.Auto, float64] `name:"regularisation" default:"auto" above:"0"`
@@ -92,7 +92,7 @@ const outputShare = 1. / 64
 const accuracy = 1e-9
 
 func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
-	a := &algorithm{Problem: p, features: s.Map(p.Dims, frequencies(p))}
+	a := &algorithm{Problem: p, features: s.Map(p.Dims, features.Count(p.Slots, p.Epsilon, 3))}
 	a.p = a.features.Len(p.Dims)
 	n := float64(p.Slots)
 	a.reached = n * (accuracy + n*0x1p-50)
@@ -141,15 +141,6 @@ func (a *algorithm) calibrate(s *Settings) error {
 	a.output, err = a.Perturbation(release.Query{What: "weights, up to the minimum of the objective", Coordinates: size,
 		Change: apart, Size: a.largest}, factor)
 	return err
-}
-
-// frequencies is their default number.
-func frequencies(p *ground.Problem) int {
-	most := 100.0
-	if !p.Noiseless() {
-		most = min(most, 1.5*math.Cbrt(float64(p.Slots)*p.Epsilon))
-	}
-	return int(max(2, math.Round(most)))
 }
 
 // Fit implements [ground.Algorithm].

@@ -27,6 +27,7 @@ func own(dataset string, epsilon float64, kind features.Kind) func(*Settings) {
 		s.InputLow = method.Ends{Numbers: experiment.Several{-1, 0}}
 		s.InputHigh = method.Ends{Numbers: experiment.Several{1, 10}}
 		s.Features, s.Repeats = kind, 3
+		s.Frequencies = experiment.NumberOr[features.Auto](12)
 	}
 }
 

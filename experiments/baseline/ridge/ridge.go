@@ -91,21 +91,12 @@ type algorithm struct {
 }
 
 func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
-	a := &algorithm{Problem: p, features: s.Map(p.Dims, frequencies(p)), shrinkage: s.Shrinkage}
+	a := &algorithm{Problem: p, features: s.Map(p.Dims, features.Count(p.Slots, p.Epsilon, 1.5)), shrinkage: s.Shrinkage}
 	a.p = a.features.Len(p.Dims)
 	var err error
 	a.noise, err = p.Gaussian(ground.Query{What: "sums of products of features and outputs",
 		Coordinates: a.p*(a.p+1)/2 + a.p + 1, Norm: 1.5, Diameter: 3 / math.Sqrt2, Largest: 1, Rows: p.Slots}, 1)
 	return a, err
-}
-
-// frequencies is their default number.
-func frequencies(p *ground.Problem) int {
-	most := 100.0
-	if !p.Noiseless() {
-		most = min(most, 1.5*math.Cbrt(float64(p.Slots)*p.Epsilon))
-	}
-	return int(max(2, math.Round(most)))
 }
 
 // Fit implements [ground.Algorithm].

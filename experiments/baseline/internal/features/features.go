@@ -91,6 +91,15 @@ func (s Settings) Map(inputs, auto int) Map {
 	return out
 }
 
+// mostFrequencies bounds their default number.
+const mostFrequencies = 100
+
+// Count is the default number of frequencies for n rows: a factor times the cube root of nε. More rows, or less noise,
+// can tell more of a function.
+func Count(rows int, epsilon, factor float64) int {
+	return int(max(2, min(mostFrequencies, math.Round(factor*math.Cbrt(float64(rows)*epsilon)))))
+}
+
 // Len is the number of features of so many inputs.
 func (m Map) Len(inputs int) int {
 	if len(m.Frequencies) == 0 {

@@ -61,3 +61,16 @@ func TestKernel(t *testing.T) {
 		}
 	}
 }
+
+// The default number of frequencies grows with rows and epsilon, between two bounds.
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		rows            int
+		epsilon, factor float64
+		want            int
+	}{{1000, 1, 1.5, 15}, {1000, 8, 3, 60}, {1, .1, 1, 2}, {1000, math.Inf(1), 1, 100}} {
+		if got := Count(c.rows, c.epsilon, c.factor); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
