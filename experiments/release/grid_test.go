@@ -71,7 +71,8 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// A finer grid has the unit that is smaller by that power of two, and the same scale but for less than one of its parts.
+// A finer grid has the unit that is smaller by that power of two, and the same scale but for less than one of its
+// parts.
 func TestFineGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 300 {

@@ -40,15 +40,16 @@ var PredictFormat = ground.Format[Body](format)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/logistic", Version: 1,
-	Summary: "logistic regression by approximate minima perturbation, linear or on random features, with protection of rows",
+	Summary: "logistic regression by approximate minima perturbation, linear or on random features, with protection of " +
+		"rows",
 	Source:  "approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithm 1)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
 	Format:  format,
 	About: "Logistic regression, made with differential privacy: run predict THIS_FILE --at x.csv gives classes and " +
-		"probabilities. The logarithm of the probability of a class at u, the inputs brought to [-1, 1], is up to a constant " +
-		"the sum of its weights times features: cos(w.u)/sqrt(m) and sin(w.u)/sqrt(m) of the m frequencies w, one after the " +
-		"other, or without frequencies 1 and u over sqrt(1 + radius^2), with u made no longer than radius.",
+		"probabilities. The logarithm of the probability of a class at u, the inputs brought to [-1, 1], is up to a " +
+		"constant the sum of its weights times features: cos(w.u)/sqrt(m) and sin(w.u)/sqrt(m) of the m frequencies w, one " +
+		"after the other, or without frequencies 1 and u over sqrt(1 + radius^2), with u made no longer than radius.",
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer inputs or frequencies, or more rows",
 		Settings: "use features=fourier, or another regularisation"},
 })
@@ -63,17 +64,17 @@ var Plan = definition.Plan
 // (see [perturbation]); then θ is computed with |∇J(θ)| ≤ γ for the objective J that has b, and is given noise
 // for the rest (ε₂, δ₂).
 //
-// The exact minimiser t of J is (ε₁, δ₁)-differentially private. Given t, b follows from the rows, and with it θ. As J is
-// λ-strongly convex, |θ − t| ≤ |∇J(θ)|/λ ≤ γ/λ, so that θ of neighbours with the same t is at most 2γ/λ apart: with Gaussian
-// noise for this distance it is (ε₂, δ₂)-differentially private for every t, as is what follows from it. Both together
-// are (ε₁+ε₂, δ₁+δ₂)-differentially private by the composition of a mechanism with one that sees its output (Dwork and
-// Roth 2014, Theorem B.1), and what is published is a part of both. Nothing more than this is booked: the
+// The exact minimiser t of J is (ε₁, δ₁)-differentially private. Given t, b follows from the rows, and with it θ. As J
+// is λ-strongly convex, |θ − t| ≤ |∇J(θ)|/λ ≤ γ/λ, so that θ of neighbours with the same t is at most 2γ/λ apart: with
+// Gaussian noise for this distance it is (ε₂, δ₂)-differentially private for every t, as is what follows from it. Both
+// together are (ε₁+ε₂, δ₁+δ₂)-differentially private by the composition of a mechanism with one that sees its output
+// (Dwork and Roth 2014, Theorem B.1), and what is published is a part of both. Nothing more than this is booked: the
 // mechanism is no composition of those with known losses.
 //
 // The real-valued b is rounded to a grid. The objective with b as it was before has a gradient that differs by this
 // rounding, at most half a step of the grid in each coordinate, and γ includes it. The rows of the objective are the
-// features as they are computed, row by row, and their norm is at most one. A θ beyond the bounds of its noise is cut to
-// them, which brings no two apart. One whose bound γ is not reached is an error.
+// features as they are computed, row by row, and their norm is at most one. A θ beyond the bounds of its noise is cut
+// to them, which brings no two apart. One whose bound γ is not reached is an error.
 type algorithm struct {
 	*ground.Problem
 	features  features.Map
@@ -135,7 +136,9 @@ func (a *algorithm) calibrate(s *Settings) error {
 	if err != nil {
 		return err
 	}
-	gamma := release.Up(a.reached + math.Sqrt(float64(size))*a.objective.Grid()/2)
+	step := math.Sqrt(float64(size)) * a.objective.Grid()
+	a.reached += step // noise that is large against the rows has large rounding errors
+	gamma := release.Up(a.reached + step/2)
 	apart := release.Up(2 * gamma / a.lambda)
 	a.largest = apart * factor * 0x1p40 // 2^50 steps of the grid and more
 	a.output, err = a.Perturbation(release.Query{What: "weights, up to the minimum of the objective", Coordinates: size,
@@ -191,9 +194,9 @@ func (a *algorithm) Losses() []experiment.Loss { return nil }
 
 // Mechanism implements [ground.Algorithm].
 func (a *algorithm) Mechanism() string {
-	return "approximate minima perturbation (Iyengar et al. 2019, Algorithm 1): Gaussian noise on the objective, whose loss " +
-		"is bounded at the vertices of the gradients of a unit, and analytic Gaussian noise (Balle and Wang 2018) on a " +
-		"minimum with a certified gradient"
+	return "approximate minima perturbation (Iyengar et al. 2019, Algorithm 1): Gaussian noise on the objective, whose " +
+		"loss is bounded at the vertices of the gradients of a unit, and analytic Gaussian noise (Balle and Wang 2018) on " +
+		"a minimum with a certified gradient"
 }
 
 // Public implements [ground.Algorithm].

@@ -104,6 +104,17 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
+// The gradient is certified where the noise is far larger than all rows together, and without noise.
+func TestExtremeBudgets(t *testing.T) {
+	data := baselinetest.Classes(t, 40)
+	for _, epsilon := range []float64{1e-5, 1e4, math.Inf(1)} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon, features.Linear)).Metrics
+		if epsilon > 1 && m.Accuracy < .7 {
+			t.Errorf("epsilon = %g: accuracy %g", epsilon, m.Accuracy)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	data := baselinetest.Classes(t, 40)
 	_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Experiment(), func(s *Settings) {

@@ -11,9 +11,9 @@ import (
 // perturbation is the public part of objective perturbation: C classes, and rows of a protected unit, of which terms
 // differ between neighbours, 2m under substitution of m rows and m under addition and removal. Its proof:
 //
-// J(θ) = Σᵢ ℓ(θ; xᵢ, yᵢ) + λ|θ|²/2 + bᵀθ has the loss ℓ = log Σₖ exp(θₖ·x) − θ_y·x, rows with |x| ≤ 1 and b ~ N(0, σ²I).
-// Its minimiser t is a one-to-one function of b with a smooth inverse b = −∇J₀(t), where J₀ is J without b; it has the
-// density φ(b/σ) det ∇²J₀(t) up to a constant. For neighbours D and D' the privacy loss at t is
+// J(θ) = Σᵢ ℓ(θ; xᵢ, yᵢ) + λ|θ|²/2 + bᵀθ has the loss ℓ = log Σₖ exp(θₖ·x) − θ_y·x, rows with |x| ≤ 1 and b ~ N(0,
+// σ²I). Its minimiser t is a one-to-one function of b with a smooth inverse b = −∇J₀(t), where J₀ is J without b; it
+// has the density φ(b/σ) det ∇²J₀(t) up to a constant. For neighbours D and D' the privacy loss at t is
 //
 //	log p(t)/p'(t) = (|b+v|² − |b|²)/(2σ²) + log det ∇²J₀(t) − log det ∇²J₀'(t), v = ∇J₀(t) − ∇J₀'(t)
 //
@@ -24,9 +24,9 @@ import (
 // r log(1 + tr(H)/(rλ)) ≤ c = m(C−1) log(1 + 1/(Cλ)), by the means of the eigenvalues.
 //
 // The quadratic. v is a function of t, and so of b: what follows uses where it lies alone. The gradient of a row is
-// (p − e_y) ⊗ x, in the convex hull of (eₖ − e_y) ⊗ x for k = 1..C, of which the one with k = y is 0. So v is in that of
-// the sums of ± one such vertex for each term: these are fixed, and do not depend on t. The quadratic is convex in v,
-// and so at most its largest value at the vertices V; and for each fixed one, under D, it is the privacy loss of
+// (p − e_y) ⊗ x, in the convex hull of (eₖ − e_y) ⊗ x for k = 1..C, of which the one with k = y is 0. So v is in that
+// of the sums of ± one such vertex for each term: these are fixed, and do not depend on t. The quadratic is convex in
+// v, and so at most its largest value at the vertices V; and for each fixed one, under D, it is the privacy loss of
 // Gaussian noise of |V|/σ. With G(ε; μ) the δ of Gaussian noise of μ, and as 1 − e^(ε−L) increases with L,
 //
 //	δ(ε) = E max(0, 1 − e^(ε−L)) ≤ Σ_V E max(0, 1 − e^(ε−c−L_V)) = Σ_V G(ε−c; |V|/σ), ε ≥ c,
@@ -61,8 +61,8 @@ func (p perturbation) delta(epsilon, sigma float64) float64 {
 	return sum
 }
 
-// sigma is the smallest σ with that bound at most δ, and a share of 1e-9 more, which covers the rounding of the bound, less
-// than 1e-10 of it: it falls at least as fast as σ grows.
+// sigma is the smallest σ with that bound at most δ, and a share of 1e-9 more, which covers the rounding of the bound,
+// less than 1e-10 of it: it falls at least as fast as σ grows.
 func (p perturbation) sigma(epsilon, delta, lambda float64) (float64, error) {
 	left := epsilon - p.determinants(lambda)
 	if !(left > 0) {

@@ -116,8 +116,8 @@ func problem(t *testing.T, rng *rand.Rand, n, c, p int) *objective {
 		}
 		return out
 	}
-	o := &objective{engine: engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine), x: normal(n, p, 1), c: c, p: p,
-		lambda: 2, b: normal(c, p, 5)}
+	o := &objective{engine: engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine), x: normal(n, p, 1),
+		c: c, p: p, lambda: 2, b: normal(c, p, 5)}
 	for i := range n {
 		v := o.x.RowView(i).(*mat.VecDense)
 		v.ScaleVec(rng.Float64()/mat.Norm(v, 2), v)

@@ -82,8 +82,8 @@ func norm(a *mat.Dense) float64 { return floats.Norm(a.RawMatrix().Data, 2) }
 func dot(a, b *mat.Dense) float64 { return floats.Dot(a.RawMatrix().Data, b.RawMatrix().Data) }
 
 // rounding bounds the distance of the computed gradient from the real one at θ. With the unit u = 2⁻⁵³, a score has
-// the error (p+1)u|θₖ||x|, all those of a row (p+1)u|θ|, and less the largest one 2u|θ| more; a softmax is Lipschitz with the
-// constant 1/2, and adds a relative error of (C+8)u, with 4u for each exponential function. The residuals have
+// the error (p+1)u|θₖ||x|, all those of a row (p+1)u|θ|, and less the largest one 2u|θ| more; a softmax is Lipschitz
+// with the constant 1/2, and adds a relative error of (C+8)u, with 4u for each exponential function. The residuals have
 // norms of √2 at most, and the sum of n of them times rows, in any order, has the error (n+1)u·n√2; what is added at
 // the end has 3u of its parts. The factor of two covers squares of u.
 func (o *objective) rounding(theta *mat.Dense) float64 {
@@ -165,7 +165,8 @@ func (o *objective) minimise(ctx context.Context, gamma float64) (*mat.Dense, er
 				"bounded by %g, and %g is required; use a larger regularisation", mostSteps, bound, gamma)
 		}
 		var direction *mat.Dense
-		if direction, err = o.direction(ctx, factor, g, probabilities, min(0.1, math.Sqrt(size/float64(len(o.labels)+1)))); err != nil {
+		share := min(0.1, math.Sqrt(size/float64(len(o.labels)+1)))
+		if direction, err = o.direction(ctx, factor, g, probabilities, share); err != nil {
 			break
 		}
 		for t := 1.0; ; t /= 2 {

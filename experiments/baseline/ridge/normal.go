@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// normal are noisy normal equations: the matrix A + E and the vector b + e, where E is symmetric with the variance s² on
-// its diagonal and s²/2 off it, and e has the variance s².
+// normal are noisy normal equations: the matrix A + E and the vector b + e, where E is symmetric with the variance s²
+// on its diagonal and s²/2 off it, and e has the variance s².
 type normal struct {
 	matrix *mat.SymDense // p×p
 	vector []float64     // p
@@ -60,8 +60,8 @@ type estimate struct {
 // adaptive adds λ to the matrix, the least that makes it positive with high probability (Wang 2018, Algorithm 2). There
 // λ depends on a private lower bound of the smallest eigenvalue. Here that costs nothing: the noisy matrix has it, as
 // its eigenvalues are no further than ‖E‖ from those of A (Weyl), and ‖E‖ ≤ s(√(2p) + √(2 log(1/ρ))) with probability
-// 1 − ρ: E√2/s is a matrix of the Gaussian orthogonal ensemble, whose norm has the mean 2√p at most, and concentrates as
-// a function with the Lipschitz constant s of independent standard normal numbers.
+// 1 − ρ: E√2/s is a matrix of the Gaussian orthogonal ensemble, whose norm has the mean 2√p at most, and concentrates
+// as a function with the Lipschitz constant s of independent standard normal numbers.
 func (n *normal) adaptive(h, b []float64) estimate {
 	const rho = 0.05
 	bound := n.noise * (math.Sqrt(2*float64(len(h))) + math.Sqrt(-2*math.Log(rho)))
@@ -128,8 +128,8 @@ func (n *normal) step(e *estimate, h, b []float64, tau float64) float64 {
 }
 
 // residual is the variance of an output about the function. The noisy sum of its squares has the standard deviation
-// s(2 + |θ|²), by the noise of Σy², of 2bᵀθ and of θᵀAθ: with so much added, and drawn to [defaultNoise] as far as that is
-// large, so that small numbers of rows do not look certain.
+// s(2 + |θ|²), by the noise of Σy², of 2bᵀθ and of θᵀAθ: with so much added, and drawn to [defaultNoise] as far as that
+// is large, so that small numbers of rows do not look certain.
 func (n *normal) residual(h, b, mean []float64) float64 {
 	sum := n.squares
 	for i, m := range mean {

@@ -74,14 +74,15 @@ var Plan = definition.Plan
 // once and times √2, of xy, and of y²/2, where x are the p features of a row, with |x| ≤ 1, and y is its output in
 // [−1, 1].
 //
-// The vector of a row has the squared norm |x|⁴ + y²|x|² + y⁴/4 ≤ 9/4. The first two parts of the difference of two rows
-// (x, y) and (z, v) have
+// The vector of a row has the squared norm |x|⁴ + y²|x|² + y⁴/4 ≤ 9/4. The first two parts of the difference of two
+// rows (x, y) and (z, v) have
 //
 //	‖xxᵀ − zzᵀ‖² + |xy − zv|² = |x|⁴ + |z|⁴ − 2c² + y²|x|² + v²|z|² − 2yvc, c = x·z.
 //
-// For a given c, this does not fall as |x| and |z| grow to 1, and is then at most 2 + y² + v² + y²v²/2, at c = −yv/2. With
-// the third part, (y²−v²)²/4, and s = y², r = v², it is 2 + s + r + (s²+r²)/4 for 0 ≤ s, r ≤ 1: at most 9/2. So the third
-// part costs nothing. The bound is reached by opposite outputs and features at an angle of 60 degrees, and others alike.
+// For a given c, this does not fall as |x| and |z| grow to 1, and is then at most 2 + y² + v² + y²v²/2, at c = −yv/2.
+// With the third part, (y²−v²)²/4, and s = y², r = v², it is 2 + s + r + (s²+r²)/4 for 0 ≤ s, r ≤ 1: at most 9/2. So
+// the third part costs nothing. The bound is reached by opposite outputs with features at an angle of 60 degrees, and
+// by equal ones at 120.
 type algorithm struct {
 	*ground.Problem
 	features  features.Map
@@ -106,8 +107,8 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 		return Body{}, err
 	}
 	triangle, count := a.p*(a.p+1)/2, rows.X.RawMatrix().Rows
-	n := &normal{matrix: mat.NewSymDense(a.p, nil), vector: total[triangle : triangle+a.p], squares: 2 * total[triangle+a.p],
-		noise: a.noise.Scale(), rows: float64(count)}
+	n := &normal{matrix: mat.NewSymDense(a.p, nil), vector: total[triangle : triangle+a.p],
+		squares: 2 * total[triangle+a.p], noise: a.noise.Scale(), rows: float64(count)}
 	k := 0
 	for i := range a.p {
 		n.matrix.SetSym(i, i, total[k])

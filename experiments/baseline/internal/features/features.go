@@ -62,7 +62,7 @@ type Map struct {
 // seed is that of the public frequencies.
 const seed = 1
 
-// Map returns the features of so many inputs; auto is the number of frequencies that is taken by default.
+// Map returns the features of d inputs; auto is the number of frequencies that is taken by default.
 //
 // The frequencies are normal, with the inverse of the lengthscale as standard deviation: in every input they are the
 // quantiles of m strata, in a random order of their own (McKay, Beckman and Conover, "A comparison of three methods for
@@ -100,7 +100,7 @@ func Count(rows int, epsilon, factor float64) int {
 	return int(max(2, min(mostFrequencies, math.Round(factor*math.Cbrt(float64(rows)*epsilon)))))
 }
 
-// Len is the number of features of so many inputs.
+// Len is the number of features of d inputs.
 func (m Map) Len(inputs int) int {
 	if len(m.Frequencies) == 0 {
 		return inputs + 1
@@ -111,7 +111,7 @@ func (m Map) Len(inputs int) int {
 // Numbers counts the numbers in lists of the map.
 func (m Map) Numbers(inputs int) int { return len(m.Frequencies) * inputs }
 
-// Check checks a map of so many inputs.
+// Check checks a map of d inputs.
 func (m Map) Check(c *model.Checker, inputs int) {
 	c.Rows("parameters.features.frequencies", m.Frequencies, inputs, "inputs")
 	if len(m.Frequencies) == 0 {
