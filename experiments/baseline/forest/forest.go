@@ -52,11 +52,11 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Check:   check,
 	Prepare: prepare,
 	Format:  format,
-	About: "A forest of random trees, made with differential privacy: run predict THIS_FILE --at x.csv gives classes and " +
-		"probabilities. Node k of a tree goes on to node 2k+1 where column columns[k] of the inputs, brought to [-1, 1], is " +
-		"below cuts[k], and otherwise to 2k+2; counts are noisy numbers of rows, leaf after leaf and class after class. From " +
-		"the root down, the share of a class moves to that of a level's mean counts n over the trees by v/(v + s^2 + 1/(4 n)), " +
-		"with v the variance and s the noise of a share; intercept and slope make it a probability.",
+	About: "A forest of random trees, made with differential privacy: run predict THIS_FILE --at x.csv gives classes " +
+		"and probabilities. Node k of a tree goes on to node 2k+1 where column columns[k] of the inputs, brought to [-1, 1], " +
+		"is below cuts[k], and otherwise to 2k+2; counts are noisy numbers of rows, leaf after leaf and class after class. " +
+		"From the root down, the share of a class moves to that of a level's mean counts n over the trees by " +
+		"v/(v + s^2 + 1/(4 n)), with v the variance and s the noise of a share; intercept and slope make it a probability.",
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer levels, or more rows",
 		Settings: "use more levels, narrower public ranges, or fewer inputs"},
 })
@@ -69,8 +69,8 @@ var Plan = definition.Plan
 
 // algorithm has the noise of two queries. The first are the numbers of rows of each class in each leaf of all T trees.
 //
-// Structures do not depend on the data: inputs and cuts are drawn from the public ranges. So a row adds 1 to exactly one
-// number of each tree, and its vector has the norm √T. Those of two rows differ in at most two numbers of each tree, by
+// Structures do not depend on the data: inputs and cuts are drawn from the public ranges. So a row adds 1 to one number
+// of each tree, and its vector has the norm √T. Those of two rows differ in at most two numbers of each tree, by
 // 1, so that they are √(2T) apart at most, which is reached by rows of two classes.
 //
 // The noise of a number has the deviation σ = √(2T) σ₀, with σ₀ that of a sensitivity of 1, and the mean over the trees
@@ -78,8 +78,8 @@ var Plan = definition.Plan
 // parts of the rows, of N/T each, would have √2 σ₀ √T for as many rows.
 //
 // The second query depends on the answers to the first: each row adds 1 to one number of histograms, of norm 1, and two
-// rows are √2 apart. Its number is that of a row's class and of its shares in the noisy forest, less what the row itself
-// has added there, a function of the row alone.
+// rows are √2 apart. Its number is that of a row's class and of its shares in the noisy forest, less what the row
+// itself has added there, a function of the row alone.
 type algorithm struct {
 	*ground.Problem
 	first  *ground.Noise // of the leaves
@@ -129,8 +129,8 @@ func query(p *ground.Problem, trees, numbers int) ground.Query {
 		Norm: math.Sqrt(t), Diameter: math.Sqrt(2 * t), Largest: 1, Rows: p.Slots}
 }
 
-// depthFor returns the levels of trees of N rows, where the mean of a number has noise of that deviation: 3 (N/(10σ))^0.7
-// leaves. It was found on tables of 150 to 3,500 rows and 4 to 30 inputs, at ε from 0.3 to 4.
+// depthFor returns the levels of trees of N rows, where the mean of a number has noise of that deviation:
+// 3 (N/(10σ))^0.7 leaves. It was found on tables of 150 to 3,500 rows and 4 to 30 inputs, at ε from 0.3 to 4.
 func depthFor(rows int, deviation float64) int {
 	leaves := 3 * math.Pow(float64(rows)/(10*max(1, deviation)), 0.7)
 	return max(1, min(10, int(math.Round(math.Log2(leaves)))))

@@ -55,7 +55,8 @@ func (a *algorithm) histograms(f *forest, rows *method.Part, sums *ground.Sums) 
 	})
 }
 
-// point are rows of one bin: the distance x of their share from the root's, their number, and how many are of the class.
+// point are rows of one bin: the distance x of their share from the root's, their number, and how many are of the
+// class.
 type point struct{ x, rows, hits float64 }
 
 // points returns the bins of a class whose number of rows is clearly more than its noise, of that deviation.

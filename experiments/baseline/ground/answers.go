@@ -21,7 +21,8 @@ const bisections = 12
 // largest ε₀ of which m compose to the budget, at least ε/m. Answers are independent, and the loss of each is dominated
 // by that of any mechanism of its ε (package loss).
 func (p *Problem) Answers() (*Answers, error) {
-	a := &Answers{release.Response{What: "class", Classes: p.Classes, Labels: p.settings(nil).Person.Rows()}, p.Noiseless()}
+	a := &Answers{none: p.Noiseless(),
+		response: release.Response{What: "class", Classes: p.Classes, Labels: p.settings(nil).Person.Rows()}}
 	if a.none {
 		return a, nil
 	}

@@ -246,8 +246,8 @@ func (l *Learner[B]) outputsProtected() *experiment.Privacy {
 		p.Notes = append(p.Notes, l.publicNote())
 	}
 	if s.Person.Given() {
-		p.Unit = fmt.Sprintf("every %s of %s, each substituted by any other; inputs and which person has which row are public",
-			output, s.Person.Whom())
+		p.Unit = fmt.Sprintf("every %s of %s, each substituted by any other; inputs and which person has which row are "+
+			"public", output, s.Person.Whom())
 		p.Notes = append(p.Notes, s.Person.Drawn())
 	}
 	return p
@@ -269,8 +269,8 @@ func (l *Learner[B]) publicNote(public ...string) string {
 	if p := l.algorithm.Public(); p != "" {
 		public = append(public, p)
 	}
-	return "public, and so not to be read off the data: " + strings.Join(public, ", ") + "; the guarantee does not cover " +
-		"choosing them by the data"
+	return "public, and so not to be read off the data: " + strings.Join(public, ", ") + "; the guarantee does not " +
+		"cover choosing them by the data"
 }
 
 // Publication implements [method.Publisher].

@@ -47,13 +47,13 @@ var PredictFormat = ground.Format[Body](format)
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/histogram", Version: 1,
 	Summary: "noisy means of the outputs in the cells of a public partition, with protection of rows",
-	Source: "Lei, \"Differentially private M-estimators\" (NIPS 2011), with the cells of Wasserman and Zhou, \"A statistical " +
-		"framework for differential privacy\" (2010)",
+	Source: "Lei, \"Differentially private M-estimators\" (NIPS 2011), with the cells of Wasserman and Zhou, \"A " +
+		"statistical framework for differential privacy\" (2010)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
 	Format:  format,
-	About: "A histogram, made with differential privacy: run predict THIS_FILE --at x.csv gives means. An input u, brought " +
-		"to [-1, 1], is in the cell floor(bins (u + 1)/2) of its column, and a category in that of its largest level; the " +
+	About: "A histogram, made with differential privacy: run predict THIS_FILE --at x.csv gives means. An input u, " +
+		"brought to [-1, 1], is in the cell floor(bins (u + 1)/2) of its column, and a category in that of its largest level; the " +
 		"last column counts fastest in the means.",
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer cells, or more rows",
 		Settings: "use more cells, or name the inputs that decide first"},
@@ -95,8 +95,8 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 // calibrate takes Gaussian noise, with w = 1, or Laplace noise, with w = ½, for the number of cells: the law whose
 // noise adds less to a mean of the typical size.
 func (a *algorithm) calibrate(cells int) error {
-	gaussian, err := a.Gaussian(ground.Query{What: "numbers of rows and sums of outputs in the cells", Coordinates: 2 * cells,
-		Norm: math.Sqrt2, Diameter: 2, Largest: 1, Rows: a.Slots}, 1)
+	gaussian, err := a.Gaussian(ground.Query{What: "numbers of rows and sums of outputs in the cells",
+		Coordinates: 2 * cells, Norm: math.Sqrt2, Diameter: 2, Largest: 1, Rows: a.Slots}, 1)
 	if err != nil || a.Noiseless() {
 		a.noise, a.weight = gaussian, 1
 		return err
@@ -174,8 +174,8 @@ func (a *algorithm) Mechanism() string {
 	if a.weight == 1 {
 		return "analytic Gaussian mechanism (Balle and Wang 2018) on the numbers of rows and the sums of outputs in all cells"
 	}
-	return "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006) on the numbers of rows and the sums of outputs in " +
-		"all cells"
+	return "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006) on the numbers of rows and the sums of outputs " +
+		"in all cells"
 }
 
 // Public implements [ground.Algorithm].

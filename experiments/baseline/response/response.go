@@ -48,7 +48,8 @@ var PredictFormat = ground.Format[Body](format)
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/randomised-response", Version: 1,
 	Summary: "least squares on classes that are answered at random, with protection of the classes alone",
-	Source:  "randomised response (Warner 1965; Kairouz, Bonawitz and Ramage 2016); random features (Rahimi and Recht 2007)",
+	Source: "randomised response (Warner 1965; Kairouz, Bonawitz and Ramage 2016), random features (Rahimi and Recht " +
+		"2007)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Unit:    experiment.UnitOutput,
 	Prepare: prepare,

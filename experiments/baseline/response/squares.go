@@ -169,7 +169,8 @@ func (s *squares) try(ridge float64) {
 func (s *squares) body() Body {
 	var weights mat.Dense
 	weights.Mul(&s.vectors, s.weights(s.ridge))
-	b := Body{Frequencies: model.Rows(mat.DenseCopyOf(s.waves.T())), Phases: s.phases, Weights: model.Rows(mat.DenseCopyOf(weights.T()))}
+	b := Body{Frequencies: model.Rows(mat.DenseCopyOf(s.waves.T())), Phases: s.phases,
+		Weights: model.Rows(mat.DenseCopyOf(weights.T()))}
 	for c, mean := range s.meanY {
 		b.Intercepts = append(b.Intercepts, mean-floats.Dot(b.Weights[c], s.mean))
 	}
