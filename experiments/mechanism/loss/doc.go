@@ -22,8 +22,8 @@
 //     (1 − e^((ε−ε₀)/2))²/(1 − e^−ε₀): convex and falling in e^ε, 1 at 0 and at least 1 − e^ε, and so the δ of a pair
 //     (Zhu et al. 2022, Proposition 8), which dominates every choice.
 //   - Randomised response of ε₀, as any ε₀-differentially private mechanism: the losses ε₀ and −ε₀, with the
-//     probabilities e^ε₀ and 1 over 1 + e^ε₀, and so δ(ε) = (e^ε₀ − e^ε)/(1 + e^ε₀) for |ε| ≤ ε₀ (Kairouz, Oh and Viswanath 2015,
-//     Theorem 3.1).
+//     probabilities e^ε₀ and 1 over 1 + e^ε₀, and so δ(ε) = (e^ε₀ − e^ε)/(1 + e^ε₀) for |ε| ≤ ε₀ (Kairouz, Oh and
+//     Viswanath 2015, Theorem 3.1).
 //   - Gaussian noise on a Poisson sample: (1−q) N(0, 1) + q N(μ, 1) and N(0, 1) where neighbours lack a
 //     unit, and the same in the other order where they have one more (Zhu et al. 2022, Theorem 11).
 //
