@@ -54,8 +54,8 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Format:  format,
 	About: "A forest of random trees, made with differential privacy: run predict THIS_FILE --at x.csv gives classes " +
 		"and probabilities. Node k of a tree goes on to node 2k+1 where column columns[k] of the inputs, brought to " +
-		"[-1, 1], is below cuts[k], and otherwise to 2k+2; counts are noisy numbers of rows, leaf after leaf and class after class. " +
-		"From the root down, the share of a class moves to that of a level's mean counts n over the trees by " +
+		"[-1, 1], is below cuts[k], and otherwise to 2k+2; counts are noisy numbers of rows, leaf after leaf and class " +
+		"after class. From the root down, the share of a class moves to that of a level's mean counts n over the trees by " +
 		"v/(v + s^2 + 1/(4 n)), with v the variance and s the noise of a share; intercept and slope make it a probability.",
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer levels, or more rows",
 		Settings: "use more levels, narrower public ranges, or fewer inputs"},
