@@ -53,8 +53,8 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Prepare: prepare,
 	Format:  format,
 	About: "A histogram, made with differential privacy: run predict THIS_FILE --at x.csv gives means. An input u, " +
-		"brought to [-1, 1], is in the cell floor(bins (u + 1)/2) of its column, and a category in that of its largest level; the " +
-		"last column counts fastest in the means.",
+		"brought to [-1, 1], is in the cell floor(bins (u + 1)/2) of its column, and a category in that of its largest " +
+		"level; the last column counts fastest in the means.",
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer cells, or more rows",
 		Settings: "use more cells, or name the inputs that decide first"},
 }, func(s *Settings) *method.OutputRange { return &s.OutputRange })
