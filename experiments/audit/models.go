@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 
+	"privkern/experiments/baseline"
+	"privkern/experiments/baseline/largest"
+	"privkern/experiments/baseline/means"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/kahm"
@@ -226,30 +229,9 @@ func hull(ctx context.Context, unit, content, other string, given map[string]any
 	for _, row := range moved {
 		first, second = replaced(first, row, -4, -10), replaced(second, row, 14, 110)
 	}
-	pair, err := p.pair(ctx, fmt.Sprintf("%d rows are below the ranges, and above", len(moved)), first, second, true)
+	pair, err := p.laplace(ctx, fmt.Sprintf("%d rows are below the ranges, and above", len(moved)), first, second)
 	if err != nil {
 		return Subject{}, err
-	}
-	from, scale, err := p.queries(ctx, first)
-	if err != nil {
-		return Subject{}, err
-	}
-	to, _, err := p.queries(ctx, second)
-	if err != nil {
-		return Subject{}, err
-	}
-	draw := pair.Draw
-	pair.Draw = func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
-		out, err := draw(useSecond, entropy)
-		if err != nil || len(out.Published) != len(from) {
-			return out, err
-		}
-		// The logarithm of the likelihood ratio of Laplace noise.
-		out.HasStatistic = true
-		for i, v := range out.Published {
-			out.Statistic += (math.Abs(v-from[i]) - math.Abs(v-to[i])) / scale[i]
-		}
-		return out, nil
 	}
 	pair.Release = p.request(other, hullRows, nothing)
 	pair.Release.Name, pair.Release.Given = "release.csv", with(p.given, "data", "fabricated", "smoothing", 1)
@@ -257,4 +239,58 @@ func hull(ctx context.Context, unit, content, other string, given map[string]any
 		Unit: unit, Claim: mechanism.Guarantee{Epsilon: spending.Epsilon},
 		Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws,
 	}, nil
+}
+
+var baselineSettings = map[string]any{
+	"dataset": "csv:data.csv", "inputs": "x", "output": "kind[a|b|c]", "epsilon": 1, "delta": 0.01, "input_low": -1,
+	"input_high": 1,
+}
+
+// otherClasses are as many rows as [classifierData] has, which differ in all that is not public.
+const otherClasses = "kind,name,x\nb,someone,-123.456789\nb,someone else,-1\nc,third,0.7500\n"
+
+// meansNumbers are the noisy numbers of the file of class means, sharesNumbers those of the shares of classes.
+var (
+	meansNumbers = regexp.MustCompile(`"means":\s*\[(\s*\[[^\]]*\],?)*\s*\]|` + sharesNumbers.String() +
+		`|"variance":\s*[^,}\s]*`)
+	sharesNumbers = regexp.MustCompile(`"shares":\s*\[[^\]]*\]`)
+)
+
+// classMeans releases the means of classes, and replaces a row by the worst of all, inputs and classes searched.
+func classMeans(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(baseline.Experiments(), "baseline/class-means", "data.csv", classifierData, baselineSettings,
+		means.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, spending, err := p.worstRow(ctx, []float64{-3, -0.49}, []float64{3, 2.49}, func(row []float64) []float64 {
+		return []float64{row[0], math.Abs(math.Round(row[1]))}
+	})
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request(otherClasses, meansNumbers, nothing)
+	s := p.gaussian("one row, input and class, replaced by any other", spending, pair)
+	s.Draws = boundDraws
+	return s, nil
+}
+
+// largestClass releases the counts of classes with Laplace noise, and replaces a row by one of another class.
+func largestClass(ctx context.Context) (Subject, error) {
+	p, err := newPlanned(baseline.Experiments(), "baseline/largest-class", "data.csv", classifierData, baselineSettings,
+		largest.Plan)
+	if err != nil {
+		return Subject{}, err
+	}
+	rows, spending, err := p.rows(ctx)
+	if err != nil {
+		return Subject{}, err
+	}
+	pair, err := p.laplace(ctx, "a row of class a, and of class b", replaced(rows, 0, 0, 0), replaced(rows, 0, 0, 1))
+	if err != nil {
+		return Subject{}, err
+	}
+	pair.Release = p.request(otherClasses, sharesNumbers, nothing)
+	return Subject{Unit: "one row, input and class, replaced by any other",
+		Claim: mechanism.Guarantee{Epsilon: spending.Epsilon}, Law: Laplace, Pairs: []Pair{pair}, Draws: eventDraws}, nil
 }

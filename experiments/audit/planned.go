@@ -185,6 +185,36 @@ func (p *planned) pair(ctx context.Context, name string, first, second *mat.Dens
 	return Pair{Name: name, apart: distance(a, b, scale), Follows: follows, Draw: draw}, nil
 }
 
+// laplace returns the neighbours first and second of a release with Laplace noise, with the logarithm of the likelihood
+// ratio as the statistic.
+func (p *planned) laplace(ctx context.Context, name string, first, second *mat.Dense) (Pair, error) {
+	pair, err := p.pair(ctx, name, first, second, true)
+	if err != nil {
+		return Pair{}, err
+	}
+	from, scale, err := p.queries(ctx, first)
+	if err != nil {
+		return Pair{}, err
+	}
+	to, _, err := p.queries(ctx, second)
+	if err != nil {
+		return Pair{}, err
+	}
+	draw := pair.Draw
+	pair.Draw = func(useSecond bool, entropy *rand.ChaCha8) (Output, error) {
+		out, err := draw(useSecond, entropy)
+		if err != nil || len(out.Published) != len(from) {
+			return out, err
+		}
+		out.HasStatistic = true
+		for i, v := range out.Published {
+			out.Statistic += (math.Abs(v-from[i]) - math.Abs(v-to[i])) / scale[i]
+		}
+		return out, nil
+	}
+	return pair, nil
+}
+
 // outputOf returns the numbers, the noise and the grids of draws of size numbers.
 func outputOf(draws []release.Draw, size int) Output {
 	room := make([]float64, 4*size)

@@ -33,6 +33,8 @@ func TestReleases(t *testing.T) {
 		{"classifier", 2500, sparseClassifier},
 		{"person", 2500, sparseGPPerson},
 		{"person of a classifier", 2500, sparseClassifierPerson},
+		{"class means", 12_000, classMeans},
+		{"largest class", 12_000, largestClass},
 		{"blocks", 1500, func(ctx context.Context) (Subject, error) { return sparseChoice(ctx, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,6 +76,7 @@ func TestNeighboursAreTheWorst(t *testing.T) {
 		{"model", sparseGP, 0.9},
 		{"person", sparseGPPerson, 0.9},
 		{"person of a classifier", sparseClassifierPerson, 0.9},
+		{"class means", classMeans, 0.999},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.of(t.Context())
@@ -99,6 +102,7 @@ func TestReleasesFollowFromNoisyNumbers(t *testing.T) {
 		"person":      sparseGPPerson,
 		"rows":        hullRelease,
 		"hull person": hullPerson,
+		"class means": classMeans, "largest class": largestClass,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := of(t.Context())
