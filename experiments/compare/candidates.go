@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/method"
@@ -58,14 +59,44 @@ func onFolds() map[string]string {
 
 // Candidates are the methods that comparisons know. A further method of package method is one entry.
 func Candidates() []Candidate {
+	return slices.Concat(regressions(), classifications())
+}
+
+func regressions() []Candidate {
+	of := func(name string, role Role, protects string, limit func(*Table, string) string) Candidate {
+		return Candidate{Experiment: name, Task: method.Regression, Protects: protects, Role: role, Fixed: onInterface(),
+			Limit: limit}
+	}
 	return []Candidate{
-		{Experiment: "dpgp/regression", Task: method.Regression, Protects: experiment.UnitRow, Fixed: onInterface()},
+		of("dpgp/regression", Private, experiment.UnitRow, nil),
+		of("baseline/ridge", Private, experiment.UnitRow, nil),
+		of("baseline/histogram", Private, experiment.UnitRow, nil),
+		of("baseline/ebm-regression", Private, experiment.UnitRow, nil),
+		of("baseline/sgd-regression", Private, experiment.UnitRow, nil),
 		{Experiment: "cloaking/regression", Task: method.Regression, Protects: experiment.UnitOutput, Fixed: onFolds(),
 			Limit: cubic},
-		{Experiment: "dpgp/classification", Task: method.Classification, Protects: experiment.UnitRow,
-			Fixed: onInterface(), Ignores: []string{"low", "high"}},
+		of("baseline/label-noise", Private, experiment.UnitOutput, nil),
+		of("baseline/exact-regression", NonPrivate, experiment.UnitRow, nil),
+	}
+}
+
+func classifications() []Candidate {
+	of := func(name string, role Role, protects string) Candidate {
+		return Candidate{Experiment: name, Task: method.Classification, Protects: protects, Role: role,
+			Fixed: onInterface(), Ignores: []string{"low", "high"}}
+	}
+	return []Candidate{
+		of("dpgp/classification", Private, experiment.UnitRow),
+		of("baseline/logistic", Private, experiment.UnitRow),
+		of("baseline/forest", Private, experiment.UnitRow),
+		of("baseline/ebm-classification", Private, experiment.UnitRow),
+		of("baseline/sgd-classification", Private, experiment.UnitRow),
+		of("baseline/class-means", Private, experiment.UnitRow),
 		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
 			Fixed: onFolds(), Limit: twoClasses, Settings: ends},
+		of("baseline/randomised-response", Private, experiment.UnitOutput),
+		of("baseline/largest-class", Trivial, experiment.UnitRow),
+		of("baseline/exact-classification", NonPrivate, experiment.UnitRow),
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 // Data of nobody: [dataFolder] makes them.
 const (
 	ownRegression = "dataset=csv:own.csv output=y low=-2 high=2 delta=1e-4 "
+	givenSums     = "kernel_variance=1 sigma=0.1 ratio=1 rho=0.01 " // which have other defaults there
 	ownHulls      = "dataset=csv:own.csv output=class low=-2 high=6 n=2 layers=2 "
 	ownClasses    = "dataset=csv:own.csv inputs=x output=class low=0 high=1 delta=1e-4 "
 )
@@ -77,7 +78,8 @@ var settings = map[string][]string{
 		"n=64 repeats=2 inducing=5",
 		"n=64 repeats=2 inducing=5 composition=split centre=least bound=exact",
 		"dataset=csv:own.csv inputs=x,z output=class delta=1e-4 epsilon=20 inducing=3 input_low=0 input_high=6,8 " +
-			"lengthscale=3,2 repeats=2",
+			"lengthscale=3,2 repeats=2 alpha=0.01 ratio=1 rho=0.01",
+		"dataset=csv:own.csv inputs=x,z output=class delta=1e-4 epsilon=20 input_low=0 input_high=6,8 repeats=2",
 	},
 	"dpgp/hyperparameters": {"n=64 repeats=2 sigmas=[0.1,0.3] lengthscales=[1] inducing=5",
 		"n=64 repeats=2 sigmas=[0.1] lengthscales=[1,3] inducing=5 rule=as-published",
@@ -95,8 +97,9 @@ var settings = map[string][]string{
 	"dpgp/search-time":    {"n=64 repeats=2 sigmas=[0.1] lengthscales=[1] inducing=5"},
 	"dpgp/regression": {
 		"repeats=2 inducing=5",
-		ownRegression + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
-		ownRegression + "inputs=x,z inducing=3 input_low=0,-1 input_high=6,8 lengthscale=3,2 repeats=2",
+		ownRegression + givenSums + "inputs=x,z inducing=3 input_low=0 input_high=6 lengthscale=3 repeats=2",
+		ownRegression + givenSums + "inputs=x,z inducing=3 input_low=0,-1 input_high=6,8 lengthscale=3,2 repeats=2",
+		ownRegression + "inputs=x,z input_low=0 input_high=6 repeats=2",
 	},
 	"dpgp/sensitivity": {"inducing=5"},
 	"kahm/bounds": {"rows=24 dim=6 n=3 layers=2 branches=2 queries=20 smoothing=2",
