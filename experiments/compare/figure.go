@@ -114,8 +114,9 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 			splits = max(splits, len(trials))
 		}
 	}
+	private := slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return c.candidate.Role != Private })
 	var trivial, exact *experiment.Line
-	for i, c := range curves {
+	for i, c := range private {
 		colour := i + i/(colours-1) // near black is for the dashed lines
 		drawn := c.draw(m, splits, colour)
 		if len(drawn.line.X) == 0 {
@@ -126,8 +127,11 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 		if trivial == nil && len(drawn.trivial.X) > 0 {
 			trivial = &drawn.trivial
 		}
-		if e := &drawn.exact; len(e.X) > 0 && (exact == nil || m.better(e.Y[0], exact.Y[0])) {
-			exact = e
+		exact = better(m, exact, &drawn.exact)
+	}
+	for _, c := range curves {
+		if exact != nil && c.candidate.Role == NonPrivate {
+			exact = better(m, exact, c.level(m, splits, exact))
 		}
 	}
 	for _, l := range []*experiment.Line{trivial, exact} {
@@ -136,6 +140,27 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 		}
 	}
 	return p
+}
+
+// better returns the line that begins better, of two that may have no points.
+func better(m Measure, a, b *experiment.Line) *experiment.Line {
+	if len(b.X) > 0 && (a == nil || m.better(b.Y[0], a.Y[0])) {
+		return b
+	}
+	return a
+}
+
+// level is the line of a method without privacy at the epsilons of another; without points unless it has all splits.
+func (c *curve) level(m Measure, splits int, like *experiment.Line) *experiment.Line {
+	out := &experiment.Line{Name: like.Name, Dashed: like.Dashed, Color: like.Color}
+	for _, trials := range c.trials {
+		scores := values(trials, func(t scored) (float64, bool) { v, ok := t[m.Name]; return v, ok })
+		if len(scores) == splits {
+			out.X = like.X
+			out.Y = slices.Repeat([]float64{meanOf(scores).Mean}, len(like.X))
+		}
+	}
+	return out
 }
 
 // drawn are the lines of a method.

@@ -29,6 +29,11 @@ func trial(e *compare.Entry, at int, seed int64, score float64, failure string) 
 	return t
 }
 
+// private are the entries of private methods.
+func private(c *compare.Contest) []*compare.Entry {
+	return slices.DeleteFunc(slices.Clone(c.Entries), func(e *compare.Entry) bool { return e.Role != compare.Private })
+}
+
 // judged are results of the two regressions that protect outputs: scores by method and epsilon, where NaN in text
 // stands for a failure on the last split.
 func judged(t *testing.T, args string, seeds []int64, scores map[string][]float64, failing string) *compare.Results {
@@ -38,7 +43,7 @@ func judged(t *testing.T, args string, seeds []int64, scores map[string][]float6
 		t.Fatal(err)
 	}
 	var trials []compare.Trial
-	for i, e := range c.Entries {
+	for i, e := range private(c) {
 		for at := range e.Params {
 			for k, seed := range seeds {
 				failure := ""
@@ -57,7 +62,7 @@ func judged(t *testing.T, args string, seeds []int64, scores map[string][]float6
 	return c.Judge(trials, seeds, m)
 }
 
-const both = numbers + "unit=output"
+const both = numbers + two + "unit=output"
 
 // What is stated follows from the scores.
 func TestSentences(t *testing.T) {
@@ -76,7 +81,7 @@ func TestSentences(t *testing.T) {
 		{"no difference", both, seeds, map[string][]float64{dpgp: {2.05, 2}, cloaking: {2, 2}}, "",
 			"At (1, 1e-4) per output: cloaking/regression 2.00 ± 0.07, not distinguished from dpgp/regression 2.05 ± 0.07; " +
 				"always the middle 10; without privacy 1.", cloaking},
-		{"rows only", numbers, seeds, map[string][]float64{dpgp: {6, 2}, cloaking: {2, 2}}, "",
+		{"rows only", numbers + two, seeds, map[string][]float64{dpgp: {6, 2}, cloaking: {2, 2}}, "",
 			"At (1, 1e-4) per row: dpgp/regression 6.00 ± 0.07, the only method that is ranked; always the middle 10; " +
 				"without privacy 1.", dpgp},
 		{"all worse than trivial", both, seeds, map[string][]float64{dpgp: {20, 2}, cloaking: {30, 2}}, "",
@@ -137,7 +142,7 @@ func quoted(word string) string { return "<" + word + ">" }
 
 // The release has the settings that were given, its own epsilon, names for all inputs, and none of the splits.
 func TestReleaseArguments(t *testing.T) {
-	args := strings.Replace(numbers, "inputs=x", "inputs=*", 1)
+	args := two + strings.Replace(numbers, "inputs=x", "inputs=*", 1)
 	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": {2, 2}, "cloaking/regression": {1, 1}}, "")
 	const want = "trial dpgp/regression dataset=csv:my.csv inputs=x+z+two+bit+id output=y low=0 high=9 input_low=0 " +
 		"input_high=40 epsilon=3 delta=1e-4 --rng secure --release release-3.json"
@@ -145,7 +150,7 @@ func TestReleaseArguments(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	c := r.Contest
-	for _, e := range c.Entries {
+	for _, e := range private(c) {
 		given := map[string]any{}
 		for _, arg := range c.ReleaseArguments(e, 1)[2:] {
 			if name, text, ok := strings.Cut(arg, "="); ok {
@@ -164,7 +169,7 @@ func TestReleaseArguments(t *testing.T) {
 // Methods that protect less are in a block of their own, or marked where all protect enough.
 func TestBlocks(t *testing.T) {
 	scores := map[string][]float64{"dpgp/regression": {6, 6}, "cloaking/regression": {2, 2}}
-	r := judged(t, numbers, seeds, scores, "")
+	r := judged(t, numbers+two, seeds, scores, "")
 	if len(r.Blocks) != 2 || r.Blocks[0].Less || !r.Blocks[1].Less || r.Winners[0].Method != "dpgp/regression" {
 		t.Errorf("%+v", r.Blocks)
 	}
@@ -219,12 +224,12 @@ func TestFormats(t *testing.T) {
 // The figure has a curve with a band for each method that has all splits, and two dashed lines; trials of several
 // comparisons are none.
 func TestFigure(t *testing.T) {
-	c, err := settle(t, 40, numbers)
+	c, err := settle(t, 40, numbers+two)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []experiment.Observation
-	for i, e := range c.Entries {
+	for i, e := range private(c) {
 		for at, p := range e.Params {
 			for _, seed := range seeds {
 				all = append(all, experiment.Observation{

@@ -1,6 +1,10 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"testing"
 
 	"privkern/experiments/internal/trialtest"
@@ -55,5 +59,36 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%+v", r.Blocks)
 			}
 		})
+	}
+}
+
+// The figure has a line for each private method; a reference without privacy, whose epsilon is infinite, is level, and a
+// trivial rule is no method.
+func TestFigureOfRoles(t *testing.T) {
+	var trials []experiment.Observation
+	add := func(name string, epsilon, accuracy float64, more map[string]float64) {
+		m := map[string]float64{"accuracy": accuracy}
+		maps.Copy(m, more)
+		o := experiment.Observation{Metrics: m}
+		o.Experiment, o.Params = name, experiment.Params{"epsilon": epsilon}
+		trials = append(trials, o)
+	}
+	of := map[string]float64{"accuracy_without_noise": .8, "accuracy_largest": .5}
+	for _, epsilon := range []float64{1, 3} {
+		add("baseline/forest", epsilon, .6, of)
+		add("baseline/largest-class", epsilon, .5, of)
+	}
+	add("baseline/exact-classification", math.Inf(1), .9, nil)
+	panels := draw(trials)
+	if len(panels) != 1 {
+		t.Fatalf("%d panels", len(panels))
+	}
+	var got []string
+	for _, l := range panels[0].Lines {
+		got = append(got, fmt.Sprint(l.Name, l.X, l.Y))
+	}
+	want := []string{"baseline/forest[1 3] [0.6 0.6]", "always one class[1 3] [0.5 0.5]", "without privacy[1 3] [0.9 0.9]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
