@@ -249,15 +249,16 @@ func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
 }
 
 // noise is that of a query whose scale is factor times its sensitivity; ones is the norm of the vector of ones. The
-// vector of a row is computed in float64 and brought to its norm, with an error of less than a relative 2⁻⁴⁰, and
-// rounded to the grid of sums.
+// vector of a row is computed in float64 and brought to its norm, with a relative error of less than 2⁻⁴⁰ and a unit in the
+// last place for each coordinate, and rounded to the grid of sums.
 func (d *Data) noise(q Query, factor, ones float64, of func(release.Query) (*release.Noise, error),
 	l experiment.Loss) (*Noise, error) {
 	change, rows := d.change(q), float64(d.settings(nil).Person.Rows())
 	largest := 2 * factor * change // bounds the scale
 	n, err := of(release.Query{
 		What: q.What, Coordinates: q.Coordinates, Change: change, Size: release.Up(float64(q.Rows) * q.Largest),
-		Error: release.Up(rows * (q.Norm*0x1p-40 + ones*release.ContributionError(largest))),
+		Error: release.Up(rows * (q.Norm*(0x1p-40+float64(q.Coordinates)*0x1p-52) +
+			ones*release.ContributionError(largest))),
 	})
 	if err == nil && n.Scale() > largest {
 		err = fmt.Errorf("%s: the rounding of the sums is not small against their sensitivity %g: use a larger epsilon",
