@@ -14,6 +14,11 @@ const (
 	exports   = "./experiments/privacygp/regression"
 	filters   = "experiments/budget/filter.go"
 	losses    = "./experiments/mechanism/loss"
+	ground    = "experiments/baseline/ground/settings.go"
+	sums      = "experiments/baseline/ground/sums.go"
+	means     = "./experiments/baseline/means"
+	ridge     = "./experiments/baseline/ridge"
+	compared  = "./experiments/compare"
 )
 
 // privacyMutants are wrong lines of noise, sensitivities, guarantees and budgets.
@@ -348,4 +353,35 @@ var privacyMutants = []Mutant{
 	{Name: "people: the ledger under its lock", File: "experiments/budget/lock.go", Package: budget,
 		Tests: "Concurrent|HeldLock", Old: `unlock, err := l.disk.LockFile(path)`,
 		New: `unlock, err := func() (func(), error) { return func() {}, nil }()`},
+
+	// Baselines, and their comparison.
+	{Name: "baseline: a row is substituted", File: ground, Package: means, Tests: "Neighbours",
+		Old: `if d.Neighbours == Substitute {
+		if one = q.Diameter`, New: `if d.Neighbours != Substitute {
+		if one = q.Diameter`},
+	{Name: "baseline: share of the budget", File: ground, Package: "./experiments/baseline/ebm", Tests: "Neighbours",
+		Old: `factor = release.Up(factor / share)`, New: `factor = release.Up(factor)`},
+	{Name: "baseline: the rows of a person", File: ground, Package: "./experiments/baseline/labelnoise", Tests: "Persons",
+		Old: `rows = release.Up(math.Sqrt(rows))`, New: `rows = 1`},
+	{Name: "baseline: a vector is clipped", File: sums, Package: "./experiments/baseline/sgd", Tests: "Neighbours",
+		Old: `case norm <= n.query.Norm:`, New: `case norm <= 2*n.query.Norm:`},
+	{Name: "baseline: noise of a release", File: sums, Package: means, Tests: "Neighbours",
+		Old: `if s.source != nil {
+		return s.exact(n, of)`, New: `if s.source == nil && s.rng == nil {
+		return s.exact(n, of)`},
+	{Name: "baseline: distance of class means", File: "experiments/baseline/means/means.go", Package: means,
+		Tests: "Neighbours", Old: `Diameter: math.Sqrt(6 * d)`, New: `Diameter: math.Sqrt(4 * d)`},
+	{Name: "baseline: distance of products", File: "experiments/baseline/ridge/ridge.go", Package: ridge,
+		Tests: "Neighbours", Old: `Diameter: 3 / math.Sqrt2`, New: `Diameter: 1.5`},
+	{Name: "baseline: distance of trees", File: "experiments/baseline/forest/forest.go",
+		Package: "./experiments/baseline/forest", Tests: "Neighbours", Old: `Diameter: math.Sqrt(2 * t)`,
+		New: `Diameter: math.Sqrt(t)`},
+	{Name: "baseline: an answer at random", File: "experiments/release/respond.go", Package: release, Tests: "Respond",
+		Old: `s.bits.exp(r.Epsilon)`, New: `s.bits.exp(2 * r.Epsilon)`},
+	{Name: "compare: corrected variance", File: "experiments/compare/statistics.go", Package: compared, Tests: "CorrectedT",
+		Old: `(1/k+ratio)*variance`, New: `(1/k)*variance`},
+	{Name: "compare: Holm", File: "experiments/compare/statistics.go", Package: compared, Tests: "Holm",
+		Old: `float64(len(p)-rank)*p[i]`, New: `p[i]`},
+	{Name: "splits: common to all methods", File: "experiments/method/rows.go", Package: "./experiments/method",
+		Tests: "Common", Old: `s.SplitSource == CommonSplits`, New: `s.SplitSource != CommonSplits`},
 }
