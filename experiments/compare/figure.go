@@ -67,15 +67,16 @@ func draw(trials []experiment.Observation) []experiment.Panel {
 func curvesOf(trials []experiment.Observation) (curves []*curve, ok bool) {
 	for _, t := range trials {
 		i := slices.IndexFunc(Candidates(), func(c Candidate) bool { return c.Experiment == t.Experiment })
-		epsilon, isNumber := t.Params["epsilon"].(float64)
-		if i < 0 || !isNumber {
-			continue
-		}
-		rest := experiment.Params{}
+		rest, epsilon, isNumber := experiment.Params{}, 0.0, false
 		for name, v := range t.Params {
-			if name != "epsilon" {
+			if name == "epsilon" {
+				epsilon, isNumber = v.(float64)
+			} else {
 				rest[name] = v
 			}
+		}
+		if i < 0 || !isNumber {
+			continue
 		}
 		settings := identity(t.Experiment, rest, 0)
 		at := slices.IndexFunc(curves, func(c *curve) bool { return c.candidate.Experiment == t.Experiment })

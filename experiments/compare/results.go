@@ -254,10 +254,12 @@ const muchClipped = .05
 // clipping notes that the public range cuts off many of the outputs.
 func (j *judge) clipping(trials []Trial) {
 	for _, t := range trials {
-		if share := t.Metrics["clipped_fraction"]; share > muchClipped {
-			j.out.Notes = append(j.out.Notes, fmt.Sprintf("%.3g %% of the outputs are beyond low and high, and are clipped "+
-				"for training: a wider public range costs noise, this one costs accuracy", 100*share))
-			return
+		for name, share := range t.Metrics {
+			if name == "clipped_fraction" && share > muchClipped {
+				j.out.Notes = append(j.out.Notes, fmt.Sprintf("%.3g %% of the outputs are beyond low and high, and are clipped "+
+					"for training: a wider public range costs noise, this one costs accuracy", 100*share))
+				return
+			}
 		}
 	}
 }

@@ -89,7 +89,7 @@ type algorithm struct {
 // outputShare is the share of the noise of the output in ε and in δ.
 const outputShare = 1. / 64
 
-// accuracy is what γ has for each row. It is far above the rounding of a sum over up to a million of them.
+// accuracy is the part of each row in γ. It is far above the rounding of a sum over up to a million of them.
 const accuracy = 1e-9
 
 func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
