@@ -69,14 +69,14 @@ func calibrate(q Query, law string, factor, all float64) (*Noise, error) {
 	}
 	// The sensitivity includes the rounding to the grid, which depends on the
 	// sensitivity. The first grid is at most as coarse as the last.
-	first, err := newFineGrid(factor*q.Change, q.Fine)
+	first, err := newGrid(factor*q.Change, q.Fine)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", q.What, err)
 	}
 	n := &Noise{query: q, law: law}
 	for {
 		n.sensitivity = Up(q.Change + 2*(q.Error+all*first.queryError()))
-		if n.grid, err = newFineGrid(Up(factor*n.sensitivity), q.Fine); err != nil {
+		if n.grid, err = newGrid(Up(factor*n.sensitivity), q.Fine); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.What, err)
 		}
 		if n.grid.exponent <= first.exponent {

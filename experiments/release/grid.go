@@ -28,14 +28,11 @@ type grid struct {
 	multiple uint64 // the scale is multiple · 2^(exponent − scaleBits)
 }
 
-// newGrid returns the grid for noise of at least that scale.
-func newGrid(scale float64) (grid, error) { return newFineGrid(scale, 0) }
-
 // mostFine bounds how much finer a grid may be, so that a scale has less than 2^52 of its parts.
 const mostFine = 20
 
-// newFineGrid returns a grid that is finer by a factor of 2^fine.
-func newFineGrid(scale float64, fine int) (grid, error) {
+// newGrid returns the grid for noise of at least that scale, finer by a factor of 2^fine.
+func newGrid(scale float64, fine int) (grid, error) {
 	if !(scale > 0) || math.IsInf(scale, 1) {
 		return grid{}, fmt.Errorf("noise of scale %g cannot be drawn: a positive, finite number is required", scale)
 	}

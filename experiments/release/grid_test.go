@@ -32,7 +32,7 @@ func TestGrid(t *testing.T) {
 		scales = append(scales, edge, math.Nextafter(edge, 0), math.Nextafter(edge, math.Inf(1)))
 	}
 	for _, scale := range scales {
-		g, err := newGrid(scale)
+		g, err := newGrid(scale, 0)
 		if err != nil {
 			t.Fatalf("%g: %v", scale, err)
 		}
@@ -54,18 +54,18 @@ func TestGrid(t *testing.T) {
 		0, math.Copysign(0, -1), -1, math.NaN(), math.Inf(1), math.Inf(-1),
 		math.SmallestNonzeroFloat64, 1e-300, 1e290, math.MaxFloat64,
 	} {
-		if g, err := newGrid(scale); err == nil {
+		if g, err := newGrid(scale, 0); err == nil {
 			t.Errorf("scale %g: accepted, %+v", scale, g)
 		}
 	}
 	// The ends of the accepted range.
 	for _, exponent := range []int{-1000, 900} {
-		if g, err := newGrid(math.Ldexp(1500, exponent)); err != nil || g.exponent != exponent {
+		if g, err := newGrid(math.Ldexp(1500, exponent), 0); err != nil || g.exponent != exponent {
 			t.Errorf("unit 2^%d: %+v, %v", exponent, g, err)
 		}
 	}
 	for _, exponent := range []int{-1001, 901} {
-		if _, err := newGrid(math.Ldexp(1500, exponent)); err == nil {
+		if _, err := newGrid(math.Ldexp(1500, exponent), 0); err == nil {
 			t.Errorf("unit 2^%d: accepted", exponent)
 		}
 	}

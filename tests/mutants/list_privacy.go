@@ -35,7 +35,7 @@ var privacyMutants = []Mutant{
 	{Name: "noise: coarse grid", File: "experiments/release/grid.go", Package: release, Tests: "Grid|Calibrate",
 		Old: `coarseness = 1000`, New: `coarseness = 10`},
 	{Name: "noise: calibrated to what is computed", File: "experiments/release/gaussian.go", Package: release,
-		Tests: "Calibrate", Old: `newGrid(Up(factor * n.sensitivity))`, New: `newGrid(Up(factor * q.Change))`},
+		Tests: "Calibrate", Old: `newGrid(Up(factor*n.sensitivity), q.Fine)`, New: `newGrid(Up(factor*q.Change), q.Fine)`},
 	{Name: "noise: booked before it is drawn", File: "experiments/release/source.go", Package: release, Tests: "Books",
 		Old: `if err := t.Book(s); err != nil {`, New: `if err := t.Book(s); err != nil && s.Rows < 0 {`},
 	{Name: "noise: choice by half of epsilon", File: "experiments/release/choose.go", Package: release,
