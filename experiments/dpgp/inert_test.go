@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/inert"
@@ -20,7 +19,7 @@ import (
 )
 
 func (s *severalKernel) others() []inert.Setting {
-	return []inert.Setting{inert.Values(&s.Lengthscale, own.Lengthscale{Numbers: experiment.Several{1.3}}),
+	return []inert.Setting{inert.Values(&s.Lengthscale, method.LengthscalesOf(1.3)),
 		inert.Values(&s.KernelVariance, 1.2)}
 }
 

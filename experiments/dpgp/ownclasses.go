@@ -39,7 +39,7 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
 	}
 	if !given(&s.Lengthscale) {
-		s.Lengthscale = own.Automatic()
+		s.Lengthscale = method.Automatic()
 	}
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)

@@ -19,7 +19,6 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/schematest"
@@ -340,7 +339,7 @@ func TestOwnDataRefused(t *testing.T) {
 		},
 			"these are 3 numbers for 2 inputs"},
 		{"lengthscales of other inputs", func(s *ClassificationSettings) {
-			s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{1, 2, 3}}
+			s.Lengthscale = method.LengthscalesOf(1, 2, 3)
 		},
 			"these are 3 numbers for 2 inputs"},
 		{"a large grid", func(s *ClassificationSettings) { s.Inducing.Count = 1000 }, "a grid in 2 inputs has 1e+06 points"},
@@ -418,7 +417,7 @@ func TestOwnReleasesRefused(t *testing.T) {
 			s.InducingFile, s.InducingCentres = "csv:"+copied(t, path, "0.25,0.25,low,1,1\n"), 5
 		}, "whose centres are the inducing inputs are rows of the private data"},
 		{"half of the rows as a list", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale, s.Inducing = "a", own.Lengthscale{Numbers: experiment.Several{3}}, listed(t, path, 30)
+			s.Inputs, s.Lengthscale, s.Inducing = "a", method.LengthscalesOf(3), listed(t, path, 30)
 			s.InputHigh = experiment.SeveralOf[method.None](10)
 		}, "inducing: the inducing inputs are rows of the private data"},
 		{"unnamed inputs", func(s *ClassificationSettings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
@@ -429,11 +428,11 @@ func TestOwnReleasesRefused(t *testing.T) {
 		{"unnamed classes", func(s *ClassificationSettings) { s.Output = table.NameOf(s.Output) },
 			"its classes would be those of the private rows; name them: output="},
 		{"levels of the data", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale = "one", own.Lengthscale{Numbers: experiment.Several{1}}
+			s.Inputs, s.Lengthscale = "one", method.LengthscalesOf(1)
 			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 		{"how many levels the data have", func(s *ClassificationSettings) {
-			s.Inputs, s.Lengthscale = "one", own.Lengthscale{Numbers: experiment.Several{1, 2, 3}}
+			s.Inputs, s.Lengthscale = "one", method.LengthscalesOf(1, 2, 3)
 			s.InputHigh = experiment.SeveralOf[method.None](1)
 		}, "the levels of \"one\" are read off the data"},
 	} {
@@ -545,7 +544,7 @@ func TestFewRowsAsInducingInputs(t *testing.T) {
 	}
 	// A list is treated as a file.
 	list := func(s *ClassificationSettings) {
-		s.Inputs, s.Lengthscale, s.Inducing = "a", own.Lengthscale{Numbers: experiment.Several{3}}, listed(t, path, 20)
+		s.Inputs, s.Lengthscale, s.Inducing = "a", method.LengthscalesOf(3), listed(t, path, 20)
 		s.InputHigh = experiment.SeveralOf[method.None](10)
 	}
 	if _, err := releaseWith(t, classification(), 1, ownKinds(path), namedKinds, list); err != nil {

@@ -21,7 +21,7 @@ type severalKernel struct {
 	// lengthscale of the EQ kernel; of your own data one for all inputs or one for each, joined by commas
 	// in the order of inputs and in their units, or auto, the default there: a tenth of the range of one input, of d
 	// inputs sqrt(d)/4 of each range, and at least half the distance of inducing inputs whose number is given
-	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
+	Lengthscale method.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	sparse.SignalVariance
 }
 

@@ -124,7 +124,7 @@ func TestLaterSettings(t *testing.T) {
 // An experiment with one lengthscale shares the struct with one that has several.
 func TestSeveralThatIsOne(t *testing.T) {
 	type settings struct {
-		severalSettings `several:"scale: no"`
+		severalSettings `several:"scale: no || low: no" default:"low: 1"`
 	}
 	x := Of(Declaration[*settings, severalMetrics]{Name: "test/one", Version: 1, Summary: "s", Source: "s",
 		Run: func(_ context.Context, _ *Trial, _ *settings) (*Outcome[severalMetrics], error) {
@@ -132,6 +132,9 @@ func TestSeveralThatIsOne(t *testing.T) {
 		}})()
 	if p, err := x.Param("scale"); err != nil || p.Kind != Number {
 		t.Errorf("%+v, %v", p, err)
+	}
+	if p, err := x.Param("low"); err != nil || p.Kind != Number || p.Words != nil {
+		t.Errorf("words: %+v, %v", p, err)
 	}
 	p, err := x.Resolve(map[string]any{"scale": "2.5"})
 	if err != nil || p["scale"] != 2.5 || len(x.Settings(p).Scale) != 1 || x.Settings(p).Scale[0] != 2.5 {

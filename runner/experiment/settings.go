@@ -43,8 +43,9 @@ type settings struct {
 //	never     why it does nothing, where it never does
 //	later     "yes" where trials were stored before there was this setting: with its
 //	          default, keys are as if there was none
-//	several   "no" where a Several is one number, and declared as such, unless a struct that
-//	          embeds it has "yes": experiments share settings that are several for some of them
+//	several   "no" where a Several, or a SeveralOr[W], is one number, and declared as such, without
+//	          words, unless a struct that embeds it has "yes": experiments share settings that are
+//	          several for some of them
 //	doc       the documentation, where it is no comment: short ones, as tests have
 func settingsOf(t reflect.Type) *settings {
 	s := &settings{leaves: leavesOf(t)}
@@ -80,7 +81,7 @@ func (l *leaf) param() Param {
 		zero := reflect.Zero(t).Interface().(several)
 		p.Kind, p.Words = NumberOrNumbers, zero.words()
 		if l.isSingle() {
-			p.Kind = Number
+			p.Kind, p.Words = Number, nil
 		}
 	case t == pointsType:
 		p.Kind = CountOrNumbers

@@ -36,7 +36,7 @@ type Inducing struct {
 	// Centres is how many centres of the rows of File are taken; 0 for the rows.
 	Centres int
 	// Lengthscale are the units of distances between the rows of File; nil for one.
-	Lengthscale *Lengthscale
+	Lengthscale *method.Lengthscale
 }
 
 // Computed reports whether the inducing inputs follow from public numbers alone.

@@ -1,8 +1,6 @@
 package own
 
 import (
-	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -236,15 +234,9 @@ func corners(inputs []table.Input, factors, runs int, low, high []float64) *mat.
 	return mat.NewDense(len(points), len(low), slices.Concat(points...))
 }
 
-// Lengthscale is the setting of lengthscales.
-type Lengthscale = experiment.SeveralOr[sparse.Auto]
-
-// Automatic is the lengthscale of the rule.
-func Automatic() Lengthscale { return Lengthscale{IsWord: true} }
-
 // Lengthscales returns the numbers of the setting, or else those of the rule, for inducing inputs z (M×columns) that
 // were placed.
-func (i Inducing) Lengthscales(s Lengthscale, inputs []table.Input, z *mat.Dense) (experiment.Several, error) {
+func (i Inducing) Lengthscales(s method.Lengthscale, inputs []table.Input, z *mat.Dense) (experiment.Several, error) {
 	if !s.IsWord {
 		return s.Numbers, nil
 	}
@@ -257,7 +249,7 @@ func (i Inducing) Lengthscales(s Lengthscale, inputs []table.Input, z *mat.Dense
 
 // Known returns the setting with the numbers of the rule, where they follow from settings alone: the inputs are named
 // and their range is given. Otherwise it stays as it is; what is wrong with a range, a check reports.
-func (i Inducing) Known(s Lengthscale, inputs []table.Input) Lengthscale {
+func (i Inducing) Known(s method.Lengthscale, inputs []table.Input) method.Lengthscale {
 	if !s.IsWord || len(inputs) == 0 || !i.Computed() || i.Range.Low.Is(method.Absent) {
 		return s
 	}
@@ -265,7 +257,7 @@ func (i Inducing) Known(s Lengthscale, inputs []table.Input) Lengthscale {
 	if err != nil {
 		return s
 	}
-	return Lengthscale{Numbers: numbers}
+	return method.LengthscalesOf(numbers...)
 }
 
 // ends are those of the range of each column: the public ones or, of inducing inputs that are given, their extremes.
@@ -284,8 +276,7 @@ func (i Inducing) ends(inputs []table.Input, z *mat.Dense) (low, high []float64,
 	return low, high, nil
 }
 
-// byRange returns the lengthscales of the rule: one for each input, in its unit, a fraction of its range, which is the
-// same for all; one number where these are equal. A category has the range 1.
+// byRange returns the lengthscales of the rule ([method.ByRange]).
 //
 // The fraction is a tenth for one input, and √d/4 for d of them, as distances in units of the ranges grow. Where
 // a number of inducing inputs was given, it is half their least distance at least: there is no gap between them.
@@ -294,27 +285,14 @@ func (i Inducing) byRange(inputs []table.Input, low, high []float64) (experiment
 	if err != nil {
 		return nil, err
 	}
-	out, column := make(experiment.Several, len(inputs)), 0
-	for j, in := range inputs {
-		out[j] = share
-		if in.Levels == 0 {
-			if out[j] *= high[column] - low[column]; out[j] == 0 {
-				return nil, fmt.Errorf("lengthscale = auto: all inducing inputs have the same %s; give lengthscale", in.Name)
-			}
-		}
-		column += max(1, in.Levels)
-	}
-	if len(slices.Compact(slices.Clone(out))) == 1 {
-		return out[:1], nil
-	}
-	return out, nil
+	return method.ByRange(share, inputs, low, high, "inducing inputs")
 }
 
 // share is the fraction of a range that is a lengthscale.
 func (i Inducing) share(inputs []table.Input) (float64, error) {
 	share := 0.1
 	if d := len(inputs); d > 1 {
-		share = math.Sqrt(float64(d)) / 4
+		share = method.Share(d)
 	}
 	if !i.Computed() || i.Auto {
 		return share, nil

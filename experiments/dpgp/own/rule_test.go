@@ -65,7 +65,7 @@ func TestRule(t *testing.T) {
 			if values[0] != c.lowest || math.Abs(values[1]-c.next) > 1e-15 {
 				t.Errorf("values of the first input: %v", values)
 			}
-			if got, err := i.Lengthscales(Automatic(), c.inputs, z); err != nil || len(got) != 1 ||
+			if got, err := i.Lengthscales(method.Automatic(), c.inputs, z); err != nil || len(got) != 1 ||
 				math.Abs(got[0]-c.share) > 1e-15 {
 				t.Errorf("lengthscale %v, %v", got, err)
 			}
@@ -166,7 +166,7 @@ func TestLengthscales(t *testing.T) {
 			[]table.Input{{Name: "a"}, {Name: "k", Levels: 2}}, nil, []float64{10 * root, root}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.of.Lengthscales(Automatic(), c.inputs, c.z)
+			got, err := c.of.Lengthscales(method.Automatic(), c.inputs, c.z)
 			if err != nil || len(got) != len(c.want) {
 				t.Fatalf("%v, %v", got, err)
 			}
@@ -177,28 +177,28 @@ func TestLengthscales(t *testing.T) {
 			}
 		})
 	}
-	_, err := Inducing{File: "csv:a.csv"}.Lengthscales(Automatic(), two, mat.NewDense(2, 2, []float64{0, 5, 3, 5}))
+	_, err := Inducing{File: "csv:a.csv"}.Lengthscales(method.Automatic(), two, mat.NewDense(2, 2, []float64{0, 5, 3, 5}))
 	trialtest.Refuses(t, err, "all inducing inputs have the same b; give lengthscale")
 }
 
 // The setting has numbers as soon as the inputs and their range are known, and stays as it is otherwise.
 func TestKnown(t *testing.T) {
-	given := Lengthscale{Numbers: experiment.Several{3}}
+	given := method.LengthscalesOf(3)
 	with := Inducing{Auto: true, Range: between([]float64{0}, []float64{1})}
 	for _, c := range []struct {
 		name    string
 		of      Inducing
-		setting Lengthscale
+		setting method.Lengthscale
 		inputs  []table.Input
 		want    string
 	}{
-		{"known", with, Automatic(), numbers(4), "0.5"},
+		{"known", with, method.Automatic(), numbers(4), "0.5"},
 		{"given", with, given, numbers(4), "3"},
-		{"all columns", with, Automatic(), nil, "auto"},
+		{"all columns", with, method.Automatic(), nil, "auto"},
 		{"no range", Inducing{Auto: true, Range: method.InputRange{Low: experiment.SeveralOr[method.None]{IsWord: true},
-			High: experiment.SeveralOr[method.None]{IsWord: true}}}, Automatic(), numbers(4), "auto"},
-		{"a file", Inducing{File: "csv:a.csv"}, Automatic(), numbers(4), "auto"},
-		{"a range of other inputs", Inducing{Auto: true, Range: between([]float64{0, 0}, []float64{1, 1})}, Automatic(),
+			High: experiment.SeveralOr[method.None]{IsWord: true}}}, method.Automatic(), numbers(4), "auto"},
+		{"a file", Inducing{File: "csv:a.csv"}, method.Automatic(), numbers(4), "auto"},
+		{"a range of other inputs", Inducing{Auto: true, Range: between([]float64{0, 0}, []float64{1, 1})}, method.Automatic(),
 			numbers(4), "auto"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

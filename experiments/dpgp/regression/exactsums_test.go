@@ -20,9 +20,9 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dpgp/modelfile"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -112,16 +112,16 @@ var sumCases = []sumCase{
 	{"even", 1, 1, func(*Settings) {}, 0.95},
 	{"much noise in B", 1, 0.5, func(*Settings) {}, 0.95},
 	{"little noise in B", 1, 3, func(*Settings) {}, 0.95},
-	{"far apart", 1, 3, func(s *Settings) { s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{0.8}} }, 0.95},
+	{"far apart", 1, 3, func(s *Settings) { s.Lengthscale = method.LengthscalesOf(0.8) }, 0.95},
 	{"far apart, even", 1, 1, func(s *Settings) { s.Lengthscale.Numbers = experiment.Several{0.8} }, 0.9},
 	{"large kernel", 1, 1, func(s *Settings) { s.KernelVariance, s.Epsilon = 2, 5 }, 0.95},
 	{"range", 1, 1, func(s *Settings) { s.Low, s.High = given(10), given(500) }, 0.95},
 	{"one inducing input", 1, 1, func(s *Settings) { s.Inducing = "1" }, 0.9},
 	{"two inputs", 2, 1, func(s *Settings) {
-		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", own.Lengthscale{Numbers: experiment.Several{3}}
+		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", method.LengthscalesOf(3)
 	}, 0.85},
 	{"a lengthscale each", 2, 1, func(s *Settings) {
-		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", own.Lengthscale{Numbers: experiment.Several{3, 7}}
+		s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", method.LengthscalesOf(3, 7)
 	}, 0.9},
 }
 
@@ -447,7 +447,7 @@ func TestRegressionSpending(t *testing.T) {
 		{"another range", rows, func(s *Settings) { s.Low, s.High = given(-3), given(0) }, 1, 1, 1e-4},
 		{
 			"another kernel", rows, func(s *Settings) {
-				s.Lengthscale, s.KernelVariance = own.Lengthscale{Numbers: experiment.Several{2}}, 3
+				s.Lengthscale, s.KernelVariance = method.LengthscalesOf(2), 3
 			},
 			1, 1, 1e-4,
 		},
@@ -484,7 +484,7 @@ func TestSizeOfModel(t *testing.T) {
 		"defaults":   func(*Settings) {},
 		"two inputs": func(s *Settings) { s.Inputs, s.Inducing = "a+b", "3" },
 		"several lengthscales": func(s *Settings) {
-			s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", own.Lengthscale{Numbers: experiment.Several{2, 3}}
+			s.Inputs, s.Inducing, s.Lengthscale = "a+b", "3", method.LengthscalesOf(2, 3)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
@@ -52,7 +51,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Held(&s.Dataset, "the bases vary it"), inert.Values(&s.Inputs, "z"),
 				inert.Values(&s.Output, "z"), inert.Values(&s.Low, given(-2.5), given(-0.5)), inert.Values(&s.High, given(2.5)),
 				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, givenAll(-2)), inert.Values(&s.InputHigh, givenAll(2)),
-				inert.Values(&s.Lengthscale, own.Lengthscale{Numbers: experiment.Several{1.3}}),
+				inert.Values(&s.Lengthscale, method.LengthscalesOf(1.3)),
 				inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.3),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),

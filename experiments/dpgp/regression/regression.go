@@ -122,7 +122,7 @@ func complete(s *Settings, given func(field any) bool) error {
 		s.Inducing = experiment.NameOf(sparse.Auto(0))
 	}
 	if !given(&s.Lengthscale) {
-		s.Lengthscale = own.Automatic()
+		s.Lengthscale = method.Automatic()
 	}
 	if !given(&s.Sigma) {
 		s.Sigma = own.Sigma

@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/dpgp/modelfile"
-	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/schematest"
@@ -59,7 +58,7 @@ func givenAll(v ...float64) method.Ends { return experiment.SeveralOf[method.Non
 func ownSettings(path string) func(*Settings) {
 	return func(s *Settings) {
 		s.Dataset, s.Delta, s.Low, s.High = "csv:"+path, 1e-4, given(0), given(100)
-		s.InputLow, s.InputHigh, s.Lengthscale = givenAll(0), givenAll(20), own.Lengthscale{Numbers: experiment.Several{4}}
+		s.InputLow, s.InputHigh, s.Lengthscale = givenAll(0), givenAll(20), method.LengthscalesOf(4)
 	}
 }
 
@@ -323,7 +322,7 @@ func TestTwoInputs(t *testing.T) {
 	}
 	two := func(s *Settings) {
 		s.Dataset, s.Delta, s.Inputs, s.Low, s.High = "csv:"+path, 1e-4, "a+b", given(0), given(18)
-		s.Lengthscale = own.Lengthscale{Numbers: experiment.Several{8}}
+		s.Lengthscale = method.LengthscalesOf(8)
 	}
 	t.Run("from a file", func(t *testing.T) {
 		m, _ := released(t, 1, two, func(s *Settings) { s.Inducing = "csv:" + points })

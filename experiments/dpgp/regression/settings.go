@@ -33,7 +33,7 @@ type Settings struct {
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public. auto, the default of your own data: a tenth of the range of one input, of d
 	// inputs sqrt(d)/4 of each range, and at least half the distance of inducing inputs whose number is given
-	Lengthscale own.Lengthscale `name:"lengthscale" default:"1" above:"0"`
+	Lengthscale method.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	// variance of the kernel for outputs scaled to [-1, 1]; public. Of your own data 0.25 by default
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public. Of your own data 0.2 by default
