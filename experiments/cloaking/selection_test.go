@@ -10,6 +10,7 @@ import (
 	"privkern/experiments/cloaking/regress"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -32,7 +33,7 @@ func TestSelectionIsTheRegression(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := regress.Regression().Defaults()
 			r.Folds.Folds, r.Normalisation, r.Draws = 7, cloak.Public, 1
-			r.Lengthscale, r.NoiseVariance, r.KernelVariance = experiment.Several{9}, 3, 2
+			r.Lengthscale, r.NoiseVariance, r.KernelVariance = method.LengthscalesOf(9), 3, 2
 			c.change(&r.Budget, &r.Solver)
 			s := choose.Selection().Defaults()
 			s.Folds.Folds, s.Normalisation, s.Split = 7, cloak.Public, choose.All

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -68,7 +69,7 @@ func (g *grid) first(model int) configuration {
 func (c configuration) hyperparameters() cloak.Hyperparameters {
 	return cloak.Hyperparameters{
 		Kernel: cloak.Kernel{
-			Lengthscale: experiment.Several{c.lengthscale}, KernelVariance: c.kernel,
+			Lengthscale: method.LengthscalesOf(c.lengthscale), KernelVariance: c.kernel,
 		}, NoiseVariance: c.noise,
 	}
 }

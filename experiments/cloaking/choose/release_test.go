@@ -61,7 +61,7 @@ func publishedBy(t *testing.T, r *experiment.Release) configuration {
 	t.Helper()
 	chosen := r.Model.(*release.Configuration)
 	h := hyperparametersOf(chosen)
-	return configuration{h.Lengthscale[0], h.NoiseVariance, h.KernelVariance}
+	return configuration{h.Lengthscale.Numbers[0], h.NoiseVariance, h.KernelVariance}
 }
 
 // A release is of settings of cloaking/regression, by their names.

@@ -15,7 +15,7 @@ import (
 	"privkern/experiments/internal/floatnoise"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // attackLabels are 32 rows of two classes at 8 inputs.
@@ -41,7 +41,7 @@ func TestAttackOnClassification(t *testing.T) {
 			ownFile("x", "ill", 0, 1)(s)
 			// A small variance keeps probabilities away from zero and one, where they have
 			// fewer digits of the latent function.
-			s.Lengthscale, s.KernelVariance = experiment.Several{8}, 0.02*epsilon
+			s.Lengthscale, s.KernelVariance = method.LengthscalesOf(8), 0.02*epsilon
 			s.Epsilon, s.Delta, s.Calibration = epsilon, attack.Delta, mechanism.Analytic
 		}
 		a := observer(t, attacked)

@@ -39,6 +39,7 @@ var Classification = experiment.Of(experiment.Declaration[*classificationSetting
 // completeClassification completes the budget of a trial on a file, whose steps compose exactly
 // where nothing else is asked for.
 func completeClassification(s *classificationSettings, given func(any) bool) error {
+	s.CompleteOwn(s.own(), s.Method, given)
 	if err := s.own().Complete(&s.GaussianBudget, given); err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classifi
 	return &experiment.Outcome[classificationMetrics]{
 		Metrics: m, Series: v.series(rows, probability, accuracy),
 		Privacy: v.privacy(fmt.Sprintf("values of %q", d.output), d.own,
-			"the folds of a cross-validation compose: each trains on most of the labels"),
+			append(slices.Clip(d.fitted), "the folds of a cross-validation compose: each trains on most of the labels")...),
 		Warnings: slices.Concat(v.warnings(fits...), d.notes(), d.judged, v.suspicions(&m)),
 	}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/graphs/laplace"
 	"privkern/runner/experiment"
 )
@@ -44,7 +45,7 @@ func predict(t *testing.T, c *classifier, train *mat.Dense, labels []float64, te
 func tenPoints() (x *mat.Dense, labels []float64) { return referenceInputs(), referenceLabels }
 
 // lengthscale2 is the lengthscale of the check values.
-func lengthscale2(s *stripesSettings) { s.Lengthscale = experiment.Several{2} }
+func lengthscale2(s *stripesSettings) { s.Lengthscale = method.LengthscalesOf(2) }
 
 // averaged asks for probabilities that need the posterior variance.
 func averaged(s *stripesSettings) { s.Probability = Averaged }
@@ -150,7 +151,7 @@ func TestGivenNewtonSteps(t *testing.T) {
 func TestNoiseOfSeparateInputs(t *testing.T) {
 	x, labels := tenPoints()
 	const draws = 20000
-	c := classifierFor(t, func(s *stripesSettings) { s.Lengthscale, s.Draws = experiment.Several{0.05}, draws })
+	c := classifierFor(t, func(s *stripesSettings) { s.Lengthscale, s.Draws = method.LengthscalesOf(0.05), draws })
 	p := predict(t, c, x, labels, x)
 	// C = ½(1 + ¼)⁻¹ = 0.4, and σ = 2·√(2 log 200).
 	sigma := 0.4 * 2 * math.Sqrt(2*math.Log(200))

@@ -232,7 +232,7 @@ func drawFigure5(trials []experiment.ObservationOf[digitsSettings, digitsMetrics
 	var inducing []int
 	for _, t := range trials {
 		s := t.Settings
-		at := sparseDigits{s.Epsilon, s.Lengthscale[0], s.Inducing}
+		at := sparseDigits{s.Epsilon, s.Lengthscale.Numbers[0], s.Inducing}
 		accuracy[at] = append(accuracy[at], t.Metrics.Accuracy)
 		epsilons, lengthscales = append(epsilons, at.epsilon), append(lengthscales, at.lengthscale)
 		inducing = append(inducing, at.inducing)

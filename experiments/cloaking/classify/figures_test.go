@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -121,7 +122,7 @@ func TestFigure5(t *testing.T) {
 		for _, a := range accuracies {
 			out := &experiment.Outcome[digitsMetrics]{Metrics: digitsMetrics{accuracyMetrics: accuracyMetrics{Accuracy: a}}}
 			trials = append(trials, observed(Digits(), out, func(s *digitsSettings) {
-				s.Epsilon, s.Lengthscale, s.Inducing = epsilon, experiment.Several{lengthscale}, inducing
+				s.Epsilon, s.Lengthscale, s.Inducing = epsilon, method.LengthscalesOf(lengthscale), inducing
 			}))
 		}
 	}

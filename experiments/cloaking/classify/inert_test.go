@@ -21,7 +21,7 @@ func otherClassifiers(m *processMethod, s *ClassifierSettings) []inert.Setting {
 		inert.Values(&s.Delta, 0.001), inert.Values(&s.Calibration, mechanism.Analytic, mechanism.Hall),
 		inert.Values(&s.Iterations, steps(3)), inert.Values(&s.Composition, cloak.Gaussian, cloak.Basic),
 		inert.Values(&s.Draws, 2, 1, 6),
-		inert.Values(&s.Lengthscale, experiment.Several{20}, experiment.Several{3}),
+		inert.Values(&s.Lengthscale, method.LengthscalesOf(20), method.LengthscalesOf(3)),
 		inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.Inducing, 4), inert.Values(&s.Approximation, SoR),
 		inert.Values(&s.Probability, Averaged, AtMean), inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified),
 		inert.Values(&s.Rank, rank(2), rank(1)), inert.Values(&s.Steps, 1, 50), inert.Values(&s.LearningRate, 0.01, 1),
@@ -110,7 +110,7 @@ func TestWhereSettingsApply(t *testing.T) {
 			},
 			Others: func(s *referenceSettings) []inert.Setting {
 				return []inert.Setting{
-					inert.Values(&s.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Lengthscale, experiment.Several{20}),
+					inert.Values(&s.Method, cloak.Sparse, cloak.Standard), inert.Values(&s.Lengthscale, method.LengthscalesOf(20)),
 					inert.Values(&s.KernelVariance, 1.5), inert.Values(&s.At, 2),
 				}
 			},

@@ -2,12 +2,15 @@ package classify
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
 )
 
 // A lengthscale for each input is the same as columns in units of their lengthscales, with one
@@ -18,7 +21,7 @@ func TestLengthscalesAreScalesOfColumns(t *testing.T) {
 	own := func(lengthscale ...float64) func(*classificationSettings) {
 		return func(s *classificationSettings) {
 			ownFile("a+b+c", "class", 0, 1)(s)
-			s.Delta, s.Calibration, s.Lengthscale = 1e-3, mechanism.Analytic, lengthscale
+			s.Delta, s.Calibration, s.Lengthscale = 1e-3, mechanism.Analytic, method.LengthscalesOf(lengthscale...)
 			s.Folds.Folds, s.Draws = 3, 5
 		}
 	}
@@ -95,10 +98,50 @@ func TestLengthscaleRefusals(t *testing.T) {
 	}
 	t.Run("counted with the file", func(t *testing.T) {
 		_, err := trialtest.Try(t, trialtest.Options{File: cloaktest.Classes(t)}, Classification(), ownClasses,
-			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, []float64{1, 2, 3} })
+			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, method.LengthscalesOf(1, 2, 3) })
 		trialtest.Refuses(t, err, "these are 3 numbers for 2 inputs (a, b)")
 		_, err = trialtest.Try(t, trialtest.Options{File: cloaktest.Classes(t)}, Classification(), ownClasses,
-			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, []float64{1e-320, 1} })
+			func(s *classificationSettings) { s.Delta, s.Lengthscale = 0.01, method.LengthscalesOf(1e-320, 1) })
 		trialtest.Refuses(t, err, "input 1 of 2 has the value ")
 	})
+}
+
+// Without lengthscales those of a file follow from the ranges of its inputs, over all rows, also where few are drawn.
+func TestAutomaticLengthscales(t *testing.T) {
+	for name, c := range map[string]struct{ given, want string }{"default": {"", "auto"}, "given": {"3", "3"}} {
+		t.Run(name, func(t *testing.T) {
+			given := map[string]any{"dataset": "csv:my.csv", "inputs": "a", "output": "class", "low": 0, "high": 1,
+				"delta": 0.01}
+			if c.given != "" {
+				given["lengthscale"] = c.given
+			}
+			p, err := Classification().Resolve(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := Classification().Settings(p).Lengthscale.String(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+	o := trialtest.Options{File: cloaktest.Scaled(t, cloaktest.Unscaled)}
+	by := func(l method.Lengthscale) func(*classificationSettings) {
+		return func(s *classificationSettings) {
+			ownFile("b", "class", 0, 1)(s)
+			s.Delta, s.Calibration, s.Lengthscale = 1e-3, mechanism.Analytic, l
+			s.Folds.Folds, s.Draws, s.Rows = 3, 5, experiment.NumberOr[All](30)
+		}
+	}
+	got, want := validated(t, o, by(method.Automatic())), validated(t, o, by(method.LengthscalesOf(225)))
+	if got.Metrics.AUC != want.Metrics.AUC {
+		t.Errorf("AUC %g, with numbers %g", got.Metrics.AUC, want.Metrics.AUC)
+	}
+	released, err := cloaktest.Publish(t, o, Classification(), by(method.Automatic()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "lengthscale = auto is 225 here: it follows from the public ranges of the inputs"
+	if !slices.Contains(got.Privacy.Notes, note) || !slices.Contains(released.Privacy.Notes, note) {
+		t.Errorf("notes %q and %q, want %q", got.Privacy.Notes, released.Privacy.Notes, note)
+	}
 }

@@ -18,7 +18,7 @@ import (
 func visits(most int) func(*classificationSettings) {
 	return func(s *classificationSettings) {
 		s.Dataset, s.Inputs, s.Output = "csv:my.csv", "x", "class[no|yes]"
-		s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
+		s.Delta, s.Lengthscale, s.Calibration = 1e-3, method.LengthscalesOf(2), mechanism.Analytic
 		s.Folds.Folds = 5
 		if most > 0 {
 			s.Person = method.Person{Person: "id", RowsPerPerson: most}

@@ -108,6 +108,7 @@ type problem struct {
 	warnings  []string // warnings about the public inputs
 	hidden    bool     // errors show no value: of a release
 	judged    []string // warnings that are no part of a release
+	fitted    []string // notes on settings that follow from the public inputs
 }
 
 // account are the outputs by which the account of the data is found.
@@ -144,8 +145,12 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 	if err != nil {
 		return nil, err
 	}
-	if err := s.FitInputs(data.Asked, s.Method); err != nil {
+	note, err := s.FitInputs(data, s.Method)
+	if err != nil {
 		return nil, err
+	}
+	if note != "" {
+		d.fitted = []string{note}
 	}
 	d.table, d.outputs = data.X, outputs
 	d.names, d.dropped, d.of = data.Names, data.Dropped, len(outputs)

@@ -146,6 +146,7 @@ func (c *classifier) releasePrivacy(d *problem) *experiment.Privacy {
 		release.ExactNoise,
 		"all predictions follow from one release of the latent function; another release spends another budget",
 	)
+	out.Notes = append(out.Notes, d.fitted...)
 	out.Notes = append(out.Notes, d.own.Notes("a row with no value of the output counts as one of the negative class")...)
 	return out
 }

@@ -29,7 +29,7 @@ func fewClasses(t *testing.T, class func(i int) int) (path string) {
 // fewOwn makes the data those of such a file.
 func fewOwn(s *classificationSettings) {
 	ownFile("x", "ill", 3, 7)(s)
-	s.Lengthscale = experiment.Several{1}
+	s.Lengthscale = method.LengthscalesOf(1)
 }
 
 // alternating are the classes of every other row.

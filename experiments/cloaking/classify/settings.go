@@ -120,7 +120,7 @@ type severalLengthscales struct {
 
 // ownLengthscales are one for all inputs or, of a user's file, one for each.
 type ownLengthscales struct {
-	severalLengthscales `also:"lengthscale: csv: or one for each input, joined by commas in their order"`
+	severalLengthscales `also:"lengthscale: csv: one for each input, or auto by their ranges, the default"`
 }
 
 // ownClassifier are the settings of a classifier of a user's rows.

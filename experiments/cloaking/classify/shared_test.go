@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // Trials that differ in kernel or noise place their inducing inputs once, and have the results,
@@ -24,7 +24,7 @@ func TestInducingInputsAreShared(t *testing.T) {
 		new    bool
 	}{
 		{1, func(*digitsSettings) {}, true},
-		{1, func(s *digitsSettings) { s.Lengthscale = experiment.Several{300} }, false},
+		{1, func(s *digitsSettings) { s.Lengthscale = method.LengthscalesOf(300) }, false},
 		{1, func(s *digitsSettings) { noiseless(&s.ClassifierSettings) }, false},
 		{2, func(*digitsSettings) {}, true},
 		{1, func(s *digitsSettings) { s.Inducing = 5 }, true},

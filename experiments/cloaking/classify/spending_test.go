@@ -7,6 +7,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -15,7 +16,8 @@ import (
 // composition that a user's file has where none is given.
 func twoClasses(s *classificationSettings) {
 	ownFile("x", "y", 3, 7)(s)
-	s.Delta, s.Lengthscale, s.Calibration, s.Composition = 1e-3, experiment.Several{2}, mechanism.Analytic, cloak.Gaussian
+	s.Delta, s.Lengthscale, s.Calibration = 1e-3, method.LengthscalesOf(2), mechanism.Analytic
+	s.Composition = cloak.Gaussian
 }
 
 // A release spends its guarantee from the account of all rows of the file: two releases of the same

@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 func TestSuspiciousClassifications(t *testing.T) {
@@ -29,7 +29,7 @@ func TestSuspiciousClassifications(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := validated(t, s, ownFile("x", c.output, 0, 1), func(s *classificationSettings) {
-				s.Method, s.Inducing, s.Lengthscale, s.Draws = cloak.Sparse, 8, experiment.Several{4}, 3
+				s.Method, s.Inducing, s.Lengthscale, s.Draws = cloak.Sparse, 8, method.LengthscalesOf(4), 3
 				s.Epsilon, s.Delta, s.Calibration = c.epsilon, c.delta, mechanism.Analytic
 			})
 			cloaktest.WantSuspects(t, r.Warnings, c.want)

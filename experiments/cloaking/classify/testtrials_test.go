@@ -31,7 +31,7 @@ func ownFile(inputs, output string, low, high float64) func(*classificationSetti
 // ownClasses makes the data those of the file of [cloaktest.Classes].
 func ownClasses(s *classificationSettings) {
 	ownFile("a+b", "class", 1, 2)(s)
-	s.Lengthscale = experiment.Several{2}
+	s.Lengthscale = method.LengthscalesOf(2)
 }
 
 // onStripes turns a change of the settings that all classifiers have into one of the stripes'.

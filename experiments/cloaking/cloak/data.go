@@ -40,6 +40,7 @@ type Problem struct {
 	Columns  map[string][]float64
 	Dropped  int           // rows left out for want of a value
 	Warnings []string      // warnings about the public inputs
+	Notes    []string      // on settings that follow from the public inputs
 	People   *table.People // the persons behind the rows; nil where one output is protected
 	Kung     *readers.Kung // where the data are the census
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/experiments/method"
 	"privkern/tests/tier"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,7 +28,7 @@ func matrices(t *testing.T) []*mat.Dense {
 		ages = append(ages, float64(i%30)*2.5)
 	}
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
-		Kernel: Kernel{Lengthscale: experiment.Several{9}, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: Kernel{Lengthscale: method.LengthscalesOf(9), KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	var all []*mat.Dense
 	for _, points := range [][]float64{{0, 10, 30, 60}, {5, 15, 25, 35, 45, 55, 65}, {0, 40}} {

@@ -12,7 +12,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // Cloaking matrices on the formula census, by numpy without grouping: norm, the
@@ -54,7 +54,7 @@ func TestCloakingMatrices(t *testing.T) {
 			0.43252716268809305, 0.004299951645392894, 11.178940818921832},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.m.Lengthscale, c.m.KernelVariance, c.m.NoiseVariance = experiment.Several{15}, 1, 2
+			c.m.Lengthscale, c.m.KernelVariance, c.m.NoiseVariance = method.LengthscalesOf(15), 1, 2
 			matrix, err := c.m.Matrix(e, c.train, c.test)
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestSparseWithAllInputsIsExact(t *testing.T) {
 	e := cloaktest.Engine(t)
 	x := cloaktest.Column(0, 3, 7, 12, 20, 31)
 	test := cloaktest.Column(1, 10, 25)
-	m := Model{Method: Standard, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 2}, 0.5}}
+	m := Model{Method: Standard, Hyperparameters: Hyperparameters{Kernel{method.LengthscalesOf(4), 2}, 0.5}}
 	exact, err := m.Matrix(e, x, test)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSparseWithAllInputsIsExact(t *testing.T) {
 // Rows with equal inputs have equal columns in any order of the rows.
 func TestEqualInputsHaveEqualColumns(t *testing.T) {
 	e := cloaktest.Engine(t)
-	m := Model{Method: Standard, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 1}, 0.5}}
+	m := Model{Method: Standard, Hyperparameters: Hyperparameters{Kernel{method.LengthscalesOf(4), 1}, 0.5}}
 	c, err := m.Matrix(e, cloaktest.Column(3, 1, 3, 8, 1, 3), cloaktest.Column(0, 5))
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestEqualInputsHaveEqualColumns(t *testing.T) {
 
 func TestSingularInducingInputs(t *testing.T) {
 	e := cloaktest.Engine(t)
-	m := Model{Method: Sparse, Hyperparameters: Hyperparameters{Kernel{experiment.Several{4}, 1}, 0.5},
+	m := Model{Method: Sparse, Hyperparameters: Hyperparameters{Kernel{method.LengthscalesOf(4), 1}, 0.5},
 		Inducing: cloaktest.Column(2, 2)}
 	_, err := m.Matrix(e, cloaktest.Column(1, 2, 3), cloaktest.Column(0))
 	if err == nil || !strings.Contains(err.Error(), "use fewer of them") {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // Inputs of different scales that share a lengthscale are suspect, and the advice is applicable: a
@@ -22,11 +22,11 @@ func TestScalesOfInputs(t *testing.T) {
 		scale = "bring the columns to one scale"
 		each  = "give a lengthscale for each, or " + scale
 	)
-	one, two := experiment.Several{2}, experiment.Several{2, 20}
+	one, two := method.LengthscalesOf(2), method.LengthscalesOf(2, 20)
 	for _, c := range []struct {
 		name, dataset string
 		method        Method
-		lengthscale   experiment.Several
+		lengthscale   method.Lengthscale
 		width         float64
 		want          []string
 	}{

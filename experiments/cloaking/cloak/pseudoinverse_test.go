@@ -9,6 +9,7 @@ import (
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -95,7 +96,7 @@ func TestPseudoInverseLeavesDirectionsOut(t *testing.T) {
 		points = append(points, age)
 	}
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
-		Kernel: Kernel{Lengthscale: experiment.Several{25}, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: Kernel{Lengthscale: method.LengthscalesOf(25), KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	c, err := m.Matrix(cloaktest.Engine(t), cloaktest.Column(ages...), cloaktest.Column(points...))
 	if err != nil {

@@ -47,10 +47,11 @@ func (m Method) String() string { return experiment.NameOf(m) }
 
 // Kernel are the hyper-parameters of the exponentiated quadratic kernel,
 // k(x, y) = v exp(−Σᵢ (xᵢ − yᵢ)²/(2ℓᵢ²)). On the papers' data there is one lengthscale;
-// experiments on a user's own (several:"lengthscale: yes") may have one for each input.
+// experiments on a user's own (several:"lengthscale: yes") may have one for each input, or
+// follow from the inputs ([Kernel.FitInputs]).
 type Kernel struct {
 	// lengthscale of the EQ kernel, the same in all dimensions
-	Lengthscale experiment.Several `name:"lengthscale" default:"15" unit:"years or kg" above:"0" several:"no"`
+	Lengthscale method.Lengthscale `name:"lengthscale" default:"15" unit:"years or kg" above:"0" several:"no"`
 	// variance of the kernel
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 }

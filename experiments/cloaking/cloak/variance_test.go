@@ -9,13 +9,13 @@ import (
 
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // A variance that rounding would make negative is 0: its root is a standard deviation.
 func TestVarianceIsNotNegative(t *testing.T) {
 	m := Model{Method: Standard, Hyperparameters: Hyperparameters{
-		Kernel: Kernel{Lengthscale: experiment.Several{2}, KernelVariance: 1.5}, NoiseVariance: 1e-9}}
+		Kernel: Kernel{Lengthscale: method.LengthscalesOf(2), KernelVariance: 1.5}, NoiseVariance: 1e-9}}
 	got, err := m.variance(cloaktest.Engine(t), []float64{1.5 + 1e-12, 1.5, 1.25}, cloaktest.Column(0, 1, 2))
 	if err != nil || !slices.Equal(got, []float64{0, 0, .25}) {
 		t.Errorf("%v, %v", got, err)
@@ -25,7 +25,7 @@ func TestVarianceIsNotNegative(t *testing.T) {
 // Posterior variances with one input that occurs twice, in 40 decimal digits without grouping.
 func TestVariance(t *testing.T) {
 	train, test := cloaktest.Column(0, 1, 1, 2, 4, 5, 7), cloaktest.Column(0.5, 3, 9)
-	h := Hyperparameters{Kernel: Kernel{Lengthscale: experiment.Several{2}, KernelVariance: 1.5}, NoiseVariance: 0.4}
+	h := Hyperparameters{Kernel: Kernel{Lengthscale: method.LengthscalesOf(2), KernelVariance: 1.5}, NoiseVariance: 0.4}
 	for _, c := range []struct {
 		m    Model
 		want []float64
@@ -63,7 +63,7 @@ func TestWeightedSum(t *testing.T) {
 	e := cloaktest.Engine(t)
 	train := cloaktest.Column(0, 1, 1, 2, 4, 5, 7)
 	density := Density{Width: 2, Rows: 5, Cap: 10}
-	m := NewModel(WeightedSum, Hyperparameters{Kernel{experiment.Several{2}, 1.5}, 0.4}, density, train)
+	m := NewModel(WeightedSum, Hyperparameters{Kernel{method.LengthscalesOf(2), 1.5}, 0.4}, density, train)
 	c, err := m.Matrix(e, train, cloaktest.Column(3, 9))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"privkern/experiments/internal/floatnoise"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 // attackRows are 40 rows at 8 inputs, with whole outputs from 0 to 100.
@@ -38,7 +38,8 @@ func TestAttackOnRegression(t *testing.T) {
 	for _, epsilon := range []float64{1, 0.1, 0.01} {
 		attacked := func(s *regressionSettings) {
 			ownFile("x", "y", 0, 100)(s)
-			s.Lengthscale, s.Epsilon, s.Delta, s.Calibration = experiment.Several{8}, epsilon, attack.Delta, mechanism.Analytic
+			s.Lengthscale, s.Epsilon, s.Delta = method.LengthscalesOf(8), epsilon, attack.Delta
+			s.Calibration = mechanism.Analytic
 		}
 		a := observer(t, attacked)
 		for name, normal := range attack.Samplers(1) {

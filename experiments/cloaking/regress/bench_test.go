@@ -7,9 +7,9 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/method"
 	"privkern/graphs/descent"
 	"privkern/graphs/engine"
-	"privkern/runner/experiment"
 )
 
 // BenchmarkDesign solves the design of 100 predictions from 287 distinct ages: with a
@@ -29,7 +29,7 @@ func BenchmarkDesign(b *testing.B) {
 		test.Set(i, 0, 84*float64(i)/(points-1))
 	}
 	gp := &cloak.Model{Hyperparameters: cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: experiment.Several{5}, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: cloak.Kernel{Lengthscale: method.LengthscalesOf(5), KernelVariance: 1}, NoiseVariance: 1,
 	}}
 	c, err := gp.Matrix(e, train, test)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -41,7 +42,7 @@ func TestCurve(t *testing.T) {
 		}
 		// Far from all data the posterior is the prior, with the heights' standard deviation.
 		far := compute(t, func(s *curveSettings) {
-			s.Ages, s.AtAge, s.Lengthscale = []float64{0, 1e4}, 1e4, experiment.Several{1}
+			s.Ages, s.AtAge, s.Lengthscale = []float64{0, 1e4}, 1e4, method.LengthscalesOf(1)
 		})
 		heights := far.Series["data"]["height_cm"]
 		trialtest.Near(t, "prior", far.Metrics.PosteriorSD, stat.PopStdDev(heights, nil), 1e-9)

@@ -8,6 +8,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -27,7 +28,7 @@ func TestDesignOfTheCensus(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("lengthscale %g", c.lengthscale), func(t *testing.T) {
 			m := trialtest.Compute(t, census, Design(), func(s *designSettings) {
-				s.Lengthscale, s.NoiseVariance = experiment.Several{c.lengthscale}, c.noise
+				s.Lengthscale, s.NoiseVariance = method.LengthscalesOf(c.lengthscale), c.noise
 			}).Metrics
 			trialtest.Near(t, "log-determinant", m.LogDet, c.logdet, c.tolerance)
 			trialtest.Near(t, "trace", m.Trace, c.trace, 1e-6)
@@ -112,7 +113,7 @@ func TestDesignRank(t *testing.T) {
 // The paper's descent gets near the same design; its covariance satisfies the
 // bound after scaling.
 func TestDesignByGradientDescent(t *testing.T) {
-	short := func(s *designSettings) { s.Lengthscale = experiment.Several{5} }
+	short := func(s *designSettings) { s.Lengthscale = method.LengthscalesOf(5) }
 	best := designed(t, short).Metrics
 	for _, start := range []experiment.Or[cloak.Weights, float64]{
 		trialtest.WordOr[float64](cloak.UniformStart), experiment.NumberOr[cloak.Weights](0.7),

@@ -29,7 +29,7 @@ func otherPredictions(s *prediction) []inert.Setting {
 // otherModels are other values of a model and of its solver.
 func otherModels(h *cloak.Hyperparameters, s *cloak.Solver) []inert.Setting {
 	return []inert.Setting{
-		inert.Values(&h.Lengthscale, experiment.Several{20}, experiment.Several{3}),
+		inert.Values(&h.Lengthscale, method.LengthscalesOf(20), method.LengthscalesOf(3)),
 		inert.Values(&h.KernelVariance, 1.5), inert.Values(&h.NoiseVariance, 1),
 		inert.Values(&s.Algorithm, cloak.Gradient, cloak.Certified), inert.Values(&s.Rank, rank(2), rank(1)),
 		inert.Values(&s.Steps, 3, 50), inert.Values(&s.LearningRate, 0.01, 1),

@@ -9,13 +9,14 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 )
 
 // scaledOwn are settings for the file of [cloaktest.Scaled].
 func scaledOwn(lengthscale ...float64) func(*regressionSettings) {
 	return func(s *regressionSettings) {
 		ownFile("a+b+c", "y", 0, 100)(s)
-		s.Delta, s.Calibration, s.Lengthscale = 1e-3, mechanism.Analytic, lengthscale
+		s.Delta, s.Calibration, s.Lengthscale = 1e-3, mechanism.Analytic, method.LengthscalesOf(lengthscale...)
 		s.Folds.Folds, s.Draws, s.NoiseVariance = 4, 5, 0.1
 	}
 }
@@ -118,7 +119,7 @@ func TestLengthscalesAreCountedWithTheFile(t *testing.T) {
 	settings := func(lengthscale ...float64) func(*regressionSettings) {
 		return func(s *regressionSettings) {
 			ownFile("a+kind", "y", 0, 10)(s)
-			s.Delta, s.Folds.Folds, s.Draws, s.Lengthscale = 0.01, 2, 1, lengthscale
+			s.Delta, s.Folds.Folds, s.Draws, s.Lengthscale = 0.01, 2, 1, method.LengthscalesOf(lengthscale...)
 		}
 	}
 	for _, c := range []struct {
@@ -172,4 +173,72 @@ func TestSharedLengthscalesAreSuspect(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Without lengthscales those of a file follow from the ranges of its inputs, for the methods that have them.
+func TestLengthscalesOfOwnData(t *testing.T) {
+	own := func(over ...any) map[string]any { return ownText(append([]any{"delta", 0.01}, over...)...) }
+	for name, c := range map[string]struct {
+		given map[string]any
+		want  string // the setting, or the refusal
+	}{
+		"standard":      {own(), "auto"},
+		"sparse":        {own("method", "sparse"), "auto"},
+		"asked for":     {own("lengthscale", "auto"), "auto"},
+		"given":         {own("lengthscale", 15), "15"},
+		"one each":      {own("lengthscale", "3,4"), "[3,4]"},
+		"nonstationary": {own("method", "nonstationary"), "15"},
+		"weighted sum":  {own("method", "weighted-sum"), "15"},
+		"no rule": {own("method", "weighted-sum", "lengthscale", "auto"),
+			"lengthscale = auto: with method=weighted-sum all inputs share kde_bandwidth and max_lengthscale; give one"},
+		"the census": {nil, "15"},
+		"no own":     {map[string]any{"lengthscale": "auto"}, "lengthscale = auto: it is for data of your own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Regression().Resolve(c.given)
+			if err != nil {
+				trialtest.Refuses(t, err, c.want)
+			} else if got := Regression().Settings(p).Lengthscale.String(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The rule's lengthscales are those of its numbers, which a record and a release state.
+func TestAutomaticLengthscales(t *testing.T) {
+	o := trialtest.Options{File: cloaktest.File(t, "a,b,kind,y\n0,5,u,3\n8,9,v,4\n3,6,u,5\n4,7,v,7\n2,8,u,2\n5,8,u,6\n")}
+	two := 2 * math.Sqrt(2) / 3 // the share of ranges of two inputs
+	for _, c := range []struct {
+		name, inputs string
+		method       cloak.Method
+		numbers      []float64
+	}{
+		{"standard", "a", cloak.Standard, []float64{8. / 3}},
+		{"standard, two inputs", "a+b", cloak.Standard, []float64{8 * two, 4 * two}},
+		{"a category", "b+kind", cloak.Standard, []float64{4 * two, two}},
+		{"sparse", "a", cloak.Sparse, []float64{2}},
+		{"sparse, two inputs", "a+b", cloak.Sparse, []float64{2 * math.Sqrt2, math.Sqrt2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			by := func(l method.Lengthscale) func(*regressionSettings) {
+				return func(s *regressionSettings) {
+					ownFile(c.inputs, "y", 0, 10)(s)
+					s.Delta, s.Folds.Folds, s.Draws, s.Lengthscale = 0.01, 2, 1, l
+					s.Method, s.Inducing = c.method, placed(2)
+				}
+			}
+			got, want := validated(t, o, by(method.Automatic())), validated(t, o, by(method.LengthscalesOf(c.numbers...)))
+			trialtest.Near(t, "error", *got.Metrics.RMSE, *want.Metrics.RMSE, 1e-12)
+			if note := "lengthscale = auto is " + method.LengthscalesOf(c.numbers...).String() + " here"; !says(got.Privacy.Notes, note) ||
+				!says(published(t, o, by(method.Automatic())).Privacy.Notes, note) || says(want.Privacy.Notes, "auto") {
+				t.Errorf("notes: %q, want %q", got.Privacy.Notes, note)
+			}
+		})
+	}
+	_, err := trialtest.Try(t, trialtest.Options{File: cloaktest.File(t, "a,y\n1,2\n1,3\n1,4\n")}, Regression(),
+		ownFile("a", "y", 0, 10), func(s *regressionSettings) {
+			s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, method.Automatic()
+		})
+	trialtest.Refuses(t, err, "lengthscale = auto: all rows have the same a; give lengthscale")
 }

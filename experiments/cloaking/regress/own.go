@@ -96,7 +96,8 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := s.FitInputs(data.Asked, s.Method); err != nil {
+	note, err := s.FitInputs(data, s.Method)
+	if err != nil {
 		return nil, err
 	}
 	output, err := data.Numbers(d.Output)
@@ -128,6 +129,9 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	}
 	if warning := method.ReadOffWarning(d.Output, data.Ends(d.Output), d.Low, d.High); warning != "" && !t.ForOthers() {
 		p.Warnings = append(p.Warnings, warning)
+	}
+	if note != "" {
+		p.Notes = []string{note}
 	}
 	p.People = data.People
 	p.Clip(output, d.Low.Number, d.High.Number-d.Low.Number)

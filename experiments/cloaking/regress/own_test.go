@@ -107,7 +107,7 @@ func without(t *testing.T, texts []string, s string) []string {
 func TestOwnDataAreCounted(t *testing.T) {
 	file := cloaktest.File(t, "a,b,c,y\n1,5,0.001,10\n2,5,0.002,200\n3,5,0.003,\n4,5,0.004,40\n5,5,NA,50\n6,5,0.006,-7\n")
 	r := validated(t, trialtest.Options{File: file}, ownFile("a,b,c", "y", 0, 100), draws(1), func(s *regressionSettings) {
-		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, experiment.Several{3}
+		s.Delta, s.Folds.Folds, s.Lengthscale = 0.01, 2, method.LengthscalesOf(3)
 	})
 	if m := r.Metrics; *m.ClippedOutputs != 2 || *m.DroppedRows != 2 {
 		t.Errorf("%g outputs clipped, %g rows dropped", *m.ClippedOutputs, *m.DroppedRows)
@@ -216,7 +216,7 @@ func TestOwnDataFailures(t *testing.T) {
 		{"a,b,y\n1,2,3\n", func(*regressionSettings) {},
 			"folds = 2: there is one row, and a cross-validation needs two or more"},
 		{"a,b,y\n1,2,3\n2,3,4\n", func(s *regressionSettings) {
-			s.Inputs, s.Lengthscale = "a+b", experiment.Several{1, 1e-320}
+			s.Inputs, s.Lengthscale = "a+b", method.LengthscalesOf(1, 1e-320)
 		}, "lengthscale = [1,1e-320]: input 2 of 2 has the value 3, which over its lengthscale 1e-320 is beyond floating"},
 		{small, func(s *regressionSettings) { s.Rank = rank(3) }, "only 2 test rows"},
 		{small, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, "only 2 training rows"},

@@ -12,7 +12,6 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
-	"privkern/runner/experiment"
 )
 
 // visits are the settings for [cloaktest.Visits], with at most that number of rows of a person, or, where it is 0,
@@ -20,7 +19,7 @@ import (
 func visits(most int) func(*regressionSettings) {
 	return func(s *regressionSettings) {
 		ownFile("x", "y", 0, 50)(s)
-		s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
+		s.Delta, s.Lengthscale, s.Calibration = 1e-3, method.LengthscalesOf(2), mechanism.Analytic
 		if most > 0 {
 			s.Person = method.Person{Person: "id", RowsPerPerson: most}
 		}

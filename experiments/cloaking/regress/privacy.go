@@ -2,6 +2,7 @@ package regress
 
 import (
 	"fmt"
+	"slices"
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/runner/experiment"
@@ -55,7 +56,7 @@ func (r *predictor) guarantee() *experiment.Privacy {
 	out := &experiment.Privacy{
 		Unit:      unit,
 		Mechanism: "cloaking (Smith et al. 2018, 2019): Gaussian noise shaped by the cloaking matrix, " + s.Source(),
-		Notes:     append(notes, s.Solver.Notes()...),
+		Notes:     slices.Concat(notes, r.data.Notes, s.Solver.Notes()),
 	}
 	out.State(s.Epsilon, s.Delta)
 	s.Solver.Refute(out)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
 	"privkern/runner/experiment"
@@ -86,7 +87,7 @@ func (s *regimeSettings) clique(e *engine.Engine) (share, spread float64, err er
 		train.Set(i, 0, s.Extent*((float64(i)+0.5)/float64(n)-0.5))
 	}
 	gp := &cloak.Model{Hyperparameters: cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: experiment.Several{s.Long}, KernelVariance: 1}, NoiseVariance: s.Noise,
+		Kernel: cloak.Kernel{Lengthscale: method.LengthscalesOf(s.Long), KernelVariance: 1}, NoiseVariance: s.Noise,
 	}}
 	c, err := gp.Matrix(e, train, mat.NewDense(1, 1, nil))
 	if err != nil {

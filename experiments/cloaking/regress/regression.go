@@ -28,6 +28,7 @@ var Regression = experiment.Of(experiment.Declaration[*regressionSettings, regre
 	Datasets: func(s *regressionSettings) []string { return s.own().Settings(s.Predict).Datasets() },
 	Tables:   func(s *regressionSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
 	Complete: func(s *regressionSettings, given func(any) bool) error {
+		s.CompleteOwn(s.own(), s.Method, given)
 		return s.own().Complete(&s.GaussianBudget, given)
 	},
 	Check:        checkRegression,

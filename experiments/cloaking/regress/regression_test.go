@@ -20,6 +20,7 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -166,7 +167,7 @@ func TestRegressionNoiseScales(t *testing.T) {
 // The gradient descent ends near the certified design, and reports its distance.
 func TestRegressionSolvers(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.Census(t)}
-	small := func(s *regressionSettings) { s.Folds.Folds, s.Draws, s.Lengthscale = 3, 1, experiment.Several{5} }
+	small := func(s *regressionSettings) { s.Folds.Folds, s.Draws, s.Lengthscale = 3, 1, method.LengthscalesOf(5) }
 	certified := validated(t, census, small).Metrics
 	gradient := validated(t, census, small, shared(gradientDescent(3000))).Metrics
 	if *certified.Gap > 1e-8 || *gradient.Gap > 0.05 || *gradient.Gap < *certified.Gap {
@@ -550,10 +551,10 @@ func TestTable1(t *testing.T) {
 	census := trialtest.Options{Folder: cloaktest.RealCensus(t), Workers: 2}
 	noisy, clean := 1.0, math.Inf(1)
 	setA := cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: experiment.Several{15}, KernelVariance: 1}, NoiseVariance: 2,
+		Kernel: cloak.Kernel{Lengthscale: method.LengthscalesOf(15), KernelVariance: 1}, NoiseVariance: 2,
 	}
 	setB := cloak.Hyperparameters{
-		Kernel: cloak.Kernel{Lengthscale: experiment.Several{25}, KernelVariance: 1}, NoiseVariance: 1,
+		Kernel: cloak.Kernel{Lengthscale: method.LengthscalesOf(25), KernelVariance: 1}, NoiseVariance: 1,
 	}
 	for _, c := range []struct {
 		name      string

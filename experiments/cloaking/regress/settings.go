@@ -160,7 +160,7 @@ type ownPrediction struct {
 
 // ownLengthscales are one for all inputs or, of a user's file, one for each.
 type ownLengthscales struct {
-	prediction `also:"lengthscale: csv: or one for each input, joined by commas in their order (standard, sparse)"`
+	prediction `also:"lengthscale: csv: one for each input (standard, sparse), or auto by their ranges, the default"`
 }
 
 type ownDelta struct {

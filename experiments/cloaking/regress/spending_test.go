@@ -10,6 +10,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -18,7 +19,7 @@ import (
 // file has where none is given.
 func values(s *regressionSettings) {
 	ownFile("x", "y", 0, 50)(s)
-	s.Delta, s.Lengthscale, s.Calibration = 1e-3, experiment.Several{2}, mechanism.Analytic
+	s.Delta, s.Lengthscale, s.Calibration = 1e-3, method.LengthscalesOf(2), mechanism.Analytic
 }
 
 // A release spends its guarantee from the account of all rows of the file: two releases of the same
@@ -49,7 +50,7 @@ func TestSpending(t *testing.T) {
 		{"another clipped output", clipped, values, same, 1, defaults},
 		{"other points", rows, values, predicting("csv:my.csv"), 1, atPoints},
 		{"another kernel", rows, values, func(s *regressionSettings) {
-			s.Lengthscale, s.Rank = experiment.Several{1}, rank(3)
+			s.Lengthscale, s.Rank = method.LengthscalesOf(1), rank(3)
 		}, 1, defaults},
 		{"another method", rows, values, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, 1,
 			defaults},
@@ -63,7 +64,7 @@ func TestSpending(t *testing.T) {
 			onCensus},
 		{"census, two inputs", census, public, func(s *regressionSettings) {
 			by(cloak.AgeAndWeight, cloak.Standard)(s)
-			s.Lengthscale, s.Rank = experiment.Several{60}, rank(9)
+			s.Lengthscale, s.Rank = method.LengthscalesOf(60), rank(9)
 		}, 2, onCensus},
 	} {
 		t.Run(c.name, func(t *testing.T) {

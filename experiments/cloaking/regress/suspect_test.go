@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism"
-	"privkern/runner/experiment"
+	"privkern/experiments/method"
 )
 
 func TestSuspiciousRegressions(t *testing.T) {
@@ -16,7 +16,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 	wave := func(s *regressionSettings) {
 		ownFile("x", "y", 0, 100)(s)
 		s.Method, s.Inducing = cloak.Sparse, placed(8)
-		s.Lengthscale, s.KernelVariance, s.NoiseVariance = experiment.Several{4}, 1, 0.01
+		s.Lengthscale, s.KernelVariance, s.NoiseVariance = method.LengthscalesOf(4), 1, 0.01
 		s.Calibration, s.Delta, s.Draws = mechanism.Analytic, 1e-5, 3
 	}
 	budget := func(epsilon, delta float64) func(*regressionSettings) {
@@ -35,7 +35,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 		{"no fit", func(s *regressionSettings) {
 			ownFile("x", "coin", 0, 1)(s)
 			s.Epsilon, s.Method = math.Inf(1), cloak.Standard
-			s.Lengthscale, s.KernelVariance, s.NoiseVariance = experiment.Several{0.3}, 1, 1e-3
+			s.Lengthscale, s.KernelVariance, s.NoiseVariance = method.LengthscalesOf(0.3), 1, 1e-3
 		}, []string{"has 0.5; choose lengthscale, kernel_variance and noise_variance anew",
 			"the standard deviations are too small"}},
 		{"too narrow", func(s *regressionSettings) {

@@ -115,7 +115,7 @@ func ownCensus(s *regressionSettings) {
 // smallOwn are those for the file of [cloaktest.SmallOwn].
 func smallOwn(s *regressionSettings) {
 	ownFile("x", "y", 0, 50)(s)
-	s.Delta, s.Lengthscale = 0.01, experiment.Several{2}
+	s.Delta, s.Lengthscale = 0.01, method.LengthscalesOf(2)
 }
 
 // ownFile makes the data those of a file.
