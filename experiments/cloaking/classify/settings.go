@@ -120,13 +120,18 @@ type severalLengthscales struct {
 
 // ownLengthscales are one for all inputs or, of a user's file, one for each.
 type ownLengthscales struct {
-	severalLengthscales `also:"lengthscale: csv: one for each input, or auto by their ranges, the default"`
+	severalLengthscales `also:"lengthscale: csv: or one for each input, joined by commas in their order"`
+}
+
+// autoLengthscales follow from the inputs of a user's file.
+type autoLengthscales struct {
+	ownLengthscales `also:"lengthscale: csv: auto, the default, is a share of the range of each"`
 }
 
 // ownClassifier are the settings of a classifier of a user's rows.
 type ownClassifier struct {
 	processMethod
-	ownLengthscales `unit:"lengthscale: unit of the inputs"`
+	autoLengthscales `unit:"lengthscale: unit of the inputs"`
 }
 
 // ownSteps compose exactly where nothing else is asked for.

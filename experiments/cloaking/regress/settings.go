@@ -160,9 +160,14 @@ type ownPrediction struct {
 
 // ownLengthscales are one for all inputs or, of a user's file, one for each.
 type ownLengthscales struct {
-	prediction `also:"lengthscale: csv: one for each input (standard, sparse), or auto by their ranges, the default"`
+	prediction `also:"lengthscale: csv: or one for each input, joined by commas in their order (standard, sparse)"`
+}
+
+// autoLengthscales follow from the inputs of a user's file.
+type autoLengthscales struct {
+	ownLengthscales `also:"lengthscale: csv: auto, the default of these methods, is a share of the range of each"`
 }
 
 type ownDelta struct {
-	ownLengthscales `several:"lengthscale: yes" also:"delta: csv: it must be given, far below 1/n for n rows"`
+	autoLengthscales `several:"lengthscale: yes" also:"delta: csv: it must be given, far below 1/n for n rows"`
 }
