@@ -78,6 +78,7 @@ func Of[S, M any, L Learner](m Method[S, M, L]) *Definition[S, M, L] {
 // clamped: their places stay empty, see [Rows.Slots].
 func (c Settings) Spec() table.Spec {
 	s := c.Person.Of(c.Columns.Spec())
+	s.Common = c.SplitSource == CommonSplits
 	if c.Clamped() {
 		s.Invalid = table.LeftOut
 	}

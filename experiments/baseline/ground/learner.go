@@ -52,13 +52,11 @@ type Baseline[S any, B Body] struct {
 	Check func(*S) error
 	// Unit is the unit of protection: empty for [experiment.UnitRow], or [experiment.UnitOutput], which takes inputs to
 	// be public: then the settings have [OutputData].
-	Unit string
-	// Publishes are the parts of rows that leave in a body as they are, such as inputs that are public.
-	Publishes []string
-	Prepare   func(*Problem, *S) (Algorithm[B], error)
-	Format    string // of a file, such as "baseline/adassp/1"
-	About     string // describes it to the reader of a file, and how it predicts
-	Advice    method.Advice
+	Unit    string
+	Prepare func(*Problem, *S) (Algorithm[B], error)
+	Format  string // of a file, such as "baseline/adassp/1"
+	About   string // describes it to the reader of a file, and how it predicts
+	Advice  method.Advice
 }
 
 // mostClasses bounds the classes of a user's own data.
@@ -99,7 +97,7 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 	m.Prepare = func(_ context.Context, t *experiment.Trial, s *S, rows *method.Rows) (*Learner[B], error) {
 		l := &Learner[B]{Problem: &Problem{Data: b.Data(s), Trial: t, Engine: engine.Of(t.Engine), Rows: rows,
 			Dims: len(rows.Inputs), Classes: len(rows.Classes), Slots: rows.Slots}, format: b.Format, about: b.About,
-			unit: b.Unit, publishes: b.Publishes}
+			unit: b.Unit}
 		if b.Unit == experiment.UnitOutput { // of every row: empty places are none, as the number of rows is public
 			l.Slots = rows.Len()
 		}
@@ -142,7 +140,6 @@ type Learner[B Body] struct {
 	low, high     []float64 // d, the public range of the inputs
 	format, about string
 	unit          string // of protection
-	publishes     []string
 }
 
 // scaled returns rows with inputs in [−1, 1].
@@ -273,11 +270,20 @@ func (l *Learner[B]) publicNote(public ...string) string {
 		"cover choosing them by the data"
 }
 
+// publishes are the parts of rows of which a release discloses functions without noise: where outputs alone are
+// protected, a body depends on the inputs, and they may be computed from it.
+func (l *Learner[B]) publishes() []string {
+	if l.unit == experiment.UnitOutput {
+		return []string{experiment.UnitInputs}
+	}
+	return nil
+}
+
 // Publication implements [method.Publisher].
 func (l *Learner[B]) Publication(context.Context) (*method.Publication, error) {
 	numbers, lists := l.algorithm.Size()
 	return &method.Publication{
-		Losses: l.algorithm.Losses(), Publishes: l.publishes,
+		Losses: l.algorithm.Losses(), Publishes: l.publishes(),
 		Size: experiment.Size{Numbers: numbers + 2*l.Dims, Lists: lists + 2,
 			Names: release.LengthOf(l.Rows.Inputs) + len(l.Rows.Output) + release.LengthOf(l.Rows.Classes)},
 		Publish: func(ctx context.Context, rows *method.Part, privacy *experiment.Privacy, source *release.Source) (

@@ -29,9 +29,10 @@ func (p *partition) size() int {
 		if levels == 0 {
 			levels = p.Bins
 		}
-		if cells *= levels; cells > mostCells {
+		if levels > mostCells/cells {
 			return mostCells + 1
 		}
+		cells *= levels
 	}
 	return cells
 }

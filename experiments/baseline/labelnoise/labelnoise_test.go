@@ -77,7 +77,7 @@ func TestPersons(t *testing.T) {
 			}
 		})
 		scales = append(scales, baselinetest.Draws(t, plan)[0].Noise.Scale())
-		if got := plan.Spending.Units; !slices.Contains(got, experiment.UnitOutput) || plan.Spending.Publishes != nil {
+		if got := plan.Spending.Units; !slices.Contains(got, experiment.UnitOutput) || !slices.Equal(plan.Spending.Publishes, []string{experiment.UnitInputs}) {
 			t.Errorf("units %v, published %v", got, plan.Spending.Publishes)
 		}
 	}

@@ -75,7 +75,7 @@ func TestNeighbours(t *testing.T) {
 	plan := planned(t, own(baselinetest.Classes(t, 60), 1))
 	n, columns := plan.Private.Dims()
 	if n != 60 || columns != 1 || !slices.Equal(plan.Spending.Units, []string{experiment.UnitOutput}) ||
-		plan.Spending.Publishes != nil {
+		!slices.Equal(plan.Spending.Publishes, []string{experiment.UnitInputs}) {
 		t.Fatalf("%d×%d private numbers, %+v", n, columns, plan.Spending)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -68,14 +68,17 @@ func (d *ownData) checkFile() error {
 }
 
 // read reads all rows, and the two classes of the output as numbers.
-func (d *ownData) read(t *experiment.Trial, outcome string) (data *table.Data, outputs []float64, err error) {
-	path, s := t.Dataset(d.Dataset), d.own().Table()
-	s.Others = []string{outcome}
+func (s *classificationSettings) read(t *experiment.Trial, outcome string) (
+	data *table.Data, outputs []float64, err error) {
+	d := &s.ownData
+	path, of := t.Dataset(d.Dataset), d.own().Table()
+	of.Common = s.FoldScheme == cloak.Common
+	of.Others = []string{outcome}
 	if !d.own().IsFile() {
 		path = readers.HMEQFile(path)
-		s.Dataset = dataset.FileName(filepath.Base(path)) // the folder is this machine's
+		of.Dataset = dataset.FileName(filepath.Base(path)) // the folder is this machine's
 	}
-	if data, err = s.LoadFrom(t, path); err != nil {
+	if data, err = of.LoadFrom(t, path); err != nil {
 		return nil, nil, err
 	}
 	if !data.Public(outcome) {

@@ -92,7 +92,9 @@ func (s *regressionSettings) load(t *experiment.Trial) (*cloak.Problem, error) {
 // prior mean is the middle of it.
 func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, error) {
 	d := &s.ownData
-	data, err := d.own().Table().Load(t)
+	of := d.own().Table()
+	of.Common = s.FoldScheme == cloak.Common
+	data, err := of.Load(t)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -182,7 +183,11 @@ func (s Spec) draw(t *experiment.Trial, kept []int, person *column) ([]int, *Peo
 		return kept, nil
 	}
 	before := len(kept)
-	kept = drawRows(kept, person.codes, len(person.index), s.PerPerson, t.Stream("rows of persons"))
+	rng := t.Stream("rows of persons")
+	if s.Common && !t.Secure {
+		rng = rand.New(rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "privkern common rows of persons 1\n%d\n", t.Seed))))
+	}
+	kept = drawRows(kept, person.codes, len(person.index), s.PerPerson, rng)
 	p := &People{Column: person.item.name, Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
 	for _, row := range kept {
 		p.Of = append(p.Of, int(person.codes[row]))

@@ -28,7 +28,9 @@ type Spec struct {
 	// for none.
 	Person    string
 	PerPerson int
-	Invalid   Tolerance
+	// Common draws the rows of persons by the seed alone, for any experiment, unless randomness is secure.
+	Common  bool
+	Invalid Tolerance
 	// Reading is how the file is read.
 	Reading Reading
 }
