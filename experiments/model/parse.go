@@ -216,11 +216,14 @@ type field struct {
 	needed bool // without it, it would silently be zero
 }
 
-// fieldsOf returns the members of a struct.
+// fieldsOf returns the members of a struct: its exported fields.
 func fieldsOf(t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		kind := f.Type.Kind()
 		number := kind == reflect.Float64 || kind == reflect.Int || kind == reflect.Bool

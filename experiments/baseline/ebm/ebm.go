@@ -68,8 +68,8 @@ const (
 
 // The formats make run predict read the files.
 var (
-	RegressionFormat     = ground.Format[Regressor](regressionFormat)
-	ClassificationFormat = ground.Format[Classifier](classificationFormat)
+	RegressionFormat     = ground.Format[Regressor](regressionFormat, method.Regression)
+	ClassificationFormat = ground.Format[Classifier](classificationFormat, method.Classification)
 )
 
 const (

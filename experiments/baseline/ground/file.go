@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/method"
 	"privkern/experiments/model"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
@@ -40,6 +41,8 @@ type File[B Body] struct {
 	Output     Output              `json:"output"`
 	Parameters B                   `json:"parameters"`
 	Privacy    *experiment.Privacy `json:"privacy"`
+
+	task method.Task // of the format that is read
 }
 
 // Output is the predicted column: of a regression centre ± scale is its public range, and a classification has classes.
@@ -84,15 +87,27 @@ func (f *File[B]) Check(c *model.Checker) {
 		return
 	}
 	for i, low := range f.Low {
-		c.Require(low < f.High[i], fmt.Sprintf("low[%d]", i), "it is %g, and the upper end %g", low, f.High[i])
+		field, high := fmt.Sprintf("low[%d]", i), f.High[i]
+		c.Require(low < high, field, "it is %g, and the upper end %g", low, high)
+		c.Require(!math.IsInf(high-low, 0), field, "it is %g, too far from the upper end %g for a number", low, high)
 	}
-	if f.Output.Classes == nil {
-		c.Positive("output.scale", f.Output.Scale)
-	} else {
-		c.Require(len(f.Output.Classes) >= 2, "output.classes", "there is one, at least two are needed")
-		c.Names("output.classes", f.Output.Classes, "a class")
+	if f.Output.check(c, f.task); !c.Failed() {
+		f.Parameters.Check(c, d, len(f.Output.Classes))
 	}
-	f.Parameters.Check(c, d, len(f.Output.Classes))
+}
+
+// check checks the column that is predicted by a task.
+func (o *Output) check(c *model.Checker, task method.Task) {
+	if task == method.Regression {
+		c.Positive("output.scale", o.Scale)
+		c.Require(o.Classes == nil, "output.classes", "a file of this format has none: it predicts numbers")
+		return
+	}
+	c.Require(o.Centre == 0, "output.centre", "it is %g; of classes it is 0", o.Centre)
+	c.Require(o.Scale == 0, "output.scale", "it is %g; of classes it is 0", o.Scale)
+	n := len(o.Classes)
+	c.Require(n >= 2, "output.classes", "there are %d classes; at least two are needed", n)
+	c.Names("output.classes", o.Classes, "a class")
 }
 
 // Predict implements [model.Payload].
@@ -163,9 +178,9 @@ func toBox(x *mat.Dense, low, high []float64) {
 	}
 }
 
-// Format makes run predict read the files of a baseline.
-func Format[B Body](version string) model.Format {
-	return model.Format{Versions: []string{version}, New: func() model.Payload { return new(File[B]) }}
+// Format makes run predict read the files of a baseline, which are of a task.
+func Format[B Body](version string, task method.Task) model.Format {
+	return model.Format{Versions: []string{version}, New: func() model.Payload { return &File[B]{task: task} }}
 }
 
 // Softmax makes scores (C×P) probabilities, in place.

@@ -42,7 +42,7 @@ type Settings struct {
 const format = "baseline/histogram/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/histogram", Version: 1,

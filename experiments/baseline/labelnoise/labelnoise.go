@@ -35,7 +35,7 @@ type Settings struct {
 const format = "baseline/label-noise/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/label-noise", Version: 1,
@@ -245,8 +245,8 @@ func (b Body) Check(c *model.Checker, inputs, _ int) {
 	c.Require(k > 0, "parameters.frequencies", "there are none")
 	c.Rows("parameters.frequencies", b.Frequencies, inputs, "inputs")
 	c.Length("parameters.coefficients", b.Coefficients, k, "features")
-	c.Require(len(b.Covariance) == k, "parameters.covariance", "there are %d rows for %d features", len(b.Covariance), k)
-	c.Rows("parameters.covariance", b.Covariance, k, "features")
+	c.Covariance("parameters.covariance", b.Covariance, k, "features")
+	c.Semidefinite("parameters.covariance", b.Covariance)
 	c.Positive("parameters.observation", b.Observation)
 }
 

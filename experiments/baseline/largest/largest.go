@@ -7,6 +7,7 @@ package largest
 import (
 	"context"
 	_ "embed"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -32,7 +33,7 @@ type Settings struct {
 const format = "baseline/largest-class/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/largest-class", Version: 1,
@@ -115,6 +116,8 @@ func (b Body) Check(c *model.Checker, _, classes int) {
 	for _, share := range b.Shares {
 		c.Positive("parameters.shares", share)
 	}
+	sum := floats.Sum(b.Shares)
+	c.Require(math.Abs(sum-1) <= 1e-9, "parameters.shares", "their sum is %g instead of 1", sum)
 }
 
 // Evaluate implements [ground.Body].

@@ -36,7 +36,7 @@ type Settings struct {
 const format = "baseline/logistic/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/logistic", Version: 1,

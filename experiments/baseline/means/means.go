@@ -29,7 +29,7 @@ type Settings struct {
 const format = "baseline/class-means/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/class-means", Version: 1,

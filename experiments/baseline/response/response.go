@@ -43,7 +43,7 @@ type Settings struct {
 const format = "baseline/randomised-response/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/randomised-response", Version: 1,

@@ -47,7 +47,7 @@ func (Shrinkage) Choices() []string { return []string{"posterior", "adassp"} }
 const format = "baseline/ridge/1"
 
 // PredictFormat makes run predict read its files.
-var PredictFormat = ground.Format[Body](format)
+var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/ridge", Version: 1,

@@ -81,8 +81,8 @@ const (
 
 // Formats make run predict read the files.
 var (
-	PredictRegression     = ground.Format[Body](regressionFormat)
-	PredictClassification = ground.Format[Body](classificationFormat)
+	PredictRegression     = ground.Format[Body](regressionFormat, method.Regression)
+	PredictClassification = ground.Format[Body](classificationFormat, method.Classification)
 )
 
 var advice = method.Advice{Noise: "use a larger epsilon, fewer inputs or hidden units, or more rows",
