@@ -62,8 +62,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// The figure has a line for each private method; a reference without privacy, whose epsilon is infinite, is level, and a
-// trivial rule is no method.
+// The figure has a line for each private method; a reference without privacy, whose epsilon is infinite, is level, and
+// a trivial rule is no method.
 func TestFigureOfRoles(t *testing.T) {
 	var trials []experiment.Observation
 	add := func(name string, epsilon, accuracy float64, more map[string]float64) {

@@ -32,8 +32,8 @@ const advice = "use inputs that tell more about the output, or more rows"
 var regression = ground.ReferenceRegression(ground.Reference[Settings]{
 	Name: "baseline/exact-regression", Version: 1,
 	Summary: "without privacy, for reference: the best of a Gaussian process, ridge regression and boosted trees",
-	Source: "Rasmussen and Williams 2006, Eqs. 2.25 and 5.8; Hoerl and Kennard 1970; Friedman 2001; each judged by three " +
-		"folds of the training rows",
+	Source: "Rasmussen and Williams 2006, Eqs. 2.25 and 5.8; Hoerl and Kennard 1970; Friedman 2001; each judged by " +
+		"three folds of the training rows",
 	Data: func(s *Settings) *ground.Data { return &s.Data.Data },
 	Fit: func(ctx context.Context, p *ground.Problem, part *method.Part) (ground.Evaluator, error) {
 		r := &rows{x: part.X, y: part.Y}

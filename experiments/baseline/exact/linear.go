@@ -14,8 +14,8 @@ import (
 	"privkern/graphs/engine"
 )
 
-// penalties are the candidates for λ of ridge and logistic regression on standard inputs, for a loss that is a mean over
-// the rows.
+// penalties are the candidates for λ of ridge and logistic regression on standard inputs, for a loss that is a mean
+// over the rows.
 var penalties = []float64{10, 1, 0.1, 0.01, 1e-3, 1e-4, 1e-6}
 
 // ridge minimises the mean squared error and λ|w|², with a constant without penalty.

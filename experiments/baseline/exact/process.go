@@ -35,9 +35,9 @@ const (
 var temperatures = []float64{1, 2, 4, 8, 16}
 
 // process is a Gaussian process with the exponentiated quadratic kernel, a lengthscale for each input and a constant
-// mean, and its hyper-parameters: those of the largest likelihood, with a weak prior. Classes are regressions on outputs
-// of ±1 with the same hyper-parameters ("least-squares classification", Rasmussen and Williams 2006, Section 6.5), which
-// are those of the class whose share is the nearest to one half.
+// mean, and its hyper-parameters: those of the largest likelihood, with a weak prior. Classes are regressions on
+// outputs of ±1 with the same hyper-parameters ("least-squares classification", Rasmussen and Williams 2006, Section
+// 6.5), which are those of the class whose share is the nearest to one half.
 type process struct {
 	engine *engine.Engine
 	standard
@@ -111,7 +111,8 @@ func newProcess(ctx context.Context, e *engine.Engine, r *rows) (*process, error
 		Func:   func(u []float64) float64 { return both(u, nil) },
 		Grad:   func(to, u []float64) { both(u, to) },
 		Status: func() (optimize.Status, error) { return optimize.NotTerminated, failed },
-	}, at, &optimize.Settings{GradientThreshold: 1e-3 * float64(some.len()), MajorIterations: mostSteps}, &optimize.LBFGS{})
+	}, at, &optimize.Settings{GradientThreshold: 1e-3 * float64(some.len()), MajorIterations: mostSteps},
+		&optimize.LBFGS{})
 	if failed != nil {
 		return nil, failed
 	}

@@ -26,8 +26,8 @@ func (n *Noise) Grid() float64 {
 	return n.exact.Grid()
 }
 
-// Perturb returns numbers with the noise of a [Data.Perturbation]. They may depend on the rows in other ways than by sums:
-// the proof of the mechanism covers it.
+// Perturb returns numbers with the noise of a [Data.Perturbation]. They may depend on the rows in other ways than by
+// sums: the proof of the mechanism covers it.
 func (s *Sums) Perturb(n *Noise, values []float64) ([]float64, error) {
 	if s.source != nil {
 		return s.source.Add(n.exact, values)

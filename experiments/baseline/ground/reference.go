@@ -19,7 +19,8 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error)
 }
 
-// Reference declares a method without privacy, to read baselines by, with the settings S. It has no noise and no release.
+// Reference declares a method without privacy, to read baselines by, with the settings S. It has no
+// noise and no release.
 type Reference[S any] struct {
 	Name            string
 	Version         int

@@ -249,8 +249,8 @@ func (d *Data) Laplace(q Query, epsilon float64) (*Noise, error) {
 }
 
 // noise is that of a query whose scale is factor times its sensitivity; ones is the norm of the vector of ones. The
-// vector of a row is computed in float64 and brought to its norm, with a relative error of less than 2⁻⁴⁰ and a unit in the
-// last place for each coordinate, and rounded to the grid of sums.
+// vector of a row is computed in float64 and brought to its norm, with a relative error of less than 2⁻⁴⁰ and a unit
+// in the last place for each coordinate, and rounded to the grid of sums.
 func (d *Data) noise(q Query, factor, ones float64, of func(release.Query) (*release.Noise, error),
 	l experiment.Loss) (*Noise, error) {
 	change, rows := d.change(q), float64(d.settings(nil).Person.Rows())

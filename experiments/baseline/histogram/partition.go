@@ -58,7 +58,8 @@ func (p *partition) cell(u []float64) int {
 func (p *partition) check(c *model.Checker, inputs int) {
 	c.Require(len(p.Columns) == len(p.Levels), "parameters.partition.levels", "there are %d for %d columns", len(p.Levels),
 		len(p.Columns))
-	c.Require(p.Bins >= 1 && p.Bins <= mostCells, "parameters.partition.bins", "it is %d; a number from 1 to %d is required",
+	c.Require(p.Bins >= 1 && p.Bins <= mostCells, "parameters.partition.bins",
+		"it is %d; a number from 1 to %d is required",
 		p.Bins, mostCells) // their product with the cells of other inputs is no more than an int holds
 	for i := range p.Columns {
 		if c.Failed() {

@@ -62,9 +62,9 @@ var Plan = definition.Plan
 
 // algorithm adds noise to each output, in [−1, 1], and learns of the noisy outputs and of the inputs, which are public.
 //
-// An output moves one of the N numbers, by at most 2 under substitution, and m outputs of a person move the vector by at
-// most 2√m: with Gaussian noise calibrated to this, the vector of noisy outputs has the guarantee, and so has all that
-// follows from it and from inputs, hyper-parameters that are estimated included (post-processing).
+// An output moves one of the N numbers, by at most 2 under substitution, and m outputs of a person move the vector by
+// at most 2√m: with Gaussian noise calibrated to this, the vector of noisy outputs has the guarantee, and so has all
+// that follows from it and from inputs, hyper-parameters that are estimated included (post-processing).
 //
 // The noise is known, so that it is a part of the model: the noisy output is f(u) and noise of variance σ² + ν, with a
 // Gaussian process f of variance s and the kernel exp(−|u−u'|²/(2ℓ²)), by random features. With Φ (N×2K), the features

@@ -77,7 +77,8 @@ func TestPersons(t *testing.T) {
 			}
 		})
 		scales = append(scales, baselinetest.Draws(t, plan)[0].Noise.Scale())
-		if got := plan.Spending.Units; !slices.Contains(got, experiment.UnitOutput) || !slices.Equal(plan.Spending.Publishes, []string{experiment.UnitInputs}) {
+		if got := plan.Spending.Units; !slices.Contains(got, experiment.UnitOutput) ||
+			!slices.Equal(plan.Spending.Publishes, []string{experiment.UnitInputs}) {
 			t.Errorf("units %v, published %v", got, plan.Spending.Publishes)
 		}
 	}

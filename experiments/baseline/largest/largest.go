@@ -53,10 +53,10 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
-// algorithm has the noise of one query, the counts of the classes. The vector of a row is one in the place of its class,
-// and two of these are 2 apart in the sum of magnitudes: Laplace noise of scale 2/ε protects a substituted row, with δ =
-// 0. A choice by the exponential mechanism, of ε as well and with utilities that move by 1, is as good (the odds of two
-// classes with counts k apart are of the order of exp(εk/2) with either), and would have no shares.
+// algorithm has the noise of one query, the counts of the classes. The vector of a row is one in the place of its
+// class, and two of these are 2 apart in the sum of magnitudes: Laplace noise of scale 2/ε protects a substituted row,
+// with δ = 0. A choice by the exponential mechanism, of ε as well and with utilities that move by 1, is as good (the
+// odds of two classes with counts k apart are of the order of exp(εk/2) with either), and would have no shares.
 type algorithm struct {
 	*ground.Problem
 	noise *ground.Noise

@@ -74,7 +74,8 @@ var Plan = definition.Plan
 // The real-valued b is rounded to a grid. The objective with b as it was before has a gradient that differs by this
 // rounding, at most half a step of the grid in each coordinate, and γ includes it. The rows of the objective are the
 // features as they are computed, row by row, and their norm is at most one. A θ beyond the bounds of its noise is cut
-// to them, which brings no two apart. One whose bound γ is not reached is an error.
+// to them, which brings no two apart. One whose bound γ is not reached is an error, of which the
+// guarantee does not cover that it occurs: the automatic λ is far from it.
 type algorithm struct {
 	*ground.Problem
 	features  features.Map

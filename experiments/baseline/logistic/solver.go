@@ -162,7 +162,7 @@ func (o *objective) minimise(ctx context.Context, gamma float64) (*mat.Dense, er
 			return theta, nil
 		} else if step == mostSteps {
 			return nil, fmt.Errorf("the minimum of the objective is not reached: after %d steps the gradient's norm is "+
-				"bounded by %g, and %g is required; use a larger regularisation", mostSteps, bound, gamma)
+				"not bounded by %g; use a larger regularisation", mostSteps, gamma)
 		}
 		var direction *mat.Dense
 		share := min(0.1, math.Sqrt(size/float64(len(o.labels)+1)))

@@ -37,7 +37,7 @@ type Settings struct {
 	Lengthscale experiment.Or[Auto, float64] `name:"lengthscale" default:"auto" above:"0"`
 	// regularisation of the least squares, in rows; auto: that of 0.01 to 10000 whose error is least where an answer is
 	// left out
-	Ridge experiment.Or[Auto, float64] `name:"ridge" default:"auto" above:"0"`
+	Ridge experiment.Or[Auto, float64] `name:"ridge" default:"auto" min:"1e-6"`
 }
 
 const format = "baseline/randomised-response/1"

@@ -230,7 +230,8 @@ func TestAutomaticLengthscales(t *testing.T) {
 			}
 			got, want := validated(t, o, by(method.Automatic())), validated(t, o, by(method.LengthscalesOf(c.numbers...)))
 			trialtest.Near(t, "error", *got.Metrics.RMSE, *want.Metrics.RMSE, 1e-12)
-			if note := "lengthscale = auto is " + method.LengthscalesOf(c.numbers...).String() + " here"; !says(got.Privacy.Notes, note) ||
+			note := "lengthscale = auto is " + method.LengthscalesOf(c.numbers...).String() + " here"
+			if !says(got.Privacy.Notes, note) ||
 				!says(published(t, o, by(method.Automatic())).Privacy.Notes, note) || says(want.Privacy.Notes, "auto") {
 				t.Errorf("notes: %q, want %q", got.Privacy.Notes, note)
 			}

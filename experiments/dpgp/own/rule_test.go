@@ -198,7 +198,8 @@ func TestKnown(t *testing.T) {
 		{"no range", Inducing{Auto: true, Range: method.InputRange{Low: experiment.SeveralOr[method.None]{IsWord: true},
 			High: experiment.SeveralOr[method.None]{IsWord: true}}}, method.Automatic(), numbers(4), "auto"},
 		{"a file", Inducing{File: "csv:a.csv"}, method.Automatic(), numbers(4), "auto"},
-		{"a range of other inputs", Inducing{Auto: true, Range: between([]float64{0, 0}, []float64{1, 1})}, method.Automatic(),
+		{"a range of other inputs", Inducing{Auto: true, Range: between([]float64{0, 0}, []float64{1, 1})},
+			method.Automatic(),
 			numbers(4), "auto"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -113,7 +113,8 @@ func (m Map) Numbers(inputs int) int { return len(m.Frequencies) * inputs }
 
 // Check checks a map of d inputs.
 func (m Map) Check(c *model.Checker, inputs int) {
-	c.Require(m.Frequencies != nil, "parameters.features.frequencies", "a list is required; that of linear features is empty")
+	c.Require(m.Frequencies != nil, "parameters.features.frequencies",
+		"a list is required; that of linear features is empty")
 	c.Rows("parameters.features.frequencies", m.Frequencies, inputs, "inputs")
 	if len(m.Frequencies) == 0 {
 		c.Positive("parameters.features.radius", m.Radius)
