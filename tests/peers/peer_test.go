@@ -32,6 +32,14 @@ func peer(t testing.TB, script string, args ...string) map[string]float64 {
 	if err != nil || exec.Command(python, "-c", "import numpy, scipy").Run() != nil {
 		t.Skip("python3 with NumPy and SciPy is not installed: the comparison with them is not made")
 	}
+	var numbers map[string]float64
+	printedBy(t, python, &numbers, script, args...)
+	return numbers
+}
+
+// printedBy runs a script in that Python, on one thread, and decodes the JSON that it prints.
+func printedBy(t testing.TB, python string, into any, script string, args ...string) {
+	t.Helper()
 	cmd := exec.Command(python, append([]string{filepath.Join(program.Root(t), "tests", "peers", script)}, args...)...)
 	cmd.Env = append(cmd.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	var stderr strings.Builder
@@ -40,11 +48,9 @@ func peer(t testing.TB, script string, args ...string) map[string]float64 {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, stderr.String())
 	}
-	var numbers map[string]float64
-	if err := json.Unmarshal(out, &numbers); err != nil {
+	if err := json.Unmarshal(out, into); err != nil {
 		t.Fatalf("%s printed %q: %v", script, out, err)
 	}
-	return numbers
 }
 
 // The machines of kahm/reference are those of a straightforward implementation.
