@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -95,75 +94,6 @@ func (c *Contest) table(s *table.Summary) (*Table, error) {
 	}
 	c.setInputs(s, t, named)
 	return t, c.setTask(column, t)
-}
-
-// setInputs counts the inputs, and names those of *.
-func (c *Contest) setInputs(s *table.Summary, t *Table, output string) {
-	c.inputs = cmp.Or(c.Text("inputs"), table.Every)
-	if c.Text("inputs") == "" {
-		c.Given = append(c.Given, Setting{"inputs", c.inputs})
-	}
-	if asked := (table.Spec{Dataset: c.Text("dataset"), Inputs: c.inputs}).Asked(); len(asked) > 0 {
-		t.Inputs = table.Width(asked)
-		return
-	}
-	var names []string
-	for _, column := range s.Columns {
-		if column.Input && column.Name != output && column.Name != table.Unquoted(c.Text("person")) {
-			names = append(names, column.Name)
-		}
-	}
-	c.inputs, t.Inputs = strings.Join(names, "+"), len(names)
-}
-
-// mostNamed is how many classes are named in commands.
-const mostNamed = 20
-
-// setTask settles the task by the output's levels or its type, and the classes.
-func (c *Contest) setTask(column *table.ColumnSummary, t *Table) error {
-	switch {
-	case c.Request.Task != "":
-		c.Task = method.Task(slices.Index(taskNames, c.Request.Task))
-	case table.LevelsOf(t.Output) != nil, column.Type == "category", column.Type == "boolean":
-		c.Task = method.Classification
-	case column.Distinct == 2:
-		c.Notes = append(c.Notes, fmt.Sprintf("%s has two values and is predicted as a number; task=classification "+
-			"compares classifiers", t.Output))
-	}
-	c.output = t.Output
-	if c.Task == method.Classification {
-		return c.setClasses(column, t)
-	}
-	if !t.Numeric {
-		return fmt.Errorf("output = %s: it is a %s, and no number that a regression predicts; use task=classification",
-			t.Output, column.Type)
-	}
-	return nil
-}
-
-// setClasses settles the classes, and names them in the output where the data name them.
-func (c *Contest) setClasses(column *table.ColumnSummary, t *Table) error {
-	levels := table.LevelsOf(t.Output)
-	low, numbers := column.Low.(float64)
-	switch {
-	case levels != nil:
-		t.Classes = levels
-	case column.Levels != nil:
-		t.Classes = column.Levels
-	case column.Distinct == 2 && numbers:
-		t.Classes = []string{experiment.FormatNumber(low), experiment.FormatNumber(column.High.(float64))}
-	default:
-		t.Classes = make([]string, column.Distinct) // their names are not known
-	}
-	if len(t.Classes) < 2 {
-		return fmt.Errorf("output = %s: all rows are of one class, and there is nothing to tell apart", t.Output)
-	}
-	nameless := func(class string) bool { return class == "" || strings.ContainsAny(class, "[]|") }
-	if levels == nil && len(t.Classes) <= mostNamed && !slices.ContainsFunc(t.Classes, nameless) {
-		c.output = t.Output + "[" + strings.Join(t.Classes, "|") + "]"
-		c.Notes = append(c.Notes, "the classes of "+t.Output+" are those of the data; a release publishes their names")
-	}
-	return nil
 }
 
 // enter fills in the methods, or returns the reason why none takes part.
@@ -272,6 +202,9 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 		if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {
 			e.given[s.Name] = s.Text
 		}
+	}
+	if strings.TrimSpace(c.Text("inputs")) != table.Every {
+		e.given["inputs"] = c.inputs
 	}
 	if c.Task == method.Classification {
 		e.given["output"] = c.output
