@@ -28,8 +28,7 @@ func (r *Results) lines() []line {
 	var out []line
 	for _, b := range r.Blocks {
 		if b.Less {
-			out = append(out, line{heading: true, fields: []string{"protect less, one " + b.Protects +
-				" and not its inputs: not ranked with the others"}})
+			out = append(out, line{heading: true, fields: []string{r.heading(b)}})
 		}
 		for _, row := range b.Rows {
 			fields := []string{row.Method + r.mark(row)}
@@ -40,6 +39,18 @@ func (r *Results) lines() []line {
 		}
 	}
 	return append(out, r.references()...)
+}
+
+// heading is that of methods that protect less.
+func (r *Results) heading(b *Block) string {
+	text := "one " + r.protected(b) + " and not its inputs"
+	if r.Unit == experiment.UnitPerson {
+		text = "one " + r.protected(b) + " and no inputs"
+	}
+	if b == r.first() {
+		return "protect less than one " + r.Unit + ": " + text
+	}
+	return "protect less, " + text + ": not ranked with the others"
 }
 
 // mark marks a method that protects more than the unit that is asked for.
@@ -96,7 +107,7 @@ func (r *Results) caption() string {
 		splits = fmt.Sprintf("mean ± standard error over %d splits", r.Splits)
 	}
 	return fmt.Sprintf("%s. %s (%s is better), %s with %g %% of the rows held out; a guarantee for one %s at delta = %s.",
-		r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.Unit, r.Delta)
+		r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.protected(r.first()), r.Delta)
 }
 
 // legend explains the marks; it is empty where there are none.

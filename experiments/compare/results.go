@@ -28,8 +28,8 @@ type Results struct {
 	Measure  Measure   `json:"measure"`
 	Splits   int       `json:"splits"`
 	Epsilons []float64 `json:"epsilons"`
-	// Blocks hold methods that protect the unit, and then those that protect less. Only methods of the first block with
-	// methods are ranked.
+	// Blocks hold methods that protect the unit, and then those that protect less. Sentences and winners are of the first
+	// block with methods.
 	Blocks []*Block `json:"blocks"`
 	// Trivial is the score of the trivial rule at each epsilon, and Exact that of the best method without noise; nil for
 	// none.
@@ -109,6 +109,10 @@ func (c *Contest) Judge(trials []Trial, seeds []int64, m Measure) *Results {
 	}
 	for i := range c.Epsilons {
 		out.Sentences = append(out.Sentences, out.sentence(i))
+	}
+	if b := out.first(); b.Less {
+		out.Notes = append(out.Notes, fmt.Sprintf("no method that takes part protects one %s: the guarantee of those here, and "+
+			"of their releases, is for one %s", out.Unit, out.protected(b)))
 	}
 	j.clipping(trials)
 	return out

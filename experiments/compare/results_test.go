@@ -3,6 +3,7 @@ package compare_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,6 +88,16 @@ func TestSentences(t *testing.T) {
 		{"all worse than trivial", both, seeds, map[string][]float64{dpgp: {20, 2}, cloaking: {30, 2}}, "",
 			"At (1, 1e-4) per output: every method is worse than always the middle, 10.00 ± 0.07, which looks at no input: " +
 				"the best is dpgp/regression with 20.00 ± 0.07; use a larger epsilon or more rows.", ""},
+		{"outputs only", numbers + "methods=cloaking/regression", seeds, map[string][]float64{cloaking: {6, 2}}, "",
+			"At (1, 1e-4) per output: cloaking/regression 6.00 ± 0.07, the only method that takes part; always the middle 10; " +
+				"without privacy 1.", cloaking},
+		{"a person's outputs", numbers + "methods=cloaking/regression person=id rows_per_person=2", seeds,
+			map[string][]float64{cloaking: {6, 2}}, "",
+			"At (1, 1e-4) per person's outputs: cloaking/regression 6.00 ± 0.07, the only method that takes part; always the " +
+				"middle 10; without privacy 1.", cloaking},
+		{"as good as trivial", both, seeds[:1], map[string][]float64{dpgp: {10.1, 2}, cloaking: {30, 2}}, "",
+			"At (1, 1e-4) per output: no method is better than always the middle, 9.9, which looks at no input: the best is " +
+				"dpgp/regression with 9.9; use a larger epsilon or more rows.", ""},
 		{"hardly better than trivial", both, seeds, map[string][]float64{dpgp: {9.98, 2}, cloaking: {30, 2}}, "",
 			"At (1, 1e-4) per output: dpgp/regression 9.98 ± 0.07, better than cloaking/regression 30.00 ± 0.07 (3 times its " +
 				"rmse); not distinguished from always the middle 10; without privacy 1.", dpgp},
@@ -180,6 +191,30 @@ func TestBlocks(t *testing.T) {
 	var b strings.Builder
 	if err := r.WriteText(&b, quoted); err != nil || !strings.Contains(b.String(), "dpgp/regression (row)") {
 		t.Errorf("%v:\n%s", err, b.String())
+	}
+}
+
+// Where all methods protect less, nothing claims more: neither caption, heading, note, release nor the column ranked.
+func TestLessAlone(t *testing.T) {
+	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")
+	var text, table strings.Builder
+	if err := errors.Join(r.WriteText(&text, quoted), r.Write(&table, compare.CSV, quoted)); err != nil {
+		t.Fatal(err)
+	}
+	flat := strings.Join(strings.Fields(text.String()), " ")
+	for _, want := range []string{
+		"a guarantee for one output at delta",
+		"protect less than one row: one output and not its inputs",
+		"note: no method that takes part protects one row: the guarantee of those here, and of their releases, is for one " +
+			"output",
+		"The release of cloaking/regression at epsilon 1, which protects one output:",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("no %q:\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(flat, "per row") || !strings.Contains(table.String(), "cloaking/regression,output,false,1,") {
+		t.Errorf("%s\n%s", text.String(), table.String())
 	}
 }
 

@@ -8,9 +8,20 @@ import (
 	"privkern/runner/experiment"
 )
 
-// first returns the methods that are ranked: those that protect the unit, or, where there is none, those that protect
-// less.
+// first returns the methods that sentences are about: those that protect the unit, or, where there is none, those that
+// protect less.
 func (r *Results) first() *Block { return r.Blocks[0] }
+
+// protected names the part of the data that the methods of a block protect.
+func (r *Results) protected(b *Block) string {
+	switch {
+	case !b.Less:
+		return r.Unit
+	case r.Unit == experiment.UnitPerson:
+		return "person's outputs"
+	}
+	return b.Protects
+}
 
 // cells are the scores of the methods of a block at an epsilon that all splits have.
 func (b *Block) cells(at int) (rows []*Row, cells []*Cell) {
@@ -89,15 +100,18 @@ func (r *Results) winner(at int) *Winner {
 // sentence states what the scores at an epsilon show.
 func (r *Results) sentence(at int) string {
 	epsilon := experiment.FormatNumber(r.Epsilons[at])
-	text := fmt.Sprintf("At (%s, %s) per %s: ", epsilon, r.Delta, r.Unit)
+	text := fmt.Sprintf("At (%s, %s) per %s: ", epsilon, r.Delta, r.protected(r.first()))
 	row, cell := r.best(at)
 	if row == nil {
 		return text + "no method has a score on every split."
 	}
 	if !r.useful(cell, at) {
-		return text + fmt.Sprintf("every method is worse than %s, %s, which looks at no input: the best is %s with %s; "+
-			"use a larger epsilon or more rows.", TrivialName(r.Contest.Task), numberText(&r.Trivial[at]), row.Method,
-			numberText(cell.Mean))
+		relation := "no method is better than"
+		if r.Measure.better(r.Trivial[at].Mean, cell.Mean.Mean) {
+			relation = "every method is worse than"
+		}
+		return text + fmt.Sprintf("%s %s, %s, which looks at no input: the best is %s with %s; use a larger epsilon or more "+
+			"rows.", relation, TrivialName(r.Contest.Task), numberText(&r.Trivial[at]), row.Method, numberText(cell.Mean))
 	}
 	text += row.Method + " " + numberText(cell.Mean) + r.against(row, at)
 	if r.Trivial != nil {
@@ -137,7 +151,11 @@ func (r *Results) against(best *Row, at int) string {
 			text += part.words + strings.Join(part.methods, ", ")
 		}
 	}
-	if len(r.first().Rows) == 1 {
+	switch b := r.first(); {
+	case len(b.Rows) > 1:
+	case b.Less:
+		text += ", the only method that takes part"
+	default:
 		text += ", the only method that is ranked"
 	}
 	return text

@@ -38,8 +38,9 @@ func (r *Results) WriteText(w io.Writer, quote func(word string) string) error {
 	}
 	for _, winner := range r.Winners {
 		if winner != nil {
-			fmt.Fprintf(&b, "\nThe release of %s at epsilon %s:\n%s\n", winner.Method,
-				experiment.FormatNumber(winner.Epsilon), command(winner, quote))
+			title := fmt.Sprintf("The release of %s at epsilon %s, which protects one %s:", winner.Method,
+				experiment.FormatNumber(winner.Epsilon), r.protected(r.first()))
+			b.WriteString("\n" + wrap(title, "") + "\n" + command(winner, quote) + "\n")
 		}
 	}
 	b.WriteString("\n" + wrap(Looking, "") + "\n")
@@ -168,7 +169,7 @@ func (r *Results) writeCSV(w io.Writer) error {
 				if c.P != nil {
 					p = experiment.FormatNumber(*c.P)
 				}
-				add(row.Method, row.Protects, b == r.first(), c.Epsilon, c.Mean, c.OK, fmt.Sprint(c.Best), p,
+				add(row.Method, row.Protects, !b.Less, c.Epsilon, c.Mean, c.OK, fmt.Sprint(c.Best), p,
 					experiment.FormatNumber(row.CPU))
 			}
 		}
