@@ -62,39 +62,42 @@ func Candidates() []Candidate {
 	return slices.Concat(regressions(), classifications())
 }
 
+// lengthscale is in the units of the inputs in a comparison, and a factor of their ranges or deviations in some methods.
+const lengthscale = "lengthscale"
+
 func regressions() []Candidate {
-	of := func(name string, role Role, protects string, limit func(*Table, string) string) Candidate {
+	of := func(name string, role Role, protects string, ignores ...string) Candidate {
 		return Candidate{Experiment: name, Task: method.Regression, Protects: protects, Role: role, Fixed: onInterface(),
-			Limit: limit}
+			Ignores: ignores}
 	}
 	return []Candidate{
-		of("dpgp/regression", Private, experiment.UnitRow, nil),
-		of("baseline/ridge", Private, experiment.UnitRow, nil),
-		of("baseline/histogram", Private, experiment.UnitRow, nil),
-		of("baseline/ebm-regression", Private, experiment.UnitRow, nil),
-		of("baseline/sgd-regression", Private, experiment.UnitRow, nil),
+		of("dpgp/regression", Private, experiment.UnitRow),
+		of("baseline/ridge", Private, experiment.UnitRow, lengthscale),
+		of("baseline/histogram", Private, experiment.UnitRow),
+		of("baseline/ebm-regression", Private, experiment.UnitRow),
+		of("baseline/sgd-regression", Private, experiment.UnitRow),
 		{Experiment: "cloaking/regression", Task: method.Regression, Protects: experiment.UnitOutput, Fixed: onFolds(),
 			Limit: cubic},
-		of("baseline/label-noise", Private, experiment.UnitOutput, nil),
-		of("baseline/exact-regression", NonPrivate, experiment.UnitRow, nil),
+		of("baseline/label-noise", Private, experiment.UnitOutput),
+		of("baseline/exact-regression", NonPrivate, experiment.UnitRow),
 	}
 }
 
 func classifications() []Candidate {
-	of := func(name string, role Role, protects string) Candidate {
+	of := func(name string, role Role, protects string, ignores ...string) Candidate {
 		return Candidate{Experiment: name, Task: method.Classification, Protects: protects, Role: role,
-			Fixed: onInterface(), Ignores: []string{"low", "high"}}
+			Fixed: onInterface(), Ignores: append(ignores, "low", "high")}
 	}
 	return []Candidate{
 		of("dpgp/classification", Private, experiment.UnitRow),
-		of("baseline/logistic", Private, experiment.UnitRow),
+		of("baseline/logistic", Private, experiment.UnitRow, lengthscale),
 		of("baseline/forest", Private, experiment.UnitRow),
 		of("baseline/ebm-classification", Private, experiment.UnitRow),
 		of("baseline/sgd-classification", Private, experiment.UnitRow),
 		of("baseline/class-means", Private, experiment.UnitRow),
 		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
 			Fixed: onFolds(), Limit: twoClasses, Settings: ends},
-		of("baseline/randomised-response", Private, experiment.UnitOutput),
+		of("baseline/randomised-response", Private, experiment.UnitOutput, lengthscale),
 		of("baseline/largest-class", Trivial, experiment.UnitRow),
 		of("baseline/exact-classification", NonPrivate, experiment.UnitRow),
 	}

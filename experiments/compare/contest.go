@@ -20,7 +20,8 @@ type Contest struct {
 	Entries []*Entry
 	// Apart are those that do not, with reasons.
 	Apart []Apart
-	// Notes tell the operator of choices that were made by looking at the data.
+	// Notes tell the operator of choices that were made by looking at the data, and of settings that do less than they
+	// seem to.
 	Notes []string
 
 	inputs string // as a release names them
@@ -93,6 +94,7 @@ func (c *Contest) table(s *table.Summary) (*Table, error) {
 			t.Rows, named, HeldOut, 1/HeldOut)
 	}
 	c.setInputs(s, t, named)
+	c.notePersons(s)
 	return t, c.setTask(column, t)
 }
 
@@ -131,6 +133,7 @@ func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
 			c.Apart = append(c.Apart, a)
 		}
 	}
+	c.noteSettings()
 	return nil
 }
 
@@ -168,7 +171,7 @@ func (c *Contest) checkMethods() error {
 
 // checkNames refuses settings that no method of the comparison has.
 func (c *Contest) checkNames(registry *experiment.Registry) error {
-	var known []string
+	var known, ignored []string
 	for _, candidate := range Candidates() {
 		if candidate.Task != c.Task || !c.wants(candidate) {
 			continue
@@ -177,10 +180,21 @@ func (c *Contest) checkNames(registry *experiment.Registry) error {
 		if err != nil {
 			return err
 		}
-		known = append(known, e.ParamNames()...)
+		for _, name := range e.ParamNames() {
+			if slices.Contains(candidate.Ignores, name) {
+				ignored = append(ignored, name)
+			} else {
+				known = append(known, name)
+			}
+		}
 	}
 	for _, s := range c.Given {
-		if !slices.Contains(known, s.Name) {
+		switch {
+		case slices.Contains(known, s.Name):
+		case slices.Contains(ignored, s.Name):
+			return fmt.Errorf("%s means something else in the methods that are named than in a comparison, which leaves it at "+
+				"its default there; leave it out", s.Name)
+		default:
 			return experiment.Unknown("setting", s.Name, append(known, "unit", "methods", "task"))
 		}
 	}
@@ -196,6 +210,9 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	}
 	if _, err := e.Definition.Param("person"); err != nil && c.Unit == experiment.UnitPerson && e.Role == Private {
 		return "it protects no person"
+	}
+	if _, err := e.Definition.Param(neighbours); err != nil && c.addsRemoves() && e.Role == Private {
+		return "its guarantee is for the substitution of a unit alone"
 	}
 	e.given = map[string]any{}
 	for _, s := range c.Given {

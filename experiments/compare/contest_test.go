@@ -84,7 +84,20 @@ func TestEntries(t *testing.T) {
 			"cloaking/classification: it tells two classes apart, and there are 3", "the classes of three are those"},
 		{"without a range", "inputs=x output=y low=0 high=9 epsilon=1 delta=1e-4", "cloaking/regression",
 			"dpgp/regression: input_low and input_high are not given", ""},
-		{"persons", numbers + "person=id rows_per_person=2", regressions, "privacygp", ""},
+		{"persons", numbers + "person=id rows_per_person=2 methods=dpgp/regression",
+			"dpgp/regression baseline/exact-regression", "", ""},
+		{"persons with more rows", numbers + "person=id", regressions, "privacygp",
+			"some persons have more rows than rows_per_person=1: that number of each is drawn"},
+		{"a lengthscale", numbers + "lengthscale=10", regressions, "privacygp",
+			"lengthscale does not go to baseline/ridge, where it means something else"},
+		{"a lengthscale of classifiers", classes + "output=two[no|yes] lengthscale=10", twoClasses, "kahm",
+			"lengthscale does not go to baseline/logistic, baseline/randomised-response, where"},
+		{"rows added or removed", numbers + "neighbours=add-remove", "baseline/ridge baseline/histogram " +
+			"baseline/ebm-regression baseline/sgd-regression baseline/exact-regression",
+			"dpgp/regression: its guarantee is for the substitution of a unit alone",
+			"neighbours=add-remove is for judging: a release refuses it"},
+		{"rows substituted", numbers + "neighbours=substitute methods=dpgp/regression",
+			"dpgp/regression baseline/exact-regression", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x, err := settle(t, 40, c.args)
@@ -128,6 +141,8 @@ func TestRefusals(t *testing.T) {
 		{"a method of another task", numbers + "methods=dpgp/classification", "it is for a classification", 40},
 		{"a method of another protection", numbers + "methods=privacygp/regression", "no (epsilon, delta) holds", 40},
 		{"an unknown setting", numbers + "lengthscal=3", `did you mean "lengthscale"?`, 40},
+		{"a lengthscale of another meaning", numbers + "methods=baseline/ridge lengthscale=.3",
+			"lengthscale means something else in the methods that are named", 40},
 		{"no delta", two + strings.Replace(numbers, "delta=1e-4", "", 1), "dpgp/regression: delta is not given", 40},
 		{"no range of the output", "inputs=x output=y epsilon=1 delta=1e-4", "low and high are not given", 40},
 		{"an unknown output", strings.Replace(numbers, "=y", "=Y1", 1), `unknown column "Y1"`, 40},

@@ -23,6 +23,14 @@ func (r *Results) protected(b *Block) string {
 	return b.Protects
 }
 
+// relation completes the unit where it is added or removed, and not substituted.
+func (r *Results) relation() string {
+	if r.Contest.addsRemoves() {
+		return " added or removed"
+	}
+	return ""
+}
+
 // cells are the scores of the methods of a block at an epsilon that all splits have.
 func (b *Block) cells(at int) (rows []*Row, cells []*Cell) {
 	for _, row := range b.Rows {
@@ -88,10 +96,10 @@ func (r *Results) useful(c *Cell, at int) bool {
 	return r.Trivial == nil || r.Measure.better(c.Mean.Mean, r.Trivial[at].Mean)
 }
 
-// winner is the best method at an epsilon, where it is better than the trivial rule; nil for none.
+// winner is the best method at an epsilon, where it is better than the trivial rule and has a release; nil for none.
 func (r *Results) winner(at int) *Winner {
 	row, cell := r.best(at)
-	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil {
+	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil || r.Contest.addsRemoves() {
 		return nil
 	}
 	return &Winner{row.Method, cell.Epsilon, r.Contest.ReleaseArguments(row.entry, cell.Epsilon)}
@@ -100,7 +108,7 @@ func (r *Results) winner(at int) *Winner {
 // sentence states what the scores at an epsilon show.
 func (r *Results) sentence(at int) string {
 	epsilon := experiment.FormatNumber(r.Epsilons[at])
-	text := fmt.Sprintf("At (%s, %s) per %s: ", epsilon, r.Delta, r.protected(r.first()))
+	text := fmt.Sprintf("At (%s, %s) per %s%s: ", epsilon, r.Delta, r.protected(r.first()), r.relation())
 	row, cell := r.best(at)
 	if row == nil {
 		return text + "no method has a score on every split."

@@ -1,0 +1,54 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"privkern/experiments/dataset/table"
+	"privkern/runner/experiment"
+)
+
+// neighbours is the setting of the relation of data that a guarantee is for, which is substitution in methods without it,
+// and addRemove its other value.
+const neighbours, addRemove = "neighbours", "add-remove"
+
+// addsRemoves reports whether the guarantees that are compared are for a unit that is there or not.
+func (c *Contest) addsRemoves() bool { return c.Text(neighbours) == addRemove }
+
+// noteSettings notes settings that do not go to all methods that have one of their name, and a relation for which there
+// is no release.
+func (c *Contest) noteSettings() {
+	for _, s := range c.Given {
+		var methods []string
+		for _, e := range c.Entries {
+			if _, err := e.Definition.Param(s.Name); err == nil && slices.Contains(e.Ignores, s.Name) {
+				methods = append(methods, e.Experiment)
+			}
+		}
+		if methods != nil {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s does not go to %s, where it means something else and has its default",
+				s.Name, strings.Join(methods, ", ")))
+		}
+	}
+	if c.addsRemoves() {
+		c.Notes = append(c.Notes, "neighbours=add-remove is for judging: a release refuses it, and none is printed")
+	}
+}
+
+// notePersons notes that rows are left out, where persons have more than are used.
+func (c *Contest) notePersons(s *table.Summary) {
+	name := table.Unquoted(c.Text("person"))
+	i := slices.IndexFunc(s.Columns, func(column table.ColumnSummary) bool { return column.Name == name })
+	used, err := strconv.Atoi(cmp.Or(c.Text("rows_per_person"), "1"))
+	if c.Unit != experiment.UnitPerson || i < 0 || err != nil {
+		return
+	}
+	column := &s.Columns[i]
+	if column.Identifier != nil && column.Identifier.Most > used || !column.Many && s.Rows > used*column.Distinct {
+		c.Notes = append(c.Notes, fmt.Sprintf("some persons have more rows than rows_per_person=%d: that number of each is "+
+			"drawn, and others are left out, here and in a release", used))
+	}
+}
