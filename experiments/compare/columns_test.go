@@ -57,8 +57,9 @@ func TestNamedInputs(t *testing.T) {
 		{"levels with a bar", "a+bars", "a+bars", []string{"a", "bars"},
 			"the levels of bars cannot be named in a setting, and a release refuses to read them off the data: two or more " +
 				"are needed, without the characters [, ] and |"},
-		{"one level", "a+one", "a+one", []string{"a", "one"}, "the levels of one cannot be named in a setting, and a release " +
-			"refuses to read them off the data: two or more are needed, without the characters [, ] and |"},
+		{"one level", "a+one", "a+one", []string{"a", "one"},
+			"the levels of one cannot be named in a setting, and a release refuses to read them off the data: two or more " +
+				"are needed, without the characters [, ] and |"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := named(t, c.inputs)

@@ -191,6 +191,7 @@ func (c *Contest) checkNames(registry *experiment.Registry) error {
 	for _, s := range c.Given {
 		switch {
 		case slices.Contains(known, s.Name):
+		case slices.Contains(ignored, s.Name) && c.Methods == nil: // it is noted
 		case slices.Contains(ignored, s.Name):
 			return fmt.Errorf("%s means something else in the methods that are named than in a comparison, which leaves it at "+
 				"its default there; leave it out", s.Name)

@@ -106,8 +106,8 @@ func (r *Results) caption() string {
 	if r.Splits > 1 {
 		splits = fmt.Sprintf("mean ± standard error over %d splits", r.Splits)
 	}
-	return fmt.Sprintf("%s. %s (%s is better), %s with %g %% of the rows held out; a guarantee for one %s%s at delta = %s.",
-		r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.protected(r.first()), r.relation(), r.Delta)
+	return fmt.Sprintf("%s. %s (%s is better), %s with %g %% of the rows held out; a guarantee for one %s%s at delta = "+
+		"%s.", r.Title, r.Measure.Name, direction, splits, 100*HeldOut, r.protected(r.first()), r.relation(), r.Delta)
 }
 
 // legend explains the marks; it is empty where there are none.

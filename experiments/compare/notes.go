@@ -11,8 +11,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-// neighbours is the setting of the relation of data that a guarantee is for, which is substitution in methods without it,
-// and addRemove its other value.
+// neighbours is the setting of the relation of data that a guarantee is for, which is substitution in methods without
+// it, and addRemove its other value.
 const neighbours, addRemove = "neighbours", "add-remove"
 
 // addsRemoves reports whether the guarantees that are compared are for a unit that is there or not.
@@ -29,8 +29,8 @@ func (c *Contest) noteSettings() {
 			}
 		}
 		if methods != nil {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s does not go to %s, where it means something else and has its default",
-				s.Name, strings.Join(methods, ", ")))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s does not go to %s, where it means something else", s.Name,
+				strings.Join(methods, ", ")))
 		}
 	}
 	if c.addsRemoves() {

@@ -111,8 +111,8 @@ func (c *Contest) Judge(trials []Trial, seeds []int64, m Measure) *Results {
 		out.Sentences = append(out.Sentences, out.sentence(i))
 	}
 	if b := out.first(); b.Less {
-		out.Notes = append(out.Notes, fmt.Sprintf("no method that takes part protects one %s: the guarantee of those here, and "+
-			"of their releases, is for one %s", out.Unit, out.protected(b)))
+		out.Notes = append(out.Notes, fmt.Sprintf("no method that takes part protects one %s: the guarantee of those here, "+
+			"and of their releases, is for one %s", out.Unit, out.protected(b)))
 	}
 	j.clipping(trials)
 	return out

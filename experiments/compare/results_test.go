@@ -97,8 +97,8 @@ func TestSentences(t *testing.T) {
 				"middle 10; without privacy 1.", cloaking},
 		{"rows added or removed", numbers + "methods=baseline/histogram neighbours=add-remove", seeds,
 			map[string][]float64{"baseline/histogram": {6, 2}}, "",
-			"At (1, 1e-4) per row added or removed: baseline/histogram 6.00 ± 0.07, the only method that is ranked; always the " +
-				"middle 10; without privacy 1.", ""},
+			"At (1, 1e-4) per row added or removed: baseline/histogram 6.00 ± 0.07, the only method that is ranked; always " +
+				"the middle 10; without privacy 1.", ""},
 		{"as good as trivial", both, seeds[:1], map[string][]float64{dpgp: {10.1, 2}, cloaking: {30, 2}}, "",
 			"At (1, 1e-4) per output: no method is better than always the middle, 9.9, which looks at no input: the best is " +
 				"dpgp/regression with 9.9; use a larger epsilon or more rows.", ""},
