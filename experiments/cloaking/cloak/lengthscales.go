@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -85,7 +86,7 @@ func (k *Kernel) FitInputs(data *table.Data, m Method) (note string, err error) 
 	}
 	numbers := k.Lengthscale.Numbers
 	if k.Lengthscale.IsWord {
-		low, high := data.Extremes.RawRowView(0), data.Extremes.RawRowView(1)
+		low, high := ends(data)
 		numbers, err = method.ByRange(m.share(len(data.Asked)), data.Asked, low, high, "rows")
 		if err != nil {
 			return "", err
@@ -99,6 +100,21 @@ func (k *Kernel) FitInputs(data *table.Data, m Method) (note string, err error) 
 	}
 	k.Lengthscale = method.LengthscalesOf(numbers...)
 	return note, nil
+}
+
+// ends returns the range of each column of the inputs over all rows: from 0 to 1 of truth values, which have no extremes,
+// and of length one where all rows have one value, because its lengthscale has no effect.
+func ends(data *table.Data) (low, high []float64) {
+	low, high = slices.Clone(data.Extremes.RawRowView(0)), slices.Clone(data.Extremes.RawRowView(1))
+	for j := range low {
+		switch {
+		case math.IsNaN(low[j]):
+			low[j], high[j] = 0, 1
+		case low[j] == high[j]:
+			high[j]++
+		}
+	}
+	return low, high
 }
 
 // share is the fraction of the ranges of d inputs that is a lengthscale. A few inducing inputs bound
