@@ -75,8 +75,10 @@ func TestNamedInputs(t *testing.T) {
 			if c.inputs == table.Every {
 				trial = table.Every
 			}
-			if got := e.Params[0]["inputs"]; got != trial {
-				t.Errorf("trials have %v, want %s", got, trial)
+			for name, got := range e.Params[0] {
+				if name == "inputs" && got != trial {
+					t.Errorf("trials have %v, want %s", got, trial)
+				}
 			}
 			if got := strings.Join(x.Notes, "\n"); got != c.notes {
 				t.Errorf("notes %s, want %s", got, c.notes)

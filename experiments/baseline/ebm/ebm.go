@@ -91,7 +91,7 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor
 		a, err := prepare(p, s.Boosting, target{noise: 0.1, most: 6})
 		return regressor{a}, err
 	},
-	Format: regressionFormat,
+	Held: 60, Format: regressionFormat,
 	About: "Functions of the inputs, made with differential privacy: run predict THIS_FILE --at x.csv gives means. " +
 		functions + "The sum, clipped to [-1, 1], is the output in units of half its range from its centre.",
 	Advice: advice,
@@ -106,7 +106,7 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 		a, err := prepare(p, s.Boosting, target{noise: 0.25, most: 10})
 		return classifier{a}, err
 	},
-	Format: classificationFormat,
+	Held: 60, Format: classificationFormat,
 	About: "Functions of the inputs, made with differential privacy: run predict THIS_FILE --at x.csv gives classes and " +
 		"probabilities. " + functions + "Of two classes the sum is the log odds of the second; of more there is one for " +
 		"each, with the probabilities as shares of its exponential. Scores of an input follow one another by class.",

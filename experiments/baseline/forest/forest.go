@@ -51,6 +51,7 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Check:   check,
 	Prepare: prepare,
+	Held:    100,
 	Format:  format,
 	About: "A forest of random trees, made with differential privacy: run predict THIS_FILE --at x.csv gives classes " +
 		"and probabilities. Node k of a tree goes on to node 2k+1 where column columns[k] of the inputs, brought to " +

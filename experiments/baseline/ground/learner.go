@@ -54,9 +54,11 @@ type Baseline[S any, B Body] struct {
 	// be public: then the settings have [OutputData].
 	Unit    string
 	Prepare func(*Problem, *S) (Algorithm[B], error)
-	Format  string // of a file, such as "baseline/adassp/1"
-	About   string // describes it to the reader of a file, and how it predicts
-	Advice  method.Advice
+	// Held is how many numbers a fit holds for each row besides those that are read, for the estimate of its memory.
+	Held   int
+	Format string // of a file, such as "baseline/adassp/1"
+	About  string // describes it to the reader of a file, and how it predicts
+	Advice method.Advice
 }
 
 // mostClasses bounds the classes of a user's own data.
@@ -91,6 +93,7 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 			return b.Check(s)
 		},
 		CheckRelease: func(s *S) error { return b.Data(s).checkRelease(task) },
+		Memory:       func(s *S) int64 { return b.Data(s).memory(process, b.Held) },
 	}
 	m.Unit, m.Advice = b.Unit, b.Advice
 	m.Taken = func(name string, classes []string) bool { return slices.Contains(taken(task, classes), name) }

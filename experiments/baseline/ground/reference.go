@@ -60,6 +60,7 @@ func reference[S, M any](r Reference[S], m method.Method[S, M, *Unprotected]) *m
 			}
 			return r.Data(s).check("")
 		},
+		Memory:  func(s *S) int64 { return r.Data(s).memory(process+squares, heldReference) },
 		Instead: "it is without privacy; other methods of baseline have releases",
 	}
 	m.Advice = r.Advice

@@ -51,6 +51,7 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 		"statistical framework for differential privacy\" (2010)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
+	Held:    20,
 	Format:  format,
 	About: "A histogram, made with differential privacy: run predict THIS_FILE --at x.csv gives means. An input u, " +
 		"brought to [-1, 1], is in the cell floor(bins (u + 1)/2) of its column, and a category in that of its largest " +

@@ -45,6 +45,7 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Unit:    experiment.UnitOutput,
 	Prepare: prepare,
+	Held:    400,
 	Format:  format,
 	About: "A Gaussian process on outputs with noise, which protects outputs and not inputs: run predict THIS_FILE --at " +
 		"x.csv gives means and intervals. With u, the inputs brought to [-1, 1], and the features f(u) = (cos(w_k.u), " +

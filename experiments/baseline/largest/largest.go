@@ -41,6 +41,7 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Source:  "noisy counts (Dwork, McSherry, Nissim and Smith 2006)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
+	Held:    10,
 	Format:  format,
 	About: "The shares of the classes, made with differential privacy: run predict THIS_FILE --at x.csv gives every row " +
 		"the class of the largest share, and the shares as probabilities. The inputs have no part in it.",

@@ -37,6 +37,7 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Source:  "noisy sums (Dwork, McSherry, Nissim and Smith 2006); the rule of linear discriminants with one variance",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
+	Held:    10,
 	Format:  format,
 	About: "Class means, made with differential privacy: run predict THIS_FILE --at x.csv gives classes and " +
 		"probabilities. The score of a class at u, the inputs brought to [-1, 1], is log(share) - |u - mean|^2/(2 variance).",

@@ -53,6 +53,7 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Unit:    experiment.UnitOutput,
 	Prepare: prepare,
+	Held:    1400,
 	Format:  format,
 	About: "A function that was fitted to randomised responses: run predict THIS_FILE --at x.csv gives classes and " +
 		"probabilities. The share of class c at u, the inputs brought to [-1, 1], is intercepts[c] + sum over j of " +

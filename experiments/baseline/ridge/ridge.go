@@ -55,6 +55,7 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Source:  "adaptive sufficient statistics perturbation (Wang 2018, Algorithm 2)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
+	Held:    220,
 	Format:  format,
 	About: "Ridge regression, made with differential privacy: run predict THIS_FILE --at x.csv gives means. In units of " +
 		"half the range of the output from its centre, the mean at u, the inputs brought to [-1, 1], is the sum of weights " +
