@@ -363,7 +363,7 @@ var privacyMutants = []Mutant{
 		Old: `factor = release.Up(factor / share)`, New: `factor = release.Up(factor)`},
 	{Name: "baseline: the rows of a person", File: ground, Package: "./experiments/baseline/labelnoise", Tests: "Persons",
 		Old: `rows = release.Up(math.Sqrt(rows))`, New: `rows = 1`},
-	{Name: "baseline: a vector is clipped", File: sums, Package: "./experiments/baseline/sgd", Tests: "Neighbours",
+	{Name: "baseline: a vector is clipped", File: sums, Package: "./experiments/baseline/ground", Tests: "Clip",
 		Old: `case norm <= n.query.Norm:`, New: `case norm <= 2*n.query.Norm:`},
 	{Name: "baseline: noise of a release", File: sums, Package: means, Tests: "Neighbours",
 		Old: `if s.source != nil {
@@ -381,7 +381,7 @@ var privacyMutants = []Mutant{
 	{Name: "compare: corrected variance", File: "experiments/compare/statistics.go", Package: compared,
 		Tests: "CorrectedT", Old: `(1/k+ratio)*variance`, New: `(1/k)*variance`},
 	{Name: "compare: Holm", File: "experiments/compare/statistics.go", Package: compared, Tests: "Holm",
-		Old: `float64(len(p)-rank)*p[i]`, New: `p[i]`},
+		Old: `float64(len(p)-rank)*p[i]`, New: `float64(len(p)-0*rank)*p[i]`},
 	{Name: "splits: common to all methods", File: "experiments/method/rows.go", Package: "./experiments/method",
 		Tests: "Common", Old: `s.SplitSource == CommonSplits`, New: `s.SplitSource != CommonSplits`},
 }
