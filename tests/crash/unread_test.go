@@ -93,9 +93,9 @@ func TestMessagesThatAreReadAgain(t *testing.T) {
 func TestStoppedTerminal(t *testing.T) {
 	t.Parallel() // most of it waits
 	out, _ := program.NewSweep(t)
-	file := filepath.Join(filepath.Dir(out), "sweep.yaml")
+	file, ended := filepath.Join(filepath.Dir(out), "sweep.yaml"), filepath.Join(filepath.Dir(out), "ended")
 	// script reads no more of the terminal than it can hand on; yes fills the rest of the buffer.
-	cmd := program.OnTerminal(t, 80, "yes >&2 & $RUN sweep '"+file+"' --out '"+out+"' > /dev/null")
+	cmd := program.OnTerminal(t, 80, "yes >&2 & $RUN sweep '"+file+"' --out '"+out+"' > /dev/null; touch '"+ended+"'")
 	_, write := fullPipe(t)
 	cmd.Stdout = write
 	begin(t, cmd, write)
@@ -104,6 +104,13 @@ func TestStoppedTerminal(t *testing.T) {
 		_ = cmd.Wait()
 	}()
 	program.WaitFor(t, out, 24)
+	for range 12000 { // it writes until then
+		if _, err := os.Stat(ended); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the sweep has its trials, and has not ended after two minutes")
 }
 
 // Where a reader is gone, its output ends and the sweep does not, which its log notes.
