@@ -266,10 +266,10 @@ func (c *Contest) ReleaseArguments(e *Entry, epsilon float64) []string {
 	args := []string{"trial", e.Experiment}
 	for _, p := range e.Definition.Params {
 		text, ok := e.given[p.Name].(string)
-		switch {
-		case p.Name == "inputs":
+		switch p.Name {
+		case "inputs":
 			text, ok = c.inputs, true
-		case p.Name == "epsilon":
+		case "epsilon":
 			text, ok = experiment.FormatNumber(epsilon), true
 		}
 		if ok {

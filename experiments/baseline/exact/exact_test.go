@@ -60,7 +60,7 @@ func TestRefused(t *testing.T) {
 }
 
 // made are n rows of two inputs, with the outputs of a function or labels by its sign.
-func made(t *testing.T, n, classes int, f func(a, b float64) float64) *rows {
+func made(n, classes int, f func(a, b float64) float64) *rows {
 	rng := rand.New(rand.NewPCG(5, uint64(n)))
 	r := &rows{x: mat.NewDense(n, 2, nil), classes: classes}
 	for i := range n {
@@ -95,7 +95,7 @@ func TestChoose(t *testing.T) {
 		{"squares", 2, func(a, b float64) float64 { return math.Copysign(1, a-.2) * math.Copysign(1, b+.1) },
 			func(m ground.Evaluator) bool { _, ok := m.(trees); return ok }},
 	} {
-		r, test := made(t, 300, c.classes, c.f), made(t, 200, c.classes, c.f)
+		r, test := made(300, c.classes, c.f), made(200, c.classes, c.f)
 		p, err := newProcess(t.Context(), e, r)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestChoose(t *testing.T) {
 
 // The gradient of logistic regression is zero at its minimum.
 func TestLogistic(t *testing.T) {
-	r := made(t, 200, 2, func(a, b float64) float64 { return math.Sin(9*a) + b })
+	r := made(200, 2, func(a, b float64) float64 { return math.Sin(9*a) + b })
 	m, err := fitPlanes(t.Context(), r, .01, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestDegenerate(t *testing.T) {
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
 	for _, n := range []int{2, 5, 40} {
 		for _, classes := range []int{0, 2} {
-			r := made(t, n, classes, func(float64, float64) float64 { return 1 })
+			r := made(n, classes, func(float64, float64) float64 { return 1 })
 			r.y = make([]float64, len(r.y))
 			for i := range n {
 				r.x.Set(i, 0, 3)

@@ -102,8 +102,8 @@ func (k *Kernel) FitInputs(data *table.Data, m Method) (note string, err error) 
 	return note, nil
 }
 
-// ends returns the range of each column of the inputs over all rows: from 0 to 1 of truth values, which have no extremes,
-// and of length one where all rows have one value, because its lengthscale has no effect.
+// ends returns the range of each column of the inputs over all rows: from 0 to 1 of truth values, which have no
+// extremes, and of length one where all rows have one value, because its lengthscale has no effect.
 func ends(data *table.Data) (low, high []float64) {
 	low, high = slices.Clone(data.Extremes.RawRowView(0)), slices.Clone(data.Extremes.RawRowView(1))
 	for j := range low {

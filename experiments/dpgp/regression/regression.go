@@ -136,11 +136,9 @@ func complete(s *Settings, given func(field any) bool) error {
 	if !given(&s.Rho) {
 		s.Rho = own.Rho
 	}
-	inducing, err := s.inducing()
-	if err != nil {
-		return nil // which a check reports
+	if inducing, err := s.inducing(); err == nil { // a check reports it
+		s.Lengthscale = inducing.Known(s.Lengthscale, s.Spec().Asked())
 	}
-	s.Lengthscale = inducing.Known(s.Lengthscale, s.Spec().Asked())
 	return nil
 }
 

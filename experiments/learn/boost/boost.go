@@ -95,7 +95,7 @@ func Classification(x *mat.Dense, labels []int, classes int, o Options) (*Model,
 	p := make([]float64, classes)
 	return m, m.fit(x, len(labels), o, func(scores [][]float64, c int, g, h []float64) {
 		for i, l := range labels {
-			own, share := 0.0, 0.0
+			var own, share float64
 			if m.two {
 				c, share = 1, 1/(1+math.Exp(-scores[0][i]))
 			} else {

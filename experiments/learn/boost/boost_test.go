@@ -60,7 +60,7 @@ func TestStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	scores := m.Scores(mat.NewDense(4, 2, []float64{-9, 0, 2.4, 0, 2.6, 0, 99, 0}))[0]
-	left := math.Pow(.9, 3)
+	const left = .9 * .9 * .9
 	for i, want := range []float64{5 * left, 5 * left, 8 - 3*left, 8 - 3*left} {
 		if math.Abs(scores[i]-want) > 1e-12 {
 			t.Errorf("the score of row %d is %g, want %g", i, scores[i], want)
