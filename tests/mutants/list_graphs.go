@@ -59,7 +59,7 @@ var graphMutants = []Mutant{
 	{Name: "kernel: variance of a weighted sum", File: "experiments/cloaking/cloak/model.go", Package: cloak,
 		Tests: "Variance", Old: `out[i] *= v*v + (1-v)*(1-v)`, New: `out[i] *= v + (1 - v)`},
 	{Name: "kernel: a lengthscale for each input", File: "experiments/cloaking/cloak/lengthscales.go", Package: regress,
-		Tests: "Lengthscale", Old: `row[j] /= l`, New: `row[j] /= k.Lengthscale[0]`},
+		Tests: "Lengthscale", Old: `row[j] /= l`, New: `row[j] /= k.Lengthscale.Numbers[0]`},
 	{Name: "coverage: the noise is part of a region", File: "experiments/cloaking/regress/regression.go",
 		Package: regress, Tests: "Coverage", Old: `math.Hypot(s.observationSD[i], s.noiseSD[i])`,
 		New: `s.observationSD[i]`},
