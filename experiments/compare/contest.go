@@ -284,6 +284,3 @@ func (c *Contest) ReleaseArguments(e *Entry, epsilon float64) []string {
 func (c *Contest) Title() string {
 	return fmt.Sprintf("Private methods for %s: %s from %s", c.Text("dataset"), c.Text("output"), c.Text("inputs"))
 }
-
-// Is reports whether trials of an experiment with these parameters, but for seeds, are those of a comparison.
-func Is(name string, p experiment.Params) bool { return matches(name, p) }

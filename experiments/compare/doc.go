@@ -12,7 +12,7 @@
 // # What can be told apart
 //
 // The splits of a table overlap in their training rows, so that their scores depend on each other, and the variance of
-// a mean over k of them is more than S²/k. Methods are told apart by the corrected resampled t-test: with the
+// a mean over k of them is more than S²/k. Methods are distinguished by the corrected resampled t-test: with the
 // differences of two methods on the same splits, their mean m and their variance S²,
 //
 //	t = m / √((1/k + n₂/n₁) S²)

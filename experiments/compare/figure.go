@@ -15,13 +15,13 @@ func Paper() experiment.Paper {
 		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed " +
 			"lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
 			"protects one row unless outputs are named.",
-		Match: matches,
+		Match: Is,
 		Draw:  draw,
 	}}}
 }
 
-// matches reports whether a trial is one of a comparison: a candidate's with its fixed settings.
-func matches(name string, p experiment.Params) bool {
+// Is reports whether a trial is one of a comparison: a candidate's with its fixed settings.
+func Is(name string, p experiment.Params) bool {
 	return slices.ContainsFunc(Candidates(), func(c Candidate) bool {
 		if c.Experiment != name {
 			return false
@@ -155,7 +155,7 @@ func better(m Measure, a, b *experiment.Line) *experiment.Line {
 func (c *curve) level(m Measure, splits int, like *experiment.Line) *experiment.Line {
 	out := &experiment.Line{Name: like.Name, Dashed: like.Dashed, Color: like.Color}
 	for _, trials := range c.trials {
-		scores := values(trials, func(t scored) (float64, bool) { v, ok := t[m.Name]; return v, ok })
+		scores := values(trials, metric(m.Name))
 		if len(scores) == splits {
 			out.X = like.X
 			out.Y = slices.Repeat([]float64{meanOf(scores).Mean}, len(like.X))
@@ -179,12 +179,9 @@ func (c *curve) draw(m Measure, splits, colour int) *drawn {
 	out := &drawn{line: experiment.Line{Name: name, Color: colour}, band: experiment.Band{Color: colour},
 		trivial: experiment.Line{Name: TrivialName(c.candidate.Task), Dashed: true, Color: trivialColour},
 		exact:   experiment.Line{Name: "without privacy", Dashed: true, Color: exactColour}}
-	named := func(name string) func(scored) (float64, bool) {
-		return func(t scored) (float64, bool) { v, ok := t[name]; return v, ok }
-	}
 	for _, epsilon := range c.epsilons {
 		trials := c.trials[epsilon]
-		scores := values(trials, named(m.Name))
+		scores := values(trials, metric(m.Name))
 		if len(scores) < splits {
 			continue
 		}
@@ -196,7 +193,7 @@ func (c *curve) draw(m Measure, splits, colour int) *drawn {
 		out.band.X, out.band.Low = append(out.band.X, epsilon), append(out.band.Low, mean.Mean-se)
 		out.band.High = append(out.band.High, mean.Mean+se)
 		addTo(&out.trivial, epsilon, values(trials, m.trivialOf))
-		addTo(&out.exact, epsilon, values(trials, named(m.exact)))
+		addTo(&out.exact, epsilon, values(trials, metric(m.exact)))
 	}
 	return out
 }

@@ -56,6 +56,11 @@ func (m Measure) better(a, b float64) bool {
 	return a < b
 }
 
+// metric returns the look-up of a metric in those of a trial.
+func metric(name string) func(map[string]float64) (float64, bool) {
+	return func(metrics map[string]float64) (float64, bool) { v, ok := metrics[name]; return v, ok }
+}
+
 // trivialOf returns the score of the trivial rule on the split of a trial with these metrics.
 func (m Measure) trivialOf(metrics map[string]float64) (float64, bool) {
 	if m.constant != nil {

@@ -213,16 +213,13 @@ func (j *judge) scores(e *Entry, at int, metric func(map[string]float64) (float6
 
 // references fills in the trivial rule, of a method of its own where there is one, and what privacy costs.
 func (j *judge) references() {
-	named := func(name string) func(map[string]float64) (float64, bool) {
-		return func(m map[string]float64) (float64, bool) { v, ok := m[name]; return v, ok }
-	}
 	for i := range j.c.Epsilons {
 		var trivial []float64
 		for _, e := range j.c.Entries {
 			at := min(i, len(e.Params)-1)
 			switch {
 			case e.Role == Trivial:
-				if own := j.scores(e, at, named(j.m.Name)); own != nil {
+				if own := j.scores(e, at, metric(j.m.Name)); own != nil {
 					trivial = own
 				}
 			case trivial == nil:
@@ -242,7 +239,7 @@ func (j *judge) references() {
 		if e.Role == NonPrivate {
 			name = j.m.Name
 		}
-		scores := j.scores(e, 0, named(name))
+		scores := j.scores(e, 0, metric(name))
 		if e.Role == Trivial || scores == nil {
 			continue
 		}
@@ -258,12 +255,10 @@ const muchClipped = .05
 // clipping notes that the public range cuts off many of the outputs.
 func (j *judge) clipping(trials []Trial) {
 	for _, t := range trials {
-		for name, share := range t.Metrics {
-			if name == "clipped_fraction" && share > muchClipped {
-				j.out.Notes = append(j.out.Notes, fmt.Sprintf("%.3g %% of the outputs are beyond low and high, and are clipped "+
-					"for training: a wider public range costs noise, this one costs accuracy", 100*share))
-				return
-			}
+		if share, _ := metric("clipped_fraction")(t.Metrics); share > muchClipped {
+			j.out.Notes = append(j.out.Notes, fmt.Sprintf("%.3g %% of the outputs are beyond low and high, and are clipped "+
+				"for training: a wider public range costs noise, this one costs accuracy", 100*share))
+			return
 		}
 	}
 }

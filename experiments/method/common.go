@@ -21,9 +21,9 @@ const (
 // Choices are the names of the sources.
 func (SplitSource) Choices() []string { return []string{"own", "common"} }
 
-// CommonSplit holds out so many of n rows, or of n persons: which ones depends on the seed, the repeat and n alone,
-// so that methods of different experiments are compared by the same rows. A split is no secret, and the noise of a
-// release has no part in it: the generator is ChaCha8 with the SHA-256 of these numbers as its key.
+// CommonSplit holds out a number of tests of n rows, or of n persons: which ones depends on the seed, the repeat and n
+// alone, so that methods of different experiments are compared by the same rows. A split is no secret, and the noise of
+// a release has no part in it: the generator is ChaCha8 with the SHA-256 of these numbers as its key.
 func CommonSplit(seed int64, repeat, n, tests int) learn.Fold {
 	key := sha256.Sum256(fmt.Appendf(nil, "privkern common split 1\n%d\n%d\n%d\n", seed, repeat, n))
 	order := rand.New(rand.NewChaCha8(key)).Perm(n)

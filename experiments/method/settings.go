@@ -125,11 +125,14 @@ func (p Person) Of(s table.Spec) table.Spec {
 
 // Unit describes the protected unit of a guarantee; a row has these parts, such as "inputs (x) and
 // output (y)".
-func (p Person) Unit(parts string) string {
+func (p Person) Unit(parts string) string { return p.Protected(parts) + ", substituted by any other" }
+
+// Protected is [Person.Unit] without the relation of neighbours.
+func (p Person) Protected(parts string) string {
 	if !p.Given() {
-		return "one row, " + parts + ", substituted by any other"
+		return "one row, " + parts
 	}
-	return fmt.Sprintf("%s, %s, substituted by any other", p.Whom(), parts)
+	return p.Whom() + ", " + parts
 }
 
 // Whom describes the person whom a guarantee protects.

@@ -39,8 +39,7 @@ func (f *fitting) count(row int, out []float64) {
 	}
 }
 
-// chunk is the number of rows whose residuals are added one after the other, so that the number of workers changes no
-// sum.
+// chunk is the number of rows whose residuals are added one after the other.
 const chunk = 8192
 
 // ask sums the residuals in the leaves of a step, with noise. For judging they are added as they come, which takes half
@@ -50,24 +49,15 @@ func (f *fitting) ask(ctx context.Context, sums *ground.Sums) ([]float64, error)
 		return sums.Sum(f.residuals, f.residual)
 	}
 	n, _ := f.rows.X.Dims()
-	size := f.outputs * f.Leaves
-	parts := make([][]float64, (n+chunk-1)/chunk)
-	err := f.Engine.ParallelFor(ctx, n, chunk, func(lo, hi int) error {
-		sum := make([]float64, size)
+	total, err := ground.InChunks(ctx, f.Engine, n, chunk, f.outputs*f.Leaves, func(lo, hi int, sum []float64) {
 		for row := lo; row < hi; row++ {
 			if !ground.Empty(f.rows, row) {
 				f.residual(row, sum)
 			}
 		}
-		parts[lo/chunk] = sum
-		return nil
 	})
 	if err != nil {
 		return nil, err
-	}
-	total := make([]float64, size)
-	for _, p := range parts {
-		floats.Add(total, p)
 	}
 	sums.Judge(f.residuals, total)
 	return total, nil

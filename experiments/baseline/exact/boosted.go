@@ -18,7 +18,7 @@ const (
 	mostRounds = 200
 )
 
-// boosted are boosted trees of at most so many leaves.
+// boosted are boosted trees, each of at most that number of leaves.
 type boosted struct{ leaves int }
 
 func (b boosted) train(r *rows, rounds int) (m *boost.Model, err error) {

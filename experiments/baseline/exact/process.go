@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// mostExact is the number of rows up to which the Gaussian process has all of them; of more it has so many, drawn.
+	// mostExact is the number of rows up to which the Gaussian process has all of them; of more it has a sample of that
+	// size.
 	mostExact = 2000
 	// mostEstimated is the number of rows, drawn, by which its hyper-parameters are estimated.
 	mostEstimated = 250
@@ -44,7 +45,7 @@ type process struct {
 	h gp.Hyperparameters
 }
 
-// drawn returns at most so many of the rows, from a fixed stream.
+// drawn returns the rows, or a sample of them, from a fixed stream, where they are more.
 func drawn(r *rows, most int) *rows {
 	n := r.len()
 	if n <= most {

@@ -123,7 +123,7 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 	return a, err
 }
 
-// query is that of so many trees, each with the numbers of leaves and classes.
+// query is that of trees, each of which has a count for every leaf and class.
 func query(p *ground.Problem, trees, numbers int) ground.Query {
 	t := float64(trees)
 	return ground.Query{What: "numbers of rows of the classes in the leaves", Coordinates: trees * numbers,

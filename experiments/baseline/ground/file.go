@@ -17,7 +17,7 @@ import (
 
 // Body is the fitted part of a model: a struct of numbers, texts and lists, with json tags.
 type Body interface {
-	// Check checks its members, for so many inputs and classes, none of a regression.
+	// Check checks its members by the numbers of inputs and of classes, which are none of a regression.
 	Check(c *model.Checker, inputs, classes int)
 	// Evaluate predicts at the rows of x (P×d, in [-1, 1]): of a regression the mean of the output, in units of half its
 	// public range (1×P), and of a classification the probability of each class (C×P).
@@ -132,13 +132,11 @@ func (f *File[B]) Predict(ctx context.Context, q *model.Query) (*model.Predictio
 // addClasses appends classes and their probabilities (C×P).
 func (f *File[B]) addClasses(p *model.Prediction, probabilities [][]float64) {
 	for i := range probabilities[0] {
-		row, best := make([]float64, len(probabilities)), 0
+		row := make([]float64, len(probabilities))
 		for c := range probabilities {
-			if row[c] = probabilities[c][i]; row[c] > row[best] {
-				best = c
-			}
+			row[c] = probabilities[c][i]
 		}
-		p.Rows, p.Labels = append(p.Rows, row), append(p.Labels, f.Output.Classes[best])
+		p.Rows, p.Labels = append(p.Rows, row), append(p.Labels, f.Output.Classes[floats.MaxIdx(row)])
 	}
 }
 
@@ -162,6 +160,13 @@ func (f *File[B]) addMeans(ctx context.Context, p *model.Prediction, e *engine.E
 			o.Scale*math.Sqrt(variance[i]+noise)))
 	}
 	return nil
+}
+
+// boxed returns a copy of x in [−1, 1], see [toBox].
+func boxed(x *mat.Dense, low, high []float64) *mat.Dense {
+	out := mat.DenseCopyOf(x)
+	toBox(out, low, high)
+	return out
 }
 
 // toBox brings the columns of x to [−1, 1] by their public ranges, in place; NaN stays.

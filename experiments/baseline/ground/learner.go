@@ -151,8 +151,7 @@ func (l *Learner[B]) scaled(rows *method.Part) *method.Part { return scaled(rows
 // scaled returns rows with inputs in [−1, 1], by their range.
 func scaled(rows *method.Part, low, high []float64) *method.Part {
 	out := *rows
-	out.X = mat.DenseCopyOf(rows.X)
-	toBox(out.X, low, high)
+	out.X = boxed(rows.X, low, high)
 	return &out
 }
 
@@ -177,8 +176,7 @@ func (l *Learner[B]) Fit(ctx context.Context, rows *method.Part, noise ...*rand.
 
 // Predict implements [method.Fit].
 func (f *fit[B]) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
-	x = mat.DenseCopyOf(x)
-	toBox(x, f.low, f.high)
+	x = boxed(x, f.low, f.high)
 	var out []method.Prediction
 	for _, body := range f.bodies {
 		values, err := body.Evaluate(ctx, f.Engine, x)

@@ -102,9 +102,7 @@ type unprotectedFit struct {
 
 // Predict implements [method.Fit].
 func (f *unprotectedFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
-	x = mat.DenseCopyOf(x)
-	toBox(x, f.low, f.high)
-	values, err := f.model.Evaluate(ctx, f.Engine, x)
+	values, err := f.model.Evaluate(ctx, f.Engine, boxed(x, f.low, f.high))
 	if err != nil {
 		return nil, err
 	}

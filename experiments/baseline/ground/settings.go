@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
@@ -122,11 +121,11 @@ func (d *Data) checkRelease(task method.Task) error {
 
 // rowUnit describes the protected unit, whose rows have these parts.
 func (d *Data) rowUnit(parts string) string {
-	out := d.settings(nil).Person.Unit(parts)
+	person := d.settings(nil).Person
 	if d.Neighbours == AddRemove {
-		out = strings.TrimSuffix(out, ", substituted by any other") + ", added or removed"
+		return person.Protected(parts) + ", added or removed"
 	}
-	return out
+	return person.Unit(parts)
 }
 
 // Query describes a sum over rows of a vector of each, for the calibration of its noise.
@@ -180,11 +179,11 @@ func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 	}, experiment.Loss{Law: "gaussian", Size: 1 / factor, Times: max(1, q.Times)})
 }
 
-// Subsampled calibrates noise for a query that is asked a number of times, each time of a new Poisson sample
+// Subsampled calibrates noise for a query whose Times are asked each of a new Poisson sample
 // ([Sums.Sample]) in which every row is with probability rate, 0 < rate < 1: the ratio Δ/σ is the largest, to a
 // ten-thousandth, at which the composition has the budget. Its pair (package loss) is that of neighbours of which one
 // lacks a row, and of no others.
-func (d *Data) Subsampled(q Query, rate float64, times int) (*Noise, error) {
+func (d *Data) Subsampled(q Query, rate float64) (*Noise, error) {
 	if d.Noiseless() {
 		return &Noise{query: q}, nil
 	}
@@ -192,13 +191,13 @@ func (d *Data) Subsampled(q Query, rate float64, times int) (*Noise, error) {
 		return nil, errors.New("samples are accounted for where one row is added or removed, alone")
 	}
 	of := func(size float64) experiment.Loss {
-		return experiment.Loss{Law: subsampled, Size: size, Times: times, Rate: rate}
+		return experiment.Loss{Law: subsampled, Size: size, Times: max(1, q.Times), Rate: rate}
 	}
 	whole, err := mechanism.SafeFactor(mechanism.Analytic, d.Epsilon, d.Delta)
 	if err != nil {
 		return nil, err
 	}
-	low := 1 / whole / math.Sqrt(float64(times)) // a sample reveals no more than all rows
+	low := 1 / whole / math.Sqrt(float64(max(1, q.Times))) // a sample reveals no more than all rows
 	high := low
 	for fits := true; fits; {
 		low, high = high, 2*high
@@ -218,11 +217,10 @@ func (d *Data) Subsampled(q Query, rate float64, times int) (*Noise, error) {
 			high = middle
 		}
 	}
-	factor, one := release.Up(1/low), of(low)
-	one.Times = 1
+	factor := release.Up(1 / low)
 	return d.noise(q, factor, math.Sqrt(float64(q.Coordinates)), func(r release.Query) (*release.Noise, error) {
 		return release.Gaussian(r, factor)
-	}, one)
+	}, of(low))
 }
 
 // subsampled is the law of the loss of Gaussian noise on a sample.

@@ -59,8 +59,7 @@ func Empty(p *method.Part, row int) bool {
 	return math.IsNaN(p.Y[row])
 }
 
-// chunk is the number of rows whose vectors are added one after the other: it depends on nothing, so that the number of
-// workers does not change a judged sum.
+// chunk is the number of rows whose vectors are added one after the other.
 const chunk = 1024
 
 // Sum returns the sum over the rows of the vectors that of computes, with noise. A call of the function gets zeros; it
@@ -70,19 +69,11 @@ func (s *Sums) Sum(n *Noise, of func(row int, out []float64)) ([]float64, error)
 		return s.exact(n, of)
 	}
 	rows, _ := s.rows.X.Dims()
-	parts := make([][]float64, (rows+chunk-1)/chunk)
-	err := s.engine.ParallelFor(s.ctx, rows, chunk, func(lo, hi int) error {
-		sum := make([]float64, n.query.Coordinates)
+	total, err := InChunks(s.ctx, s.engine, rows, chunk, n.query.Coordinates, func(lo, hi int, sum []float64) {
 		n.each(s.rows, lo, hi, of, func(one []float64) { floats.Add(sum, one) })
-		parts[lo/chunk] = sum
-		return nil
 	})
 	if err != nil {
 		return nil, err
-	}
-	total := make([]float64, n.query.Coordinates)
-	for _, p := range parts {
-		floats.Add(total, p)
 	}
 	s.Judge(n, total)
 	return total, nil

@@ -137,9 +137,9 @@ func (p *partition) left(inputs int) float64 {
 	return left / float64(inputs)
 }
 
-// expected is the mean square error that is expected of a partition, for so many inputs and that variance of the noise
-// of a sum: what is left inside of cells, and the variance of their means, in the light of that which they explain.
-// An output that has the typical variance about the mean of its cell stands for empty cells, too.
+// expected is the mean square error that is expected of a partition, by the number of inputs and the variance of the
+// noise of a sum: what is left inside of cells, and the variance of their means, in the light of that which they
+// explain. An output that has the typical variance about the mean of its cell stands for empty cells, too.
 func (a *algorithm) expected(p *partition, inputs int, noise float64) float64 {
 	left := p.left(inputs)
 	cells := float64(p.size()) * math.Pow(occupied, float64(len(p.Levels)))

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/baseline/ground"
 	"privkern/graphs/engine"
 )
 
@@ -21,25 +22,18 @@ type objective struct {
 	b      *mat.Dense // C×p
 }
 
-// chunk is the number of rows of a product: their sums are added in order.
+// chunk is the number of rows of a product.
 const chunk = 1024
 
 // each runs f on chunks of rows, and returns the sum of what they write to C×p.
 func (o *objective) each(ctx context.Context, f func(lo, hi int, x, out *mat.Dense)) (*mat.Dense, error) {
-	n := len(o.labels)
-	parts := make([]*mat.Dense, (n+chunk-1)/chunk)
-	err := o.engine.ParallelFor(ctx, n, chunk, func(lo, hi int) error {
-		parts[lo/chunk] = mat.NewDense(o.c, o.p, nil)
-		f(lo, hi, o.x.Slice(lo, hi, 0, o.p).(*mat.Dense), parts[lo/chunk])
-		return nil
+	total, err := ground.InChunks(ctx, o.engine, len(o.labels), chunk, o.c*o.p, func(lo, hi int, out []float64) {
+		f(lo, hi, o.x.Slice(lo, hi, 0, o.p).(*mat.Dense), mat.NewDense(o.c, o.p, out))
 	})
-	total := mat.NewDense(o.c, o.p, nil)
-	for _, part := range parts {
-		if err == nil {
-			total.Add(total, part)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return total, err
+	return mat.NewDense(o.c, o.p, total), nil
 }
 
 // gradient returns ∇J(θ), and the probabilities of the classes of each row (n×C).
@@ -117,20 +111,13 @@ func (o *objective) hessian(ctx context.Context, probabilities *mat.Dense) func(
 
 // majorant returns a factor of XᵀX/2 + λI, which bounds the Hessian's block of each class (Böhning 1992).
 func (o *objective) majorant(ctx context.Context) (*mat.Cholesky, error) {
-	n := len(o.labels)
-	parts := make([]*mat.SymDense, (n+chunk-1)/chunk)
-	err := o.engine.ParallelFor(ctx, n, chunk, func(lo, hi int) error {
-		parts[lo/chunk] = mat.NewSymDense(o.p, nil)
-		parts[lo/chunk].SymOuterK(0.5, o.x.Slice(lo, hi, 0, o.p).T())
-		return nil
+	sum, err := ground.InChunks(ctx, o.engine, len(o.labels), chunk, o.p*o.p, func(lo, hi int, out []float64) {
+		mat.NewSymDense(o.p, out).SymOuterK(0.5, o.x.Slice(lo, hi, 0, o.p).T())
 	})
 	if err != nil {
 		return nil, err
 	}
-	total := mat.NewSymDense(o.p, nil)
-	for _, part := range parts {
-		total.AddSym(total, part)
-	}
+	total := mat.NewSymDense(o.p, sum)
 	for j := range o.p {
 		total.SetSym(j, j, total.At(j, j)+o.lambda)
 	}

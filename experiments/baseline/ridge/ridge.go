@@ -173,12 +173,8 @@ const chunk = 4096
 // products returns XᵀX and Xᵀy by products of matrices.
 func (a *algorithm) products(ctx context.Context, rows *method.Part) (*mat.SymDense, *mat.VecDense, error) {
 	n, d := rows.X.Dims()
-	type part struct {
-		matrix *mat.SymDense
-		vector *mat.VecDense
-	}
-	parts := make([]part, (n+chunk-1)/chunk)
-	err := a.Engine.ParallelFor(ctx, n, chunk, func(lo, hi int) error {
+	square := a.p * a.p
+	total, err := ground.InChunks(ctx, a.Engine, n, chunk, square+a.p, func(lo, hi int, out []float64) {
 		x, y := mat.NewDense(hi-lo, a.p, nil), mat.NewVecDense(hi-lo, nil)
 		for row := lo; row < hi; row++ {
 			if !ground.Empty(rows, row) {
@@ -186,22 +182,13 @@ func (a *algorithm) products(ctx context.Context, rows *method.Part) (*mat.SymDe
 				y.SetVec(row-lo, rows.Y[row])
 			}
 		}
-		var out part
-		out.matrix, out.vector = mat.NewSymDense(a.p, nil), mat.NewVecDense(a.p, nil)
-		out.matrix.SymOuterK(1, x.T())
-		out.vector.MulVec(x.T(), y)
-		parts[lo/chunk] = out
-		return nil
+		mat.NewSymDense(a.p, out[:square]).SymOuterK(1, x.T())
+		mat.NewVecDense(a.p, out[square:]).MulVec(x.T(), y)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	total := parts[0]
-	for _, p := range parts[1:] {
-		total.matrix.AddSym(total.matrix, p.matrix)
-		total.vector.AddVec(total.vector, p.vector)
-	}
-	return total.matrix, total.vector, nil
+	return mat.NewSymDense(a.p, total[:square]), mat.NewVecDense(a.p, total[square:]), nil
 }
 
 // Losses implements [ground.Algorithm].

@@ -53,32 +53,19 @@ func (e *examples) gradient(ctx context.Context, weights []float64, sums *ground
 	return sum, used, nil
 }
 
-// batch is the number of rows whose gradients are one product of matrices: it depends on nothing, so that the number of
-// workers does not change a sum.
+// batch is the number of rows whose gradients are one product of matrices.
 const batch = 1024
 
 // sum adds the clipped gradients of rows in batches.
 func (e *examples) sum(ctx context.Context, weights []float64, rows []int) ([]float64, error) {
-	parts := make([][]float64, (len(rows)+batch-1)/batch)
-	err := e.Engine.ParallelFor(ctx, len(rows), batch, func(lo, hi int) error {
+	return ground.InChunks(ctx, e.Engine, len(rows), batch, e.network.size(), func(lo, hi int, out []float64) {
 		x, targets := mat.NewDense(hi-lo, e.Dims+1, nil), make([]float64, hi-lo)
 		for i, row := range rows[lo:hi] {
 			x.SetRow(i, e.x.RawRowView(row))
 			targets[i] = e.targets[row]
 		}
-		out := make([]float64, e.network.size())
 		e.network.add(weights, x, targets, e.clip, out)
-		parts[lo/batch] = out
-		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	total := make([]float64, e.network.size())
-	for _, p := range parts {
-		floats.Add(total, p)
-	}
-	return total, nil
 }
 
 // Body are the weights of a network, for inputs u in [−1, 1]^d: the outputs are V(v, 1) with v = tanh(U(u, 1)), or
@@ -125,9 +112,9 @@ func (b Body) Check(c *model.Checker, inputs, classes int) {
 func (b Body) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]float64, error) {
 	var first *mat.Dense
 	if len(b.Hidden) > 0 {
-		first = matrix(b.Hidden)
+		first = model.Dense(b.Hidden)
 	}
-	outputs, _ := forward(first, matrix(b.Output), widened(x, 1), 1)
+	outputs, _ := forward(first, model.Dense(b.Output), widened(x, 1), 1)
 	_, k := outputs.Dims()
 	out := make([][]float64, k)
 	for c := range out {
@@ -141,13 +128,4 @@ func (b Body) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]f
 		out[0][i] = max(-1, min(1, v))
 	}
 	return out, nil
-}
-
-// matrix has rows of one length.
-func matrix(rows [][]float64) *mat.Dense {
-	out := mat.NewDense(len(rows), len(rows[0]), nil)
-	for i, row := range rows {
-		out.SetRow(i, row)
-	}
-	return out
 }

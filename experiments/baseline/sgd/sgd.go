@@ -175,11 +175,11 @@ func prepare(p *ground.Problem, s *Training) (ground.Algorithm[Body], error) {
 		a.clip = clip
 	}
 	q := ground.Query{What: "clipped gradients", Coordinates: a.network.size(), Norm: a.clip, Largest: a.clip,
-		Rows: p.Slots}
+		Rows: p.Slots, Times: s.Steps}
 	root := math.Sqrt(float64(s.Steps))
 	var err error
 	if s.Rate < 1 {
-		a.noise, err = p.Subsampled(q, s.Rate, s.Steps)
+		a.noise, err = p.Subsampled(q, s.Rate)
 	} else {
 		a.noise, err = p.Gaussian(q, 1/root)
 	}
@@ -212,13 +212,7 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 }
 
 // Losses implements [ground.Algorithm].
-func (a *algorithm) Losses() []experiment.Loss {
-	out := ground.Losses(a.noise)
-	for i := range out {
-		out[i].Times = a.steps
-	}
-	return out
-}
+func (a *algorithm) Losses() []experiment.Loss { return ground.Losses(a.noise) }
 
 // Mechanism implements [ground.Algorithm].
 func (a *algorithm) Mechanism() string {

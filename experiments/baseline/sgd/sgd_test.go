@@ -183,8 +183,8 @@ func TestSampled(t *testing.T) {
 		rate  float64
 		steps int
 	}{{.01, 1000}, {.1, 100}, {.5, 10}} {
-		noise, err := d.Subsampled(ground.Query{What: "gradients", Coordinates: 3, Norm: 1, Largest: 1, Rows: 100}, c.rate,
-			c.steps)
+		noise, err := d.Subsampled(ground.Query{What: "gradients", Coordinates: 3, Norm: 1, Largest: 1, Rows: 100,
+			Times: c.steps}, c.rate)
 		if err != nil {
 			t.Fatal(err)
 		}

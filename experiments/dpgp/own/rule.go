@@ -31,7 +31,7 @@ const (
 // inducing inputs are two lengthscales apart.
 func Ratio(variance float64) float64 { return 1 / variance }
 
-// perInput is how many values each of so many inputs of numbers has in a full design.
+// perInput is the number of values of each input in a full design, by the number of inputs that are numbers.
 func perInput(numbers int) int {
 	switch numbers {
 	case 1:
@@ -159,7 +159,7 @@ func crossed(inputs []table.Input, low, high []float64) *mat.Dense {
 	return mat.NewDense(len(points), column, slices.Concat(points...))
 }
 
-// hot is the place of a category of so many levels: 1 in the column of its level.
+// hot is the point of a category: 1 in the column of its level, and 0 in those of its other levels.
 func hot(level, levels int) []float64 {
 	out := make([]float64, levels)
 	out[level] = 1

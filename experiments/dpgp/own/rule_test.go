@@ -14,7 +14,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// numbers are so many inputs of numbers.
+// numbers are inputs that are numbers.
 func numbers(n int) []table.Input { return make([]table.Input, n) }
 
 // between is a range with one end each for all inputs, or one for each.
