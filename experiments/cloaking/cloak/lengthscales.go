@@ -102,15 +102,12 @@ func (k *Kernel) FitInputs(data *table.Data, m Method) (note string, err error) 
 	return note, nil
 }
 
-// ends returns the range of each column of the inputs over all rows: from 0 to 1 of truth values, which have no
-// extremes, and of length one where all rows have one value, because its lengthscale has no effect.
+// ends returns the range of each column of the inputs over all rows, of length one where all rows have one value,
+// because its lengthscale has no effect; NaN for levels.
 func ends(data *table.Data) (low, high []float64) {
 	low, high = slices.Clone(data.Extremes.RawRowView(0)), slices.Clone(data.Extremes.RawRowView(1))
 	for j := range low {
-		switch {
-		case math.IsNaN(low[j]):
-			low[j], high[j] = 0, 1
-		case low[j] == high[j]:
+		if low[j] == high[j] {
 			high[j]++
 		}
 	}

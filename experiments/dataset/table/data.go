@@ -21,7 +21,7 @@ type Data struct {
 	Names []string   // of the columns, d; a category has a column a level, named "colour=red"
 	Asked []Input    // the inputs that the setting names, in their order
 	// Extremes are the least and the largest value of each input (2×d), also of the rows that a draw left out; NaN for
-	// levels.
+	// levels of categories. Truth values are 0 and 1.
 	Extremes *mat.Dense
 	Dropped  int // rows left out because a value is missing, or, where they are tolerated, invalid
 	Rows     int // of the file
@@ -58,8 +58,11 @@ func (s Spec) newData(t *experiment.Trial, path string, in, out []*column) (*Dat
 			strings.Join(names(all), ", "))
 	}
 	for _, c := range all {
-		if c.kind != word {
+		switch {
+		case c.kind != word:
 			c.least, c.largest = endsOf(selected(c.values, kept))
+		case c.final == Boolean:
+			c.least, c.largest = endsOf(selected(numbered(c.codes), kept))
 		}
 	}
 	kept, d.People = s.draw(t, kept, person)
@@ -80,6 +83,17 @@ func selected(values []float64, rows []int) []float64 {
 	out := make([]float64, len(rows))
 	for i, row := range rows {
 		out[i] = values[row]
+	}
+	return out
+}
+
+// numbered returns truth values as 0 and 1, and NaN where there is none.
+func numbered(codes []int32) []float64 {
+	out := make([]float64, len(codes))
+	for i, code := range codes {
+		if out[i] = float64(code); code < 0 {
+			out[i] = math.NaN()
+		}
 	}
 	return out
 }
@@ -296,13 +310,7 @@ func (d *Data) Numbers(name string) ([]float64, error) {
 		}
 		return nil, c.first.errorf(d.path, "column %q %s, expected a number%s", c.item.name, c.has(c.text), c.alike(c.text))
 	case Boolean:
-		out := make([]float64, len(c.codes))
-		for i, code := range c.codes {
-			if out[i] = float64(code); code < 0 {
-				out[i] = math.NaN()
-			}
-		}
-		return out, nil
+		return numbered(c.codes), nil
 	}
 	if c.exact != nil {
 		return nil, c.notANumber(d.path, c.beyond, slices.Collect(maps.Keys(c.digits))[0])

@@ -101,14 +101,14 @@ func TestDrawnRows(t *testing.T) {
 
 // Extremes are those of all rows, also of rows that a draw leaves out, without regard to missing values.
 func TestExtremes(t *testing.T) {
-	const text = "id,x,c,y\n1,4,a,-2\n1,9,b,5\n1,,a,7\n1,-3,b,30\n1,0,a,8\n"
-	d, err := loadPeople(fileOf(t, "t.csv", []byte(text)), "csv:t.csv", Spec{Inputs: "x+c[a|b]", Others: []string{"y"},
-		PerPerson: 1, Invalid: KeptInputs}, 1)
+	const text = "id,x,c,t,y\n1,4,a,yes,-2\n1,9,b,yes,5\n1,,a,no,7\n1,-3,b,,30\n1,0,a,yes,8\n"
+	d, err := loadPeople(fileOf(t, "t.csv", []byte(text)), "csv:t.csv", Spec{Inputs: "x+c[a|b]+t",
+		Others: []string{"y"}, PerPerson: 1, Invalid: KeptInputs}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(d.Extremes.RawMatrix().Data, d.Ends("y"), d.X.RawMatrix().Rows); got !=
-		"[-3 NaN NaN 9 NaN NaN] [-2 30] 1" {
+		"[-3 NaN NaN 0 9 NaN NaN 1] [-2 30] 1" {
 		t.Error(got)
 	}
 }
