@@ -74,7 +74,8 @@ func (r InputRange) Of(inputs []table.Input, simulated float64) (low, high []flo
 const inputLow, inputHigh = "input_low", "input_high"
 
 // Ends returns the ends of a range that is given, by settings of those names, for each of the columns
-// that inputs make ([ForInputs]). Where there is one for each input, a category has 0 and 1.
+// that inputs make ([ForInputs]). A bound is of numbers: a category has 0 and 1, unless there is one for each of its
+// columns.
 func (r InputRange) Ends(lowName, highName string, inputs []table.Input) (low, high []float64, err error) {
 	if low, err = ForInputs(lowName, r.Low.Numbers, inputs); err != nil {
 		return nil, nil, err
@@ -82,7 +83,7 @@ func (r InputRange) Ends(lowName, highName string, inputs []table.Input) (low, h
 	if high, err = ForInputs(highName, r.High.Numbers, inputs); err != nil {
 		return nil, nil, err
 	}
-	if most := max(len(r.Low.Numbers), len(r.High.Numbers)); most == len(inputs) && most < len(low) {
+	if most := max(len(r.Low.Numbers), len(r.High.Numbers)); most == 1 || most == len(inputs) {
 		j := 0
 		for _, in := range inputs {
 			for i := range in.Levels {

@@ -34,6 +34,9 @@ func TestRange(t *testing.T) {
 		{"one for all and one each", InputRange{Low: of(1), High: of(3, 4)}, plain(2), true, "[1 1] [3 4]"},
 		{"a category is one", InputRange{Low: of(1, 0), High: of(2, 1)}, category, true, "[1 0 0] [2 1 1]"},
 		{"a category is not read", InputRange{Low: of(1, 5), High: of(9)}, category, true, "[1 0 0] [9 1 1]"},
+		{"one for all is none of a category", InputRange{Low: of(-5), High: of(9)}, category, true, "[-5 0 0] [9 1 1]"},
+		{"a category of one level", InputRange{Low: of(1, 0), High: of(2, 7)}, []table.Input{{Name: "a"},
+			{Name: "kind", Levels: 1}}, true, "[1 0] [2 1]"},
 		{"one each column", InputRange{Low: of(1, 2, 3), High: of(9)}, category, true, "[1 2 3] [9 9 9]"},
 		{"too many with a category", InputRange{Low: of(1, 2, 3, 4), High: of(9)}, category, true,
 			"input_low = [1,2,3,4]: these are 4 numbers for 2 inputs (a, kind); give one for all, or one for each; a " +
