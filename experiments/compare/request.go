@@ -128,8 +128,9 @@ func (r *Request) setUnit(person bool) error {
 	switch {
 	case r.Unit == experiment.UnitPerson && !person:
 		return fmt.Errorf("unit = person: name the column of the persons, person=COLUMN, and rows_per_person")
-	case person && r.Unit == experiment.UnitOutput:
-		return fmt.Errorf("unit = output and person: protect a person, unit=person, or leave person out")
+	case person && r.Unit != "" && r.Unit != experiment.UnitPerson:
+		return fmt.Errorf("unit = %s and person = %s: the guarantee would be for a person; use unit=person, or leave person "+
+			"out", r.Unit, r.Text("person"))
 	case person:
 		r.Unit = experiment.UnitPerson
 	case r.Unit == "":

@@ -18,6 +18,8 @@ func TestParseRequest(t *testing.T) {
 		{"a range of epsilons", "dataset=csv:a.csv output=y epsilon=[1,2]", "[1 2] row [] "},
 		{"persons", asked + "person=id", "[1] person [] "},
 		{"no persons", asked + "person=none", "[1] row [] "},
+		{"a row and no persons", asked + "unit=row person=none", "[1] row [] "},
+		{"a person", asked + "unit=person person=id", "[1] person [] "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := ParseRequest(strings.Fields(c.args))
@@ -56,7 +58,8 @@ func TestRequestRefusals(t *testing.T) {
 		{"folds", asked + "folds=3", "folds is set by the comparison"},
 		{"holdout", asked + "holdout=.5", "holdout is set by the comparison"},
 		{"nobody", asked + "unit=person", "name the column of the persons"},
-		{"a person's output", asked + "unit=output person=id", "protect a person"},
+		{"a person's output", asked + "unit=output person=id", "use unit=person, or leave person out"},
+		{"a row of a person", asked + "unit=row person=id", "unit = row and person = id: the guarantee would be for a person"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ParseRequest(strings.Fields(c.args))
