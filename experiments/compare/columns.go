@@ -77,6 +77,9 @@ func (c *Contest) setTask(column *table.ColumnSummary, t *Table) error {
 	if c.Task == method.Classification {
 		return c.setClasses(column, t)
 	}
+	if column.Distinct == 1 && t.Numeric {
+		return fmt.Errorf("output = %s: all rows have one value, and there is nothing to predict", t.Output)
+	}
 	if !t.Numeric {
 		return fmt.Errorf("output = %s: it is a %s, and no number that a regression predicts; use task=classification",
 			t.Output, column.Type)

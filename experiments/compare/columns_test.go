@@ -21,7 +21,7 @@ func named(t *testing.T, inputs string) *compare.Contest {
 	for i := range 40 {
 		level := []string{"red", "green", "dark, blue"}[i%3]
 		text += strings.Join([]string{"1", "2", "3", "4", "5", `"` + level + `"`, []string{"low", "high"}[i%2],
-			[]string{"yes", "no"}[i%2], []string{"u|v", "w"}[i%2], "same", "6"}, ",") + "\n"
+			[]string{"yes", "no"}[i%2], []string{"u|v", "w"}[i%2], "same", []string{"6", "7", "8"}[i%3]}, ",") + "\n"
 	}
 	path := filepath.Join(t.TempDir(), "my.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

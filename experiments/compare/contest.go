@@ -70,15 +70,10 @@ func New(registry *experiment.Registry, r *Request, path string) (*Contest, erro
 func (c *Contest) table(s *table.Summary) (*Table, error) {
 	output := c.Text("output")
 	named := table.NameOf(output)
-	i := slices.IndexFunc(s.Columns, func(column table.ColumnSummary) bool { return column.Name == named })
-	if i < 0 {
-		var names []string
-		for _, column := range s.Columns {
-			names = append(names, column.Name)
-		}
-		return nil, fmt.Errorf("output = %s: %w", output, experiment.Unknown("column", named, names))
+	column, err := columnOf(s, "output", output)
+	if err != nil {
+		return nil, err
 	}
-	column := &s.Columns[i]
 	text := column.Type == "text" || column.Type == "category"
 	switch {
 	case column.Problem == "":
@@ -93,7 +88,13 @@ func (c *Contest) table(s *table.Summary) (*Table, error) {
 		return nil, fmt.Errorf("there are %d rows with a value of %s; a split that holds out %g of them needs %g or more",
 			t.Rows, named, HeldOut, 1/HeldOut)
 	}
+	if err := c.checkColumns(s); err != nil {
+		return nil, err
+	}
 	c.setInputs(s, t, named)
+	if err := c.checkCounts(); err != nil {
+		return nil, err
+	}
 	c.notePersons(s)
 	return t, c.setTask(column, t)
 }
@@ -106,6 +107,8 @@ func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
 	if err := c.checkNames(registry); err != nil {
 		return err
 	}
+	var settled []*Entry // those that no limit keeps out
+	reasons := map[string]string{}
 	for _, candidate := range Candidates() {
 		if candidate.Task != c.Task || !c.wants(candidate) {
 			continue
@@ -115,18 +118,23 @@ func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
 			return err
 		}
 		e := &Entry{Candidate: candidate, Definition: definition}
-		if reason := c.settle(e, t); reason != "" {
+		reason := c.limits(e, t)
+		if reason == "" {
+			reason = c.settle(e, t)
+			settled = append(settled, e)
+			reasons[e.Experiment] = reason
+		}
+		if reason != "" {
 			c.Apart = append(c.Apart, Apart{Experiment: e.Experiment, Reason: reason})
 			continue
 		}
 		c.Entries = append(c.Entries, e)
 	}
+	if err := c.checkTaken(settled, reasons); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(c.Entries, func(e *Entry) bool { return e.Role == Private }) {
-		var reasons []string
-		for _, a := range c.Apart {
-			reasons = append(reasons, a.Experiment+": "+a.Reason)
-		}
-		return fmt.Errorf("no method can be compared:\n  %s", strings.Join(reasons, "\n  "))
+		return noMethod(c.Apart)
 	}
 	for _, a := range NotCompared() {
 		if a.Task == c.Task && c.Methods == nil {
@@ -202,8 +210,8 @@ func (c *Contest) checkNames(registry *experiment.Registry) error {
 	return nil
 }
 
-// settle makes the parameters of a method's trials, or returns the reason why it does not take part.
-func (c *Contest) settle(e *Entry, t *Table) (reason string) {
+// limits returns the reason why a method takes no part whose settings are right; empty for none.
+func (c *Contest) limits(e *Entry, t *Table) (reason string) {
 	if e.Limit != nil {
 		if reason := e.Limit(t, c.Text("method")); reason != "" {
 			return reason
@@ -215,6 +223,11 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	if _, err := e.Definition.Param(neighbours); err != nil && c.addsRemoves() && e.Role == Private {
 		return "its guarantee is for the substitution of a unit alone"
 	}
+	return ""
+}
+
+// settle makes the parameters of a method's trials, or returns the reason why it refuses the settings.
+func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	e.given = map[string]any{}
 	for _, s := range c.Given {
 		if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,12 +23,12 @@ import (
 var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), kahm.Paper(),
 	multikernel.Paper(), privacygp.Paper(), baseline.Experiments()})
 
-// file has numbers x, z and y, two classes of texts and of numbers, three of texts, one, persons and notes.
+// file has numbers x, z and y, two classes of texts and of numbers, three of texts, one, persons, notes and one number.
 func file(t *testing.T, rows int) string {
 	t.Helper()
-	text := "x,z,y,two,bit,three,one,id,note\n"
+	text := "x,z,y,two,bit,three,one,id,note,same\n"
 	for i := range rows {
-		text += fmt.Sprintf("%d,%d,%d,%s,%d,%s,same,%d,note %d\n", i, i*i%17, i%10, []string{"no", "yes"}[i*i%3%2], i*i%3%2,
+		text += fmt.Sprintf("%d,%d,%d,%s,%d,%s,same,%d,note %d,7\n", i, i*i%17, i%10, []string{"no", "yes"}[i*i%3%2], i*i%3%2,
 			[]string{"a", "b", "c"}[i%3], i/2, i)
 	}
 	path := filepath.Join(t.TempDir(), "my.csv")
@@ -40,7 +41,13 @@ func file(t *testing.T, rows int) string {
 // settle makes a comparison of a file of 40 rows.
 func settle(t *testing.T, rows int, args string) (*compare.Contest, error) {
 	t.Helper()
-	r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv " + args))
+	var fields []string // the last of a name counts
+	for _, f := range strings.Fields("dataset=csv:my.csv " + args) {
+		name, _, _ := strings.Cut(f, "=")
+		fields = slices.DeleteFunc(fields, func(other string) bool { return strings.HasPrefix(other, name+"=") })
+		fields = append(fields, f)
+	}
+	r, err := compare.ParseRequest(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +93,7 @@ func TestEntries(t *testing.T) {
 			"dpgp/regression: input_low and input_high are not given", ""},
 		{"persons", numbers + "person=id rows_per_person=2 methods=dpgp/regression",
 			"dpgp/regression baseline/exact-regression", "", ""},
-		{"persons with more rows", numbers + "person=id", regressions, "privacygp",
+		{"persons with more rows", numbers + "person=id rows_per_person=1", regressions, "privacygp",
 			"some persons have more rows than rows_per_person=1: that number of each is drawn"},
 		{"a lengthscale", numbers + "lengthscale=10", regressions, "privacygp",
 			"lengthscale does not go to baseline/ridge, where it means something else"},
@@ -145,13 +152,40 @@ func TestRefusals(t *testing.T) {
 		{"an unknown setting", numbers + "lengthscal=3", `did you mean "lengthscale"?`, 40},
 		{"a lengthscale of another meaning", numbers + "methods=baseline/ridge lengthscale=.3",
 			"lengthscale means something else in the methods that are named", 40},
-		{"no delta", two + strings.Replace(numbers, "delta=1e-4", "", 1), "dpgp/regression: delta is not given", 40},
+		{"no delta", two + strings.Replace(numbers, "delta=1e-4", "", 1), "delta is not given", 40},
 		{"no range of the output", "inputs=x output=y epsilon=1 delta=1e-4", "low and high are not given", 40},
 		{"an unknown output", strings.Replace(numbers, "=y", "=Y1", 1), `unknown column "Y1"`, 40},
 		{"fewer rows than folds", numbers, "there are 4 rows with a value of y; a split", 4},
 		{"text as output", classes + "output=note", "a text of 40 different values", 40},
 		{"text as a number", classes + "output=two task=regression", "no number that a regression predicts", 40},
 		{"one class", classes + "output=one", "all rows are of one class", 40},
+		{"one value", strings.Replace(numbers, "=y", "=same", 1), "all rows have one value", 40},
+		{"an unknown input", strings.Replace(numbers, "=x", "=x,zz", 1), `inputs = zz: unknown column "zz"`, 40},
+		{"text as input", strings.Replace(numbers, "=x", "=x,note", 1), `inputs = note: `, 40},
+		{"the output as input", strings.Replace(numbers, "=x", "=x,y", 1), "inputs = x,y: y is the output", 40},
+		{"a person as input", strings.Replace(numbers, "=x", "=x,id", 1) + "person=id rows_per_person=2",
+			"id names the persons", 40},
+		{"levels of an input that are not all", strings.Replace(numbers, "=x", "=x,three[a|b]", 1),
+			`inputs = three[a|b]: the column has "c", too`, 40},
+		{"classes that are not all", classes + "output=three[a|b]", `output = three[a|b]: the column has "c", too`, 40},
+		{"numbers as classes that are not all", classes + "output=y[0|1]", "has 10 different numbers", 40},
+		{"a range the wrong way round", numbers + "low=9 high=0", "low must be below high", 40},
+		{"a range of inputs the wrong way round", numbers + "input_low=9 input_high=0",
+			"input_low must be below input_high", 40},
+		{"a half of a range", strings.Replace(numbers, "input_low=0", "", 1), "input_low and input_high are not given", 40},
+		{"bounds for other inputs", numbers + "input_low=0,0 input_high=1,2", "these are 2 numbers for 1 input (x)", 40},
+		{"bounds for other columns than all", strings.Replace(numbers, "inputs=x", "", 1) + "input_low=0,0,0 input_high=1",
+			"these are 3 numbers for 6 inputs", 40},
+		{"lengthscales for other inputs", numbers + "lengthscale=1,2", "lengthscale = [1,2]: these are 2 numbers", 40},
+		{"a lengthscale below zero", numbers + "lengthscale=-1", `parameter "lengthscale": -1 is outside`, 40},
+		{"a delta of one", numbers + "delta=1", `parameter "delta": 1 is outside (0, 1)`, 40},
+		{"a bound that is no number", numbers + "input_low=a", `parameter "input_low": "a" is not a number`, 40},
+		{"an unknown person", numbers + "person=idd rows_per_person=2", `did you mean "id"?`, 40},
+		{"a person that is the output", numbers + "person=y rows_per_person=2", "person = y: it is the output", 40},
+		{"few persons", numbers + "person=three rows_per_person=2", "it names 3 persons", 40},
+		{"rows of persons not given", numbers + "person=id", "rows_per_person is not given", 40},
+		{"rows of no person", numbers + "rows_per_person=2", "no persons are named", 40},
+		{"no rows of a person", numbers + "person=id rows_per_person=0", `parameter "rows_per_person": 0 is outside`, 40},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := settle(t, c.rows, c.args)

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,14 +39,11 @@ func (c *Contest) noteSettings() {
 
 // notePersons notes that rows are left out, where persons have more than are used.
 func (c *Contest) notePersons(s *table.Summary) {
-	name := table.Unquoted(c.Text("person"))
-	i := slices.IndexFunc(s.Columns, func(column table.ColumnSummary) bool { return column.Name == name })
-	used, err := strconv.Atoi(cmp.Or(c.Text("rows_per_person"), "1"))
-	if c.Unit != experiment.UnitPerson || i < 0 || err != nil {
+	used, err := strconv.Atoi(c.Text("rows_per_person"))
+	if c.Unit != experiment.UnitPerson || err != nil {
 		return
 	}
-	column := &s.Columns[i]
-	if column.Identifier != nil && column.Identifier.Most > used || !column.Many && s.Rows > used*column.Distinct {
+	if column, err := columnOf(s, "person", c.Text("person")); err == nil && severalRows(s, column, used) {
 		c.Notes = append(c.Notes, fmt.Sprintf("some persons have more rows than rows_per_person=%d: that number of each is "+
 			"drawn, and others are left out, here and in a release", used))
 	}

@@ -159,7 +159,7 @@ func quoted(word string) string { return "<" + word + ">" }
 func TestReleaseArguments(t *testing.T) {
 	args := two + strings.Replace(numbers, "inputs=x", "inputs=*", 1)
 	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": {2, 2}, "cloaking/regression": {1, 1}}, "")
-	const want = "trial dpgp/regression dataset=csv:my.csv inputs=x+z+two+bit+id output=y low=0 high=9 input_low=0 " +
+	const want = "trial dpgp/regression dataset=csv:my.csv inputs=x+z+two+bit+id+same output=y low=0 high=9 input_low=0 " +
 		"input_high=40 epsilon=3 delta=1e-4 --rng secure --release release-3.json"
 	if got := strings.Join(r.Winners[1].Arguments, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -1,0 +1,153 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
+	"privkern/runner/experiment"
+)
+
+// columnOf returns the column that a setting names, with levels or without.
+func columnOf(s *table.Summary, setting, text string) (*table.ColumnSummary, error) {
+	named := table.NameOf(text)
+	var names []string
+	for i := range s.Columns {
+		if s.Columns[i].Name == named {
+			return &s.Columns[i], nil
+		}
+		names = append(names, s.Columns[i].Name)
+	}
+	return nil, fmt.Errorf("%s = %s: %w", setting, text, experiment.Unknown("column", named, names))
+}
+
+// checkColumns refuses columns that no trial could use: every one would fail alike.
+func (c *Contest) checkColumns(s *table.Summary) error {
+	if err := c.checkLevels(s, "output", c.Text("output")); err != nil {
+		return err
+	}
+	output, person := table.NameOf(c.Text("output")), table.Unquoted(c.Text("person"))
+	if inputs := c.Text("inputs"); strings.TrimSpace(inputs) != table.Every && inputs != "" {
+		for _, text := range table.SplitNames(inputs, "+,") {
+			column, err := columnOf(s, "inputs", text)
+			switch {
+			case err != nil:
+				return err
+			case column.Name == output:
+				return fmt.Errorf("inputs = %s: %s is the output; leave it out", inputs, text)
+			case column.Name == person:
+				return fmt.Errorf("inputs = %s: %s names the persons; leave it out", inputs, text)
+			case column.Problem != "" && table.LevelsOf(text) == nil:
+				return fmt.Errorf("inputs = %s: %s", text, column.Problem)
+			}
+			if err := c.checkLevels(s, "inputs", text); err != nil {
+				return err
+			}
+		}
+	}
+	return c.checkPersons(s, output)
+}
+
+// checkLevels refuses levels of a column that are not all of those of the data, unless others count as a constant.
+func (c *Contest) checkLevels(s *table.Summary, setting, text string) error {
+	column, err := columnOf(s, setting, text)
+	levels := table.LevelsOf(text)
+	if err != nil || levels == nil || c.Text("invalid") == "clamp" {
+		return err
+	}
+	for _, level := range column.Levels {
+		if !slices.Contains(levels, level) {
+			return fmt.Errorf("%s = %s: the column has %q, too; name all that there are, or use invalid=clamp", setting, text,
+				level)
+		}
+	}
+	if column.Type == "number" && column.Distinct > len(levels) {
+		return fmt.Errorf("%s = %s: the column has %d different numbers; name all of them, or use invalid=clamp", setting,
+			text, column.Distinct)
+	}
+	return nil
+}
+
+// checkPersons refuses a column that names no persons, or too few, and rows of them of which it is not said how many
+// are used.
+func (c *Contest) checkPersons(s *table.Summary, output string) error {
+	rows := c.Text("rows_per_person")
+	if c.Unit != experiment.UnitPerson {
+		if rows != "" {
+			return fmt.Errorf("rows_per_person = %s: no persons are named; add person=COLUMN, or leave it out", rows)
+		}
+		return nil
+	}
+	text := c.Text("person")
+	column, err := columnOf(s, "person", text)
+	switch {
+	case err != nil:
+		return err
+	case column.Name == output:
+		return fmt.Errorf("person = %s: it is the output; name the column that names the person of a row", text)
+	case column.Missing > 0:
+		return fmt.Errorf("person = %s: %d of %d rows have no value, and each needs one", text, column.Missing, s.Rows)
+	case !column.Many && float64(column.Distinct)*HeldOut < 1:
+		return fmt.Errorf("person = %s: it names %d persons; a split that holds out %g of them needs %g or more", text,
+			column.Distinct, HeldOut, 1/HeldOut)
+	case rows == "" && severalRows(s, column, 1):
+		return errors.New("rows_per_person is not given, and persons have several rows: name how many of each are used; " +
+			"others are left out, and the noise grows with it")
+	}
+	return nil
+}
+
+// severalRows reports whether persons have more than that number of rows, as far as a summary shows.
+func severalRows(s *table.Summary, column *table.ColumnSummary, most int) bool {
+	return column.Identifier != nil && column.Identifier.Most > most || !column.Many && s.Rows > most*column.Distinct
+}
+
+// checkCounts refuses lists of numbers that are not one for each input, also of inputs=*, whose columns are known here.
+func (c *Contest) checkCounts() error {
+	inputs := table.Spec{Dataset: c.Text("dataset"), Inputs: c.inputs}.Asked()
+	for _, name := range []string{"input_low", "input_high", lengthscale} {
+		p := experiment.Param{Name: name, Kind: experiment.Numbers}
+		if numbers, err := p.Convert(c.Text(name)); err == nil { // a word is for the methods
+			if _, err := method.ForInputs(name, numbers.([]float64), inputs); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkTaken refuses a setting that is wrong in every method that has it, for one reason. A method that refuses alone
+// takes no part.
+func (c *Contest) checkTaken(entries []*Entry, reasons map[string]string) error {
+	for _, s := range c.Given {
+		var all []string
+		for _, e := range entries {
+			if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {
+				all = append(all, reasons[e.Experiment])
+			}
+		}
+		if all = slices.Compact(all); len(all) == 1 && all[0] != "" {
+			return errors.New(all[0])
+		}
+	}
+	return nil
+}
+
+// noMethod lists the reasons why no method takes part, each once.
+func noMethod(apart []Apart) error {
+	var reasons []string
+	methods := map[string][]string{}
+	for _, a := range apart {
+		if methods[a.Reason] == nil {
+			reasons = append(reasons, a.Reason)
+		}
+		methods[a.Reason] = append(methods[a.Reason], a.Experiment)
+	}
+	for i, reason := range reasons {
+		reasons[i] = strings.Join(methods[reason], ", ") + ": " + reason
+	}
+	return fmt.Errorf("no method can be compared:\n  %s", strings.Join(reasons, "\n  "))
+}
