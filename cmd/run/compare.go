@@ -158,7 +158,7 @@ func trialsOf(r *show.Results) (trials []compare.Trial, seeds []int64, err error
 		case rec.Status != record.OK:
 			trial.CPU, trial.Failure = rec.Timing.CPUS, *rec.Error
 		default:
-			trial.CPU, trial.Metrics = rec.Timing.CPUS, rec.Metrics
+			trial.CPU, trial.Metrics, trial.Warnings = rec.Timing.CPUS, rec.Metrics, rec.Warnings
 		}
 		trials = append(trials, trial)
 	}

@@ -121,12 +121,23 @@ func (r *Results) legend() string {
 	return "* best   ~ not distinguished from it (corrected resampled t-test, Holm, 5 %)"
 }
 
-// remarks are the lines below the table, without the sentences: failures, methods that take no part, and notes.
+// mostWarnings is how many kinds of warnings are shown.
+const mostWarnings = 10
+
+// remarks are the lines below the table, without the sentences: failures, warnings, methods that take no part, and
+// notes.
 func (r *Results) remarks() []string {
 	var out []string
 	for _, f := range r.Failures {
 		out = append(out, fmt.Sprintf("failed, and not averaged: %s at epsilon %s, seeds %s: %s", f.Method,
 			experiment.FormatNumber(f.Epsilon), seedText(f.Seeds), f.Reason))
+	}
+	for i, w := range r.Warnings {
+		if i == mostWarnings {
+			out = append(out, fmt.Sprintf("warnings of %d more kinds are in the records", len(r.Warnings)-i))
+			break
+		}
+		out = append(out, "warning: "+w.String())
 	}
 	for _, a := range r.Apart {
 		out = append(out, fmt.Sprintf("not compared: %s: %s", a.Experiment, a.Reason))

@@ -16,6 +16,7 @@ type Trial struct {
 	Seed       int64
 	Metrics    map[string]float64 // nil unless it is ok
 	CPU        float64            // seconds
+	Warnings   []string           // of its record
 	Failure    string             // why there is no result; empty for an ok trial
 }
 
@@ -40,6 +41,7 @@ type Results struct {
 	Winners   []*Winner  `json:"winners"` // nil where nothing is worth a release
 	Apart     []Apart    `json:"not_compared"`
 	Failures  []*Failure `json:"failures"`
+	Warnings  []*Warned  `json:"warnings"` // of records, each kind once
 	Notes     []string   `json:"notes"`
 
 	trivial [][]float64 // by epsilon and split
@@ -115,6 +117,7 @@ func (c *Contest) Judge(trials []Trial, seeds []int64, m Measure) *Results {
 			"and of their releases, is for one %s", out.Unit, out.protected(b)))
 	}
 	j.clipping(trials)
+	j.warn()
 	return out
 }
 
