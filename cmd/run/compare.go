@@ -133,12 +133,12 @@ func (a *app) printComparison(r *show.Results, format tables.Format, metric stri
 		if f == string(tables.FormatText) {
 			continue
 		}
-		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote) }
+		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote, compare.Width) }
 		if err := r.WriteComparison(measure.Name+tables.Format(f).Extension(), write); err != nil {
 			return false, err
 		}
 	}
-	return true, results.Write(a.out, compare.Format(format), text.Quote)
+	return true, results.Write(a.out, compare.Format(format), text.Quote, min(compare.Width, columns(a.out)))
 }
 
 // trialsOf are the trials of a plan with their results, and its seeds in their order.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/method"
@@ -293,7 +294,14 @@ func (c *Contest) ReleaseArguments(e *Entry, epsilon float64) []string {
 	return append(args, "--rng", "secure", "--release", file)
 }
 
-// Title names the comparison.
+// longTitle is how many characters of inputs a title has.
+const longTitle = 60
+
+// Title names the comparison; it counts inputs whose list is long.
 func (c *Contest) Title() string {
-	return fmt.Sprintf("Private methods for %s: %s from %s", c.Text("dataset"), c.Text("output"), c.Text("inputs"))
+	inputs := c.Text("inputs")
+	if utf8.RuneCountInString(inputs) > longTitle {
+		inputs = fmt.Sprintf("%d inputs", len(table.SplitNames(inputs, "+,")))
+	}
+	return fmt.Sprintf("Private methods for %s: %s from %s", c.Text("dataset"), c.Text("output"), inputs)
 }

@@ -7,116 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"privkern/runner/experiment"
 )
 
-// width is that of text output, in characters.
-const width = 80
-
 // quoting makes a word one that a shell reads back.
 type quoting = func(word string) string
-
-// WriteText writes the results for a terminal of 80 columns. Columns that have no room go on below. quote makes a word
-// of a command one that a shell reads back.
-func (r *Results) WriteText(w io.Writer, quote func(word string) string) error {
-	var b strings.Builder
-	b.WriteString(wrap(r.caption(), "") + "\n\n")
-	r.writeColumns(&b)
-	if legend := r.legend(); legend != "" {
-		b.WriteString(legend + "\n\n")
-	}
-	for _, s := range r.Sentences {
-		b.WriteString(wrap(s, "  ") + "\n")
-	}
-	if remarks := r.remarks(); len(remarks) > 0 {
-		b.WriteString("\n")
-		for _, text := range remarks {
-			b.WriteString(wrap(text, "  ") + "\n")
-		}
-	}
-	for _, winner := range r.Winners {
-		if winner != nil {
-			title := fmt.Sprintf("The release of %s at epsilon %s, which protects one %s:", winner.Method,
-				experiment.FormatNumber(winner.Epsilon), r.protected(r.first()))
-			b.WriteString("\n" + wrap(title, "") + "\n" + command(winner, quote) + "\n")
-		}
-	}
-	b.WriteString("\n" + wrap(Looking, "") + "\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// writeColumns writes the table, and columns that have no room in tables below it.
-func (r *Results) writeColumns(b *strings.Builder) {
-	header, lines := r.header(), r.lines()
-	widths := make([]int, len(header))
-	for _, l := range append([]line{{fields: header}}, lines...) {
-		for i, f := range l.fields {
-			if !l.heading {
-				widths[i] = max(widths[i], utf8.RuneCountInString(f))
-			}
-		}
-	}
-	for next := 1; next < len(header); {
-		total, shown := widths[0], []int{0}
-		for next < len(header) && (len(shown) == 1 || total+2+widths[next] <= width) {
-			total, shown, next = total+2+widths[next], append(shown, next), next+1
-		}
-		r.writeLine(b, line{fields: header}, shown, widths)
-		for _, l := range lines {
-			r.writeLine(b, l, shown, widths)
-		}
-		b.WriteString("\n")
-	}
-}
-
-// writeLine writes some fields of a line.
-func (r *Results) writeLine(b *strings.Builder, l line, shown, widths []int) {
-	if l.heading {
-		b.WriteString(l.fields[0] + "\n")
-		return
-	}
-	text := ""
-	for _, i := range shown {
-		if i > 0 {
-			text += "  "
-		}
-		text += l.fields[i] + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(l.fields[i]))
-	}
-	b.WriteString(strings.TrimRight(text, " ") + "\n")
-}
-
-// wrap breaks a text into lines; those after the first are indented.
-func wrap(text, indent string) string {
-	var lines []string
-	current := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case current == "":
-			current = word
-		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) > width:
-			lines, current = append(lines, current), indent+word
-		default:
-			current += " " + word
-		}
-	}
-	return strings.Join(append(lines, current), "\n")
-}
-
-// command is a command line, broken where it is long.
-func command(w *Winner, quote quoting) string {
-	text, current := "", "  run"
-	for _, a := range w.Arguments {
-		word := quote(a)
-		if utf8.RuneCountInString(current)+len(word)+3 > width {
-			text, current = text+current+" \\\n", "     "
-		}
-		current += " " + word
-	}
-	return text + current
-}
 
 // Format is a format of output.
 type Format string
@@ -130,8 +26,9 @@ const (
 	Markdown Format = "markdown"
 )
 
-// Write writes the results in a format. quote is that of [Results.WriteText].
-func (r *Results) Write(w io.Writer, f Format, quote func(word string) string) error {
+// Write writes the results in a format. quote makes a word of a command one that a shell reads back, and width is that
+// of text, in characters.
+func (r *Results) Write(w io.Writer, f Format, quote func(word string) string, width int) error {
 	switch f {
 	case JSON:
 		enc := json.NewEncoder(w)
@@ -144,7 +41,7 @@ func (r *Results) Write(w io.Writer, f Format, quote func(word string) string) e
 	case Markdown:
 		return r.writeMarkdown(w, quote)
 	}
-	return r.WriteText(w, quote)
+	return (&writer{Results: r, quote: quote, width: width}).write(w)
 }
 
 // writeCSV writes a row for each method and epsilon, and those of the trivial rule and without privacy.
@@ -209,7 +106,7 @@ func (r *Results) writeMarkdown(w io.Writer, quote quoting) error {
 	}
 	for _, winner := range r.Winners {
 		if winner != nil {
-			b.WriteString("\n```sh\n" + command(winner, quote) + "\n```\n")
+			b.WriteString("\n```sh\n" + command(winner, quote, Width) + "\n```\n")
 		}
 	}
 	b.WriteString("\n" + Looking + "\n")
