@@ -14,7 +14,8 @@ func Paper() experiment.Paper {
 		Title: "Private methods on the same splits",
 		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed " +
 			"lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
-			"protects one row unless outputs are named.",
+			"protects one row unless outputs are named. Scores far worse than the trivial rule are at the edge, with " +
+			"their values.",
 		Match: Is,
 		Draw:  draw,
 	}}}
@@ -140,7 +141,38 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 			p.Lines = append(p.Lines, *l)
 		}
 	}
+	if trivial != nil {
+		p.YEnds = axisEnds(m, &p, trivial)
+	}
 	return p
+}
+
+// worse is how far behind the trivial rule the axis goes, in distances of the rule from the best score.
+const worse = 0.75
+
+// axisEnds are the ends of the vertical axis where scores are so much worse than the trivial rule that the others would
+// be squeezed; zero where there are none.
+func axisEnds(m Measure, p *experiment.Panel, trivial *experiment.Line) (out [2]float64) {
+	var scores, all []float64
+	for _, l := range p.Lines {
+		scores = append(scores, l.Y...)
+	}
+	all = append(all, scores...)
+	for _, b := range p.Bands {
+		all = append(append(all, b.Low...), b.High...)
+	}
+	if m.Larger {
+		rule := slices.Min(trivial.Y)
+		if low := rule - worse*(slices.Max(scores)-rule); slices.Min(scores) < low {
+			return [2]float64{low, slices.Max(all)}
+		}
+		return out
+	}
+	rule := slices.Max(trivial.Y)
+	if high := rule + worse*(rule-slices.Min(scores)); slices.Max(scores) > high {
+		return [2]float64{slices.Min(all), high}
+	}
+	return out
 }
 
 // better returns the line that begins better, of two that may have no points.

@@ -92,3 +92,31 @@ func TestFigureOfRoles(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// The axis ends where scores far beyond the trivial rule would squeeze the others, and not else.
+func TestAxisEnds(t *testing.T) {
+	smaller, larger := Measure{Name: "rmse"}, Measure{Name: "accuracy", Larger: true}
+	for _, c := range []struct {
+		name   string
+		m      Measure
+		scores []float64
+		rule   float64
+		want   [2]float64
+	}{
+		{"errors near the rule", smaller, []float64{1, 4, 6}, 5, [2]float64{}},
+		{"an error far above", smaller, []float64{1, 4, 100}, 5, [2]float64{.5, 8}},
+		{"accuracies near the rule", larger, []float64{.9, .5}, .6, [2]float64{}},
+		{"an accuracy far below", larger, []float64{1, .1}, .6, [2]float64{.6 - .75*(1-.6), 1.5}},
+		{"all worse than the rule", smaller, []float64{7, 30}, 5, [2]float64{.5, 5}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rule := experiment.Line{Y: []float64{c.rule}}
+			p := &experiment.Panel{Lines: []experiment.Line{{Y: c.scores}, rule},
+				Bands: []experiment.Band{{Low: []float64{.5}, High: []float64{1.5}}}}
+			got := axisEnds(c.m, p, &rule)
+			for i := range got {
+				trialtest.Near(t, "end", got[i], c.want[i], 1e-12)
+			}
+		})
+	}
+}

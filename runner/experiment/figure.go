@@ -27,6 +27,9 @@ type Panel struct {
 	Title          string
 	XLabel, YLabel string // with the unit in brackets
 	LogX, LogY     bool
+	// YEnds are the least and the largest value that the y axis shows; zero for those of the data. Lines and bands end
+	// there, and markers beyond are drawn at the edge with their values. The axis must be linear.
+	YEnds [2]float64
 	// EqualAspect makes one unit of the x axis as long as one of the y axis; both
 	// must be linear.
 	EqualAspect bool
@@ -40,6 +43,9 @@ type Panel struct {
 	Heatmap     *Heatmap
 	Pictures    *Pictures
 }
+
+// Ends reports whether the y axis has ends of its own.
+func (p *Panel) Ends() bool { return p.YEnds != [2]float64{} }
 
 // Line is a curve, or a set of markers. NaN in Y is a gap.
 type Line struct {

@@ -22,6 +22,9 @@ func check(p *experiment.Panel) error {
 	case len(p.Lines)+len(p.Bands)+len(p.Points)+len(p.Bars)+len(p.Discs)+len(p.Violins) == 0:
 		return ErrNoData
 	}
+	if low, high := p.YEnds[0], p.YEnds[1]; p.Ends() && (p.LogY || !(low < high && !math.IsInf(high-low, 0))) {
+		return fmt.Errorf("the ends of the y axis are %v; a linear axis goes from low to high", p.YEnds)
+	}
 	for i, l := range slices.Concat(p.Lines, p.Points) {
 		if err := checkCurve(p, l.X, l.Y); err != nil {
 			return fmt.Errorf("curve %d %q: %w", i+1, l.Name, err)

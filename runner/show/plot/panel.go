@@ -172,6 +172,9 @@ func ranges(p *experiment.Panel) (x, y interval) {
 			}
 		}
 	}
+	if p.Ends() {
+		y.low, y.high = max(y.low, p.YEnds[0]), min(y.high, p.YEnds[1])
+	}
 	return x, y
 }
 
@@ -230,7 +233,7 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 			for i := r.end - 1; i >= r.start; i-- {
 				outline = append(outline, vg.Point{X: tx(b.X[i]), Y: ty(b.High[i])})
 			}
-			fill(c, bandColor(b.Color), outline)
+			fill(c, bandColor(b.Color), d.polygon(c, outline))
 		}
 	}
 	for _, b := range d.panel.Bars {
@@ -254,15 +257,16 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 				marker(&c, l, pts[0])
 				continue
 			}
-			c.StrokeLines(lineStyle(l), pts)
+			c.StrokeLines(lineStyle(l), d.lines(c, pts)...)
 		}
 	}
 	for _, s := range d.panel.Discs {
 		plotDiscs(c, &s, tx, ty)
 	}
+	edge := beyond{panel: d.panel, beside: map[point]int{}}
 	for _, l := range d.panel.Points {
 		for i, y := range l.Y {
-			if !math.IsNaN(y) {
+			if !math.IsNaN(y) && !edge.draw(&c, l, i, tx(l.X[i])) {
 				marker(&c, l, vg.Point{X: tx(l.X[i]), Y: ty(y)})
 			}
 		}
