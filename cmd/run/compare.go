@@ -12,6 +12,7 @@ import (
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 	"privkern/runner/show"
+	"privkern/runner/show/report"
 	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
@@ -110,35 +111,46 @@ func settingsOf(c *compare.Contest) (out []sweep.Assignment) {
 	return out
 }
 
-// printComparison writes and prints the results of a plan that is a comparison, and reports whether it is one.
-func (a *app) printComparison(r *show.Results, format tables.Format, metric string) (bool, error) {
+// compared judges the results of a plan that is a comparison, and gives them to its report; nil for other plans.
+func (a *app) compared(r *show.Results, metric string) (*compare.Results, error) {
 	outside := func(t plan.Trial) bool { return !compare.Is(t.Experiment, t.Params) }
 	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
-		return false, nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	c, err := a.comparison(r.Plan.Overrides)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	measure, err := compare.MeasureOf(c.Task, metric)
 	if err != nil {
-		return false, usagef("--metric: %w", err)
+		return nil, usagef("--metric: %w", err)
 	}
 	trials, seeds, err := trialsOf(r)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	results := c.Judge(trials, seeds, measure)
+	page := results.Page(text.Quote)
+	r.Comparison = &report.Comparison{Caption: page.Caption, Header: page.Header, Rows: page.Rows, Legend: page.Legend,
+		Sentences: page.Sentences, Remarks: page.Remarks, Looking: compare.Looking}
+	for _, release := range page.Releases {
+		r.Comparison.Releases = append(r.Comparison.Releases, report.Release(release))
+	}
+	return results, nil
+}
+
+// printComparison writes the files of a comparison, and prints it.
+func (a *app) printComparison(r *show.Results, results *compare.Results, format tables.Format) error {
 	for _, f := range tables.Formats {
 		if f == string(tables.FormatText) {
 			continue
 		}
 		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote, compare.Width) }
-		if err := r.WriteComparison(measure.Name+tables.Format(f).Extension(), write); err != nil {
-			return false, err
+		if err := r.WriteComparison(results.Measure.Name+tables.Format(f).Extension(), write); err != nil {
+			return err
 		}
 	}
-	return true, results.Write(a.out, compare.Format(format), text.Quote, min(compare.Width, columns(a.out)))
+	return results.Write(a.out, compare.Format(format), text.Quote, min(compare.Width, columns(a.out)))
 }
 
 // trialsOf are the trials of a plan with their results, and its seeds in their order.

@@ -68,6 +68,13 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 			return err
 		}
 	}
+	compared, err := a.compared(r, metric)
+	if err != nil {
+		return err
+	}
+	if compared == nil && metric != "" {
+		return usagef("--metric is for the results of run compare, and those in %s are others", dir)
+	}
 	if err := r.WriteTables(); err != nil {
 		return fmt.Errorf("the tables cannot be written: %w", err)
 	}
@@ -78,17 +85,13 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	for _, aside := range r.Store.Asides() {
 		a.complain("ignored %s (%s)", aside.File, aside.Reason)
 	}
-	compared, err := a.printComparison(r, format, metric)
+	if compared != nil {
+		err = a.printComparison(r, compared, format)
+	} else {
+		err = a.print(r, format)
+	}
 	if err != nil {
 		return err
-	}
-	if !compared {
-		if metric != "" {
-			return usagef("--metric is for the results of run compare, and those in %s are others", dir)
-		}
-		if err := a.print(r, format); err != nil {
-			return err
-		}
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
 	if !check {

@@ -41,7 +41,24 @@ type Content struct {
 	Papers  []*ledger.Ledger
 	// Progress is nil unless trials run while the report is written.
 	Progress *Progress
+	// Comparison is nil unless the trials are those of one.
+	Comparison *Comparison
 }
+
+// Comparison is the outcome of a comparison of methods. Empty texts are left out.
+type Comparison struct {
+	Caption string
+	Header  []string
+	Rows    [][]string // one field is a heading
+	Legend  string
+	// Sentences state what the scores show, and Remarks what failed, what is suspect and what takes no part.
+	Sentences, Remarks []string
+	Releases           []Release
+	Looking            string // the cost of looking
+}
+
+// Release is a command that releases a method.
+type Release struct{ Title, Command string }
 
 // Progress makes a report one of a sweep that runs: it states so, with the trials that
 // have a record, and reloads itself.
