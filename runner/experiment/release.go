@@ -94,6 +94,8 @@ type Noise struct {
 	// Grid is the spacing, a power of two, to which the exact sum of query and
 	// noise is rounded; 0 for others.
 	Grid float64 `json:"grid,omitempty"`
+	// Times is how many equal draws in succession a record has as one, each with these coordinates; 0 for one draw.
+	Times int `json:"times,omitempty"`
 }
 
 // Units of protection. Data have an account in the budget ledger for each.

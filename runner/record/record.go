@@ -72,7 +72,7 @@ const ReleaseFormat = "release/1"
 // private data.
 type ReleaseStatement struct {
 	Format string `json:"format"` // ReleaseFormat
-	// Noise lists the draws in order.
+	// Noise lists the draws in order, equal ones in succession once ([GroupNoise]).
 	Noise []experiment.Noise `json:"noise"`
 	// Tuning is the origin of the hyper-parameters.
 	Tuning experiment.Tuning `json:"tuning"`
@@ -88,8 +88,25 @@ const ExportFormat = "export/1"
 // ExportStatement describes an export, which has no guarantee, to those who get it.
 type ExportStatement struct {
 	Format string `json:"format"` // ExportFormat
-	// Noise lists the draws of the release layer in order; it may be empty.
+	// Noise lists the draws of the release layer in order, equal ones in succession once; it may be empty.
 	Noise []experiment.Noise `json:"noise"`
+}
+
+// GroupNoise has equal draws in succession once, with their number: a method of many steps draws the same noise in each.
+func GroupNoise(draws []experiment.Noise) []experiment.Noise {
+	out := make([]experiment.Noise, 0, len(draws))
+	for _, n := range draws {
+		if last := len(out) - 1; last >= 0 {
+			one := out[last]
+			one.Times = 0
+			if one == n {
+				out[last].Times = max(1, out[last].Times) + 1
+				continue
+			}
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 // The states of the budget of a release.

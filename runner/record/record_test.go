@@ -262,3 +262,25 @@ func TestEncodeWritesOneLine(t *testing.T) {
 		t.Errorf("NaN became %s", raw)
 	}
 }
+
+// Equal draws in succession are one, with their number, and others stay in their order.
+func TestGroupNoise(t *testing.T) {
+	a := experiment.Noise{Law: "gaussian", Query: "counts", Coordinates: 3, Scale: 1}
+	b := experiment.Noise{Law: "gaussian", Query: "counts", Coordinates: 3, Scale: 2}
+	times := func(n experiment.Noise, times int) experiment.Noise { n.Times = times; return n }
+	for _, c := range []struct {
+		name        string
+		draws, want []experiment.Noise
+	}{
+		{"none", nil, []experiment.Noise{}},
+		{"one", []experiment.Noise{a}, []experiment.Noise{a}},
+		{"equal ones", []experiment.Noise{a, b, b, b}, []experiment.Noise{a, times(b, 3)}},
+		{"apart", []experiment.Noise{a, a, b, a}, []experiment.Noise{times(a, 2), b, a}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := record.GroupNoise(c.draws); !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

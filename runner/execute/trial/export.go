@@ -30,11 +30,7 @@ func Export(ctx context.Context, e *experiment.Experiment, job Job, register exp
 	if err != nil {
 		return nil, nil, err
 	}
-	noise := export.Noise
-	if noise == nil {
-		noise = []experiment.Noise{}
-	}
-	r.Export = &record.ExportStatement{Format: record.ExportFormat, Noise: noise}
+	r.Export = &record.ExportStatement{Format: record.ExportFormat, Noise: record.GroupNoise(export.Noise)}
 	return r, export, nil
 }
 

@@ -73,8 +73,8 @@ func Release(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	if err != nil {
 		return nil, nil, err
 	}
-	r.Release = &record.ReleaseStatement{Format: record.ReleaseFormat, Noise: release.Noise, Tuning: o.Tuning,
-		Budget: record.BudgetBooked, Settings: release.Chosen}
+	r.Release = &record.ReleaseStatement{Format: record.ReleaseFormat, Noise: record.GroupNoise(release.Noise),
+		Tuning: o.Tuning, Budget: record.BudgetBooked, Settings: release.Chosen}
 	if o.Unbooked {
 		r.Release.Budget = record.BudgetUnbooked
 	}
