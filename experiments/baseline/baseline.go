@@ -34,6 +34,7 @@ func Experiments() experiment.Paper {
 		forest.Experiment().Experiment,
 		ebm.Classification().Experiment,
 		sgd.Classification().Experiment,
+		sgd.Digits().Experiment,
 		response.Experiment().Experiment,
 		largest.Experiment().Experiment,
 		exact.Classification().Experiment,

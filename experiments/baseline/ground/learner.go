@@ -41,6 +41,12 @@ type Algorithm[B Body] interface {
 	Size() (numbers, lists int)
 }
 
+// Viewer is an [Algorithm] that sees other numbers of a row than its inputs, such as features of them.
+type Viewer interface {
+	// View returns rows with those numbers in place of their inputs, each computed from its row alone.
+	View(ctx context.Context, rows *method.Part) (*method.Part, error)
+}
+
 // Baseline declares a baseline with the settings S and the body B. Name, Version, Summary, Source and Check of the
 // declaration are given.
 type Baseline[S any, B Body] struct {
@@ -55,7 +61,9 @@ type Baseline[S any, B Body] struct {
 	Unit    string
 	Prepare func(*Problem, *S) (Algorithm[B], error)
 	// Held is how many numbers a fit holds for each row besides those that are read, for the estimate of its memory.
-	Held   int
+	Held int
+	// More is how many numbers it holds besides those with some settings; nil for none.
+	More   func(*S) int
 	Format string // of a file, such as "baseline/adassp/1"
 	About  string // describes it to the reader of a file, and how it predicts
 	Advice method.Advice
@@ -93,7 +101,13 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 			return b.Check(s)
 		},
 		CheckRelease: func(s *S) error { return b.Data(s).checkRelease(task) },
-		Memory:       func(s *S) int64 { return b.Data(s).memory(process, b.Held) },
+		Memory: func(s *S) int64 {
+			held := b.Held
+			if b.More != nil {
+				held += b.More(s)
+			}
+			return b.Data(s).memory(process, held)
+		},
 	}
 	m.Unit, m.Advice = b.Unit, b.Advice
 	m.Taken = func(name string, classes []string) bool { return slices.Contains(taken(task, classes), name) }
@@ -145,8 +159,14 @@ type Learner[B Body] struct {
 	unit          string // of protection
 }
 
-// scaled returns rows with inputs in [−1, 1].
-func (l *Learner[B]) scaled(rows *method.Part) *method.Part { return scaled(rows, l.low, l.high) }
+// seen returns rows as the algorithm sees them, with inputs in [−1, 1] or what it takes for these.
+func (l *Learner[B]) seen(ctx context.Context, rows *method.Part) (*method.Part, error) {
+	rows = scaled(rows, l.low, l.high)
+	if v, ok := l.algorithm.(Viewer); ok {
+		return v.View(ctx, rows)
+	}
+	return rows, nil
+}
 
 // scaled returns rows with inputs in [−1, 1], by their range.
 func scaled(rows *method.Part, low, high []float64) *method.Part {
@@ -163,9 +183,13 @@ type fit[B Body] struct {
 
 // Fit implements [method.Learner].
 func (l *Learner[B]) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Rand) (method.Fit, error) {
-	out, rows := &fit[B]{Learner: l}, l.scaled(rows)
+	out := &fit[B]{Learner: l}
+	rows, err := l.seen(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
 	for _, rng := range noise {
-		body, err := l.algorithm.Fit(ctx, rows, &Sums{ctx: ctx, engine: l.Engine, rows: rows, rng: rng})
+		body, err := l.algorithm.Fit(ctx, rows, l.Judging(ctx, rows, rng))
 		if err != nil {
 			return nil, err
 		}
@@ -289,7 +313,10 @@ func (l *Learner[B]) Publication(context.Context) (*method.Publication, error) {
 			Names: release.LengthOf(l.Rows.Inputs) + len(l.Rows.Output) + release.LengthOf(l.Rows.Classes)},
 		Publish: func(ctx context.Context, rows *method.Part, privacy *experiment.Privacy, source *release.Source) (
 			*experiment.Release, error) {
-			rows = l.scaled(rows)
+			rows, err := l.seen(ctx, rows)
+			if err != nil {
+				return nil, err
+			}
 			body, err := l.algorithm.Fit(ctx, rows, &Sums{ctx: ctx, engine: l.Engine, rows: rows, source: source})
 			if err != nil {
 				return nil, err

@@ -51,6 +51,11 @@ type Sums struct {
 	source *release.Source // releases
 }
 
+// Judging returns sums over rows with noise from rng, or with none where it is nil.
+func (p *Problem) Judging(ctx context.Context, rows *method.Part, rng *rand.Rand) *Sums {
+	return &Sums{ctx: ctx, engine: p.Engine, rows: rows, rng: rng}
+}
+
 // Empty reports whether a row is a place without one, which contributes nothing.
 func Empty(p *method.Part, row int) bool {
 	if p.Labels != nil {

@@ -16,12 +16,12 @@ import (
 // examples are the rows of a fit, as the network has them.
 type examples struct {
 	*algorithm
-	x       *mat.Dense // N×(d+1)
+	x       *mat.Dense // N×(p+1), of p numbers that the network sees
 	targets []float64  // N
 }
 
 func newExamples(a *algorithm, rows *method.Part) *examples {
-	e := &examples{a, widened(rows.X, 1/math.Sqrt(float64(a.Dims))), rows.Y}
+	e := &examples{a, rows.X, rows.Y}
 	if a.network.classes {
 		e.targets = make([]float64, len(rows.Labels))
 		for i, label := range rows.Labels {
@@ -40,7 +40,7 @@ func (e *examples) gradient(ctx context.Context, weights []float64, sums *ground
 	}
 	if sums.Released() {
 		sum, err := sums.Sum(e.noise, func(row int, out []float64) {
-			x := mat.NewDense(1, e.Dims+1, e.x.RawRowView(row))
+			x := mat.NewDense(1, e.network.inputs+1, e.x.RawRowView(row))
 			e.network.add(weights, x, e.targets[row:row+1], e.clip, out)
 		})
 		return sum, used, err
@@ -59,30 +59,43 @@ const batch = 1024
 // sum adds the clipped gradients of rows in batches.
 func (e *examples) sum(ctx context.Context, weights []float64, rows []int) ([]float64, error) {
 	return ground.InChunks(ctx, e.Engine, len(rows), batch, e.network.size(), func(lo, hi int, out []float64) {
-		x, targets := mat.NewDense(hi-lo, e.Dims+1, nil), make([]float64, hi-lo)
-		for i, row := range rows[lo:hi] {
-			x.SetRow(i, e.x.RawRowView(row))
-			targets[i] = e.targets[row]
-		}
+		x, targets := e.some(rows[lo:hi])
 		e.network.add(weights, x, targets, e.clip, out)
 	})
 }
 
+// some returns rows in increasing order, and their targets: successive ones as they lie there, and a copy of others.
+func (e *examples) some(rows []int) (*mat.Dense, []float64) {
+	m, first := len(rows), rows[0]
+	if rows[m-1]-first == m-1 {
+		return e.x.Slice(first, first+m, 0, e.network.inputs+1).(*mat.Dense), e.targets[first : first+m]
+	}
+	x, targets := mat.NewDense(m, e.network.inputs+1, nil), make([]float64, m)
+	for i, row := range rows {
+		x.SetRow(i, e.x.RawRowView(row))
+		targets[i] = e.targets[row]
+	}
+	return x, targets
+}
+
 // Body are the weights of a network, for inputs u in [−1, 1]^d: the outputs are V(v, 1) with v = tanh(U(u, 1)), or
-// v = u without hidden units.
+// v = u without hidden units. Where inputs are the pixels of a picture, u are its features.
 type Body struct {
-	Hidden [][]float64 `json:"hidden,omitempty"` // U, h×(d+1)
-	Output [][]float64 `json:"output"`           // V, k×(h+1), or k×(d+1): one of a regression, one for each class
+	Picture *picture    `json:"picture,omitempty"`
+	Hidden  [][]float64 `json:"hidden,omitempty"` // U, h×(d+1)
+	Output  [][]float64 `json:"output"`           // V, k×(h+1), or k×(d+1): one of a regression, one for each class
 }
 
 // newBody has the scales of a network in its weights.
-func newBody(n *network, weights []float64) Body {
+func (a *algorithm) newBody(weights []float64) Body {
+	n := &a.network
 	first, last := n.split(weights)
 	root := 1 / math.Sqrt(float64(n.inputs))
 	if first == nil {
-		return Body{Output: scaled(last, root)}
+		return Body{Picture: a.view.picture, Output: scaled(last, root)}
 	}
-	return Body{Hidden: scaled(first, root), Output: scaled(last, 1/math.Sqrt(float64(n.hidden)))}
+	return Body{Picture: a.view.picture, Hidden: scaled(first, root),
+		Output: scaled(last, 1/math.Sqrt(float64(n.hidden)))}
 }
 
 // scaled are the rows of a matrix, all columns but the last times a number.
@@ -98,6 +111,10 @@ func scaled(a *mat.Dense, by float64) [][]float64 {
 
 // Check implements [ground.Body].
 func (b Body) Check(c *model.Checker, inputs, classes int) {
+	if b.Picture.check(c, inputs, classes); c.Failed() {
+		return
+	}
+	inputs = b.Picture.view().len(inputs)
 	below, plural := inputs, "inputs and a constant"
 	if len(b.Hidden) > 0 {
 		c.Rows("parameters.hidden", b.Hidden, inputs+1, plural)
@@ -109,12 +126,16 @@ func (b Body) Check(c *model.Checker, inputs, classes int) {
 }
 
 // Evaluate implements [ground.Body].
-func (b Body) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]float64, error) {
+func (b Body) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error) {
 	var first *mat.Dense
 	if len(b.Hidden) > 0 {
 		first = model.Dense(b.Hidden)
 	}
-	outputs, _ := forward(first, model.Dense(b.Output), widened(x, 1), 1)
+	seen, err := b.Picture.view().matrix(ctx, e, x, 1)
+	if err != nil {
+		return nil, err
+	}
+	outputs, _ := forward(first, model.Dense(b.Output), seen, 1)
 	_, k := outputs.Dims()
 	out := make([][]float64, k)
 	for c := range out {

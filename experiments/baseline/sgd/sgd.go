@@ -56,6 +56,7 @@ type RegressionSettings struct {
 type ClassificationSettings struct {
 	ground.Data
 	Training
+	Pictures
 }
 
 // check refuses samples where their losses have no proof.
@@ -94,7 +95,7 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
 	Check:   func(s *RegressionSettings) error { return s.Training.check(&s.Data) },
 	Prepare: func(p *ground.Problem, s *RegressionSettings) (ground.Algorithm[Body], error) {
-		return prepare(p, &s.Training)
+		return prepare(p, &s.Training, nil)
 	},
 	About: "A regression, " + fmt.Sprintf(about, "means",
 		"the mean is centre + scale·(output·(v, 1)), the latter clipped to [-1, 1]."),
@@ -105,10 +106,20 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 	Name: "baseline/sgd-classification", Version: 1, Source: paper, Held: 30, Format: classificationFormat,
 	Summary: "a logistic model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *ClassificationSettings) *ground.Data { return &s.Data },
-	Check:   func(s *ClassificationSettings) error { return s.Training.check(&s.Data) },
-	Prepare: func(p *ground.Problem, s *ClassificationSettings) (ground.Algorithm[Body], error) {
-		return prepare(p, &s.Training)
+	Check: func(s *ClassificationSettings) error {
+		if _, err := s.size(); err != nil {
+			return err
+		}
+		return s.Training.check(&s.Data)
 	},
+	Prepare: func(p *ground.Problem, s *ClassificationSettings) (ground.Algorithm[Body], error) {
+		size, err := s.size()
+		if err != nil {
+			return nil, err
+		}
+		return prepare(p, &s.Training, size)
+	},
+	More: func(s *ClassificationSettings) int { return s.Pictures.features() },
 	About: "A classification, " + fmt.Sprintf(about, "classes and probabilities",
 		"the scores are output·(v, 1), of which the softmax has the probabilities."),
 	Advice: advice,
@@ -152,6 +163,7 @@ const momentum = 0.9
 // nearly converged. These four numbers, and the norms, were found on public data, at ε from 0.3 to 10 and δ = 1e-5.
 type algorithm struct {
 	*ground.Problem
+	view    view
 	network network
 	steps   int
 	rate    float64 // q
@@ -160,11 +172,19 @@ type algorithm struct {
 	noise   *ground.Noise
 }
 
-func prepare(p *ground.Problem, s *Training) (ground.Algorithm[Body], error) {
+func prepare(p *ground.Problem, s *Training, pictures *picture) (*algorithm, error) {
+	if pictures != nil && pictures.Width*pictures.Height != p.Dims {
+		return nil, fmt.Errorf("picture = %dx%d: it has %d pixels, and there are %d inputs", pictures.Width,
+			pictures.Height, pictures.Width*pictures.Height, p.Dims)
+	}
 	a := &algorithm{Problem: p, steps: s.Steps, rate: s.Rate, clip: s.Clip.Number, length: s.LearningRate.Number,
-		network: network{inputs: p.Dims, hidden: s.Hidden, outputs: max(1, p.Classes), classes: p.Classes > 0}}
+		view:    pictures.view(),
+		network: network{hidden: s.Hidden, outputs: max(1, p.Classes), classes: p.Classes > 0}}
+	a.network.inputs = a.view.len(p.Dims)
 	clip, noise, longest := 1.0, 2.0, 1000.0
 	switch {
+	case pictures != nil:
+		clip, longest = 0.4, 500*float64(s.Steps)
 	case p.Classes > 0:
 	case s.Hidden > 0:
 		clip, noise = 0.5, 0.6
@@ -195,20 +215,37 @@ func prepare(p *ground.Problem, s *Training) (ground.Algorithm[Body], error) {
 	return a, nil
 }
 
+// View implements [ground.Viewer]: the vectors of rows are those that the weights multiply.
+func (a *algorithm) View(ctx context.Context, rows *method.Part) (*method.Part, error) {
+	out := *rows
+	var err error
+	out.X, err = a.view.matrix(ctx, a.Engine, rows.X, 1/math.Sqrt(float64(a.network.inputs)))
+	return &out, err
+}
+
 // Fit implements [ground.Algorithm].
 func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
+	weights, err := a.descend(ctx, rows, sums)
+	if err != nil {
+		return Body{}, err
+	}
+	return a.newBody(weights), nil
+}
+
+// descend returns the weights after all steps, from rows of View.
+func (a *algorithm) descend(ctx context.Context, rows *method.Part, sums *ground.Sums) ([]float64, error) {
 	e := newExamples(a, rows)
 	weights, step := a.network.start(), make([]float64, a.network.size())
 	for range a.steps {
 		sum, used, err := e.gradient(ctx, weights, sums)
 		if err != nil {
-			return Body{}, err
+			return nil, err
 		}
 		floats.Scale(momentum, step)
 		floats.AddScaled(step, (1-momentum)*a.length/(used*float64(a.Slots)), sum)
 		floats.Sub(weights, step)
 	}
-	return newBody(&a.network, weights), nil
+	return weights, nil
 }
 
 // Losses implements [ground.Algorithm].

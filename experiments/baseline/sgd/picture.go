@@ -1,0 +1,124 @@
+package sgd
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/baseline/internal/scattering"
+	"privkern/experiments/model"
+	"privkern/graphs/engine"
+	"privkern/runner/experiment"
+)
+
+//go:embed picture.go
+var pictureSource string
+
+func init() { experiment.Document[Pictures](pictureSource) }
+
+// Kind selects what a network sees of a row.
+type Kind int
+
+// The kinds.
+const (
+	Inputs Kind = iota
+	Scattering
+)
+
+// Choices are their words.
+func (Kind) Choices() []string { return []string{"inputs", "scattering"} }
+
+// Pictures are the settings of rows that are pictures.
+type Pictures struct {
+	// what the model sees of a row: its inputs, or the features of a grey picture whose pixels they are, row by row:
+	// means of waves of two scales and eight directions in squares of 4 by 4 pixels, which are fixed
+	Features Kind `name:"features" default:"inputs" later:"yes"`
+	// width and height of the pictures in pixels, 4 to 128 each
+	Picture string `name:"picture" default:"28x28" later:"yes" when:"features is scattering"`
+}
+
+// The shortest and the longest side of a picture, in pixels.
+const (
+	shortest = 4
+	longest  = 128
+)
+
+// picture is the size of pictures, in pixels. A nil one stands for rows that are none.
+type picture struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// size returns that of the pictures; nil for none.
+func (s *Pictures) size() (*picture, error) {
+	if s.Features == Inputs {
+		return nil, nil
+	}
+	w, h, _ := strings.Cut(s.Picture, "x")
+	width, errW := strconv.Atoi(w)
+	height, errH := strconv.Atoi(h)
+	p := &picture{width, height}
+	if errW != nil || errH != nil || !p.possible() {
+		return nil, fmt.Errorf("picture = %q: write width and height in pixels, from %d to %d each, such as 28x28",
+			s.Picture, shortest, longest)
+	}
+	return p, nil
+}
+
+// features is how many numbers a fit holds of the features of a row, of two splits at once.
+func (s *Pictures) features() int {
+	size, err := s.size()
+	if err != nil || size == nil {
+		return 0
+	}
+	return 2 * size.view().len(0)
+}
+
+func (p *picture) possible() bool {
+	return min(p.Width, p.Height) >= shortest && max(p.Width, p.Height) <= longest
+}
+
+// check checks the size of pictures in a file of so many inputs and classes.
+func (p *picture) check(c *model.Checker, inputs, classes int) {
+	if p == nil {
+		return
+	}
+	c.Require(classes > 0, "parameters.picture", "a file of this format has none: it predicts numbers")
+	c.Require(p.possible(), "parameters.picture", "it is %dx%d; sides are from %d to %d pixels", p.Width, p.Height,
+		shortest, longest)
+	c.Require(p.Width*p.Height == inputs, "parameters.picture", "it has %d pixels for %d inputs", p.Width*p.Height, inputs)
+}
+
+// view is what a network sees of rows: their inputs, or the features of pictures.
+type view struct {
+	picture   *picture
+	transform *scattering.Transform // nil for inputs
+}
+
+func (p *picture) view() view {
+	if p == nil {
+		return view{}
+	}
+	return view{p, scattering.New(p.Width, p.Height)}
+}
+
+// len is the number of features of so many inputs.
+func (v view) len(inputs int) int {
+	if v.transform == nil {
+		return inputs
+	}
+	return v.transform.Len()
+}
+
+// matrix returns the vectors (su, 1) of the rows of x (m×d), or those of their features; each is computed from its row
+// alone. The norm of features is the root of their number at most, as that of inputs is.
+func (v view) matrix(ctx context.Context, e *engine.Engine, x *mat.Dense, s float64) (*mat.Dense, error) {
+	if v.transform == nil {
+		return widened(x, s), nil
+	}
+	return v.transform.Matrix(ctx, e, x, s)
+}
