@@ -9,6 +9,7 @@ const (
 	hull     = "./graphs/hull"
 	interior = "./graphs/interior"
 	laplace  = "./graphs/laplace"
+	scatters = "./experiments/baseline/internal/scattering"
 )
 
 // solverMutants are wrong lines of solvers and of the certificates of solutions.
@@ -176,4 +177,14 @@ var solverMutants = []Mutant{
 		Old: `evaluated += fresh`, New: `_ = fresh`},
 	{Name: "search: distances that were not bounds", File: "graphs/hull/refine.go", Package: hull,
 		Tests: "Search|Pruning", Old: `excess = math.Abs(excess)`, New: `_ = math.Abs(excess)`},
+
+	// Features of pictures.
+	{Name: "pictures: mean of a wave", File: "experiments/baseline/internal/scattering/filters.go", Package: scatters,
+		Tests: "Formula|Moved", Old: `wave[i] - complex(g/bell, 0)*sum`, New: `wave[i] - complex(g/(2*bell), 0)*sum`},
+	{Name: "pictures: margins mirror", File: "experiments/baseline/internal/scattering/filters.go", Package: scatters,
+		Tests: "Formula", Old: `min(i, 2*n-1-i)`, New: `min(i, max(0, 2*n-2-i))`},
+	{Name: "pictures: norm of features", File: "experiments/baseline/internal/scattering/scattering.go",
+		Package: scatters, Tests: "Formula", Old: `1/math.Sqrt(variance+1e-5)`, New: `2/math.Sqrt(variance+1e-5)`},
+	{Name: "pictures: rows of a sample", File: "experiments/baseline/sgd/fit.go", Package: "./experiments/baseline/sgd",
+		Tests: "Some", Old: `rows[m-1]-first == m-1`, New: `rows[m-1]-first >= m-1`},
 }

@@ -36,8 +36,8 @@ type DigitsSettings struct {
 	// add-remove has one more or less, which takes less noise and protects less
 	Neighbours ground.Relation `name:"neighbours" default:"substitute" when:"epsilon is not inf"`
 	Training
-	// what the model sees of an image: its pixels, or means of waves of two scales and eight directions in squares of 4
-	// by 4 pixels, which are fixed
+	// the numbers of an image that the model sees: its pixels as inputs, or features, which are means of fixed waves of
+	// two scales and eight directions in squares of 4 by 4 pixels
 	Features Kind `name:"features" default:"scattering"`
 }
 

@@ -20,7 +20,7 @@ var pictureSource string
 
 func init() { experiment.Document[Pictures](pictureSource) }
 
-// Kind selects what a network sees of a row.
+// Kind selects the numbers of a row that a network sees.
 type Kind int
 
 // The kinds.
@@ -34,8 +34,8 @@ func (Kind) Choices() []string { return []string{"inputs", "scattering"} }
 
 // Pictures are the settings of rows that are pictures.
 type Pictures struct {
-	// what the model sees of a row: its inputs, or the features of a grey picture whose pixels they are, row by row:
-	// means of waves of two scales and eight directions in squares of 4 by 4 pixels, which are fixed
+	// the numbers of a row that the model sees: its inputs, or features of the grey picture whose pixels they are, row by
+	// row, which are means of fixed waves of two scales and eight directions in squares of 4 by 4 pixels
 	Features Kind `name:"features" default:"inputs" later:"yes"`
 	// width and height of the pictures in pixels, 4 to 128 each
 	Picture string `name:"picture" default:"28x28" later:"yes" when:"features is scattering"`
@@ -82,7 +82,7 @@ func (p *picture) possible() bool {
 	return min(p.Width, p.Height) >= shortest && max(p.Width, p.Height) <= longest
 }
 
-// check checks the size of pictures in a file of so many inputs and classes.
+// check checks the size of pictures in a file with these numbers of inputs and classes.
 func (p *picture) check(c *model.Checker, inputs, classes int) {
 	if p == nil {
 		return
@@ -93,7 +93,7 @@ func (p *picture) check(c *model.Checker, inputs, classes int) {
 	c.Require(p.Width*p.Height == inputs, "parameters.picture", "it has %d pixels for %d inputs", p.Width*p.Height, inputs)
 }
 
-// view is what a network sees of rows: their inputs, or the features of pictures.
+// view gives the numbers that a network sees of rows: their inputs, or the features of pictures.
 type view struct {
 	picture   *picture
 	transform *scattering.Transform // nil for inputs
@@ -106,7 +106,7 @@ func (p *picture) view() view {
 	return view{p, scattering.New(p.Width, p.Height)}
 }
 
-// len is the number of features of so many inputs.
+// len is the number of features of that number of inputs.
 func (v view) len(inputs int) int {
 	if v.transform == nil {
 		return inputs

@@ -84,6 +84,20 @@ func TestPicturesReleased(t *testing.T) {
 	}
 }
 
+// Some rows are those of their numbers, whether they follow each other or not.
+func TestSome(t *testing.T) {
+	e := &examples{&algorithm{network: network{inputs: 1}}, mat.NewDense(5, 2, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+		[]float64{0, 10, 20, 30, 40}}
+	for _, rows := range [][]int{{1, 2, 3}, {0, 2, 4}, {1, 3}, {3}} {
+		x, targets := e.some(rows)
+		for i, row := range rows {
+			if x.At(i, 0) != float64(2*row) || targets[i] != float64(10*row) || len(targets) != len(rows) {
+				t.Errorf("rows %v: row %d is %v, and its target %g", rows, i, x.RawRowView(i), targets[i])
+			}
+		}
+	}
+}
+
 func TestPictureRefused(t *testing.T) {
 	for _, c := range []struct{ picture, want string }{
 		{"6", "width and height"}, {"6xa", "width and height"}, {"3x8", "from 4 to 128"}, {"129x4", "from 4 to 128"},
