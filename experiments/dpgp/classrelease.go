@@ -19,6 +19,9 @@ func PlanClasses(ctx context.Context, t *experiment.Trial) (*release.Plan, error
 	return classifiers.Plan(ctx, t)
 }
 
+// PlanUnitsOfClasses plans a release of dpgp/classification of some of the units.
+var PlanUnitsOfClasses = classifiers.PlanUnits
+
 // Publication plans models of all classes from all rows, which depend on them through noisy sums
 // alone.
 func (c *ownClassifier) Publication(context.Context) (*method.Publication, error) {

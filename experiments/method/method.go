@@ -243,11 +243,43 @@ func (x *Definition[S, M, L]) Plan(ctx context.Context, t *experiment.Trial) (*r
 
 // plan plans a release: a model of all rows, which depends on them through noise alone.
 func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *S) (*release.Plan, error) {
+	out, err := x.planned(ctx, t, s, cmp.Or(x.method.Unit, experiment.UnitRow), nil)
+	if err != nil {
+		return nil, err
+	}
+	return out.Plan, nil
+}
+
+// Planned is a planned release with the rows behind it.
+type Planned struct {
+	*release.Plan
+	Rows *Rows
+}
+
+// PlanUnits plans a release, by a trial, of some of its units alone: rows, or persons with all of their rows, numbered
+// as [Rows.Units] counts them, in increasing order; nil stands for all. The release protects a unit,
+// [experiment.UnitRow] or [experiment.UnitOutput], of which the method's own is a part or all.
+func (x *Definition[S, M, L]) PlanUnits(
+	ctx context.Context, t *experiment.Trial, unit string, units []int,
+) (*Planned, error) {
+	if unit == experiment.UnitRow && x.method.Unit == experiment.UnitOutput {
+		return nil, fmt.Errorf("%s protects outputs, and no whole rows", x.method.Name)
+	}
+	return x.planned(ctx, t, x.Experiment().Settings(t.Params), unit, units)
+}
+
+// planned plans a release of some of the units, or of all.
+func (x *Definition[S, M, L]) planned(
+	ctx context.Context, t *experiment.Trial, s *S, unit string, units []int,
+) (*Planned, error) {
 	if err := x.checkRelease(s); err != nil {
 		return nil, err
 	}
 	c := x.method.Settings(s)
 	rows, err := x.rows(t, c, true)
+	if err == nil && units != nil {
+		rows, err = rows.among(units)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -266,13 +298,12 @@ func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *
 	if err != nil {
 		return nil, err
 	}
-	unit := cmp.Or(x.method.Unit, experiment.UnitRow)
-	return rows.Data().Plan(unit, experiment.Spending{
+	return &Planned{Rows: rows, Plan: rows.Data().Plan(unit, experiment.Spending{
 		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Size: p.Size,
 		Publishes: p.Publishes,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
 		return publish(ctx, t, l, p, rows.private(unit, private), source)
-	}), nil
+	})}, nil
 }
 
 // publish fits the rows with exact noise, and describes the release.

@@ -183,6 +183,48 @@ func (r *Rows) of(rows []int) *Part {
 	return r.part(learn.SelectRows(r.X, rows), some)
 }
 
+// among returns the rows of some of the units, rows or persons, as if there were no others: numbers below
+// [Rows.Units], in increasing order.
+func (r *Rows) among(units []int) (*Rows, error) {
+	place := slices.Repeat([]int{-1}, r.Units()) // of a unit among these
+	for i, unit := range units {
+		place[unit] = i
+	}
+	out := *r
+	out.Extremes, out.Suspect, out.Dropped, out.Slots = nil, nil, 0, len(units)
+	if r.People != nil {
+		people := *r.People
+		people.Of, people.Count, people.LeftOut = nil, len(units), 0
+		out.People, out.Slots = &people, len(units)*people.PerPerson
+	}
+	var rows []int
+	for row := range r.Len() {
+		unit := row
+		if r.People != nil {
+			unit = r.People.Of[row]
+		}
+		if place[unit] < 0 {
+			continue
+		}
+		rows = append(rows, row)
+		if r.People != nil {
+			out.People.Of = append(out.People.Of, place[unit])
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("of %d units, which are some of all, no row has a value in every column", len(units))
+	}
+	out.X, out.Values, out.Labels = learn.SelectRows(r.X, rows), nil, nil
+	for _, row := range rows {
+		if r.Labels != nil {
+			out.Labels = append(out.Labels, r.Labels[row])
+		} else {
+			out.Values = append(out.Values, r.Values[row])
+		}
+	}
+	return &out, nil
+}
+
 // clipped returns the share of outputs outside of the public range.
 func (r *Rows) clipped() float64 {
 	outside := 0

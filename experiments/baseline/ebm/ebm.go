@@ -121,3 +121,9 @@ var (
 	RegressionPlan     = regression.Plan
 	ClassificationPlan = classification.Plan
 )
+
+// RegressionUnits and ClassificationUnits plan a release of some of the units.
+var (
+	RegressionUnits     = regression.PlanUnits
+	ClassificationUnits = classification.PlanUnits
+)

@@ -68,6 +68,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm has the noise of two queries. The first are the numbers of rows of each class in each leaf of all T trees.
 //
 // Structures do not depend on the data: inputs and cuts are drawn from the public ranges. So a row adds 1 to one number

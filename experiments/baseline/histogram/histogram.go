@@ -66,6 +66,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm has the noise of one query: for each cell the number of rows, times a weight w, and the sum of their
 // outputs y in [−1, 1].
 //

@@ -61,6 +61,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm adds noise to each output, in [−1, 1], and learns of the noisy outputs and of the inputs, which are public.
 //
 // An output moves one of the N numbers, by at most 2 under substitution, and m outputs of a person move the vector by

@@ -51,6 +51,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm has the noise of one query: for each class the sums over its rows of u (d), √d and |u|²/√d.
 //
 // The vector of a row has the squared norm |u|² + d + |u|⁴/d ≤ 3d for u in [−1, 1]^d. Two rows of different classes

@@ -68,6 +68,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm answers the class of each row at random, once. All else is computed from the answers and from inputs, which
 // are public, and so is post-processing: lengthscale and regularisation are chosen by the answers.
 //

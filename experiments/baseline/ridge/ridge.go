@@ -71,6 +71,9 @@ var Experiment = definition.Experiment
 // Plan plans a release of a trial, for audits.
 var Plan = definition.Plan
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // algorithm has the noise of one query: the sums over the rows of xxᵀ, of which an entry off the diagonal is there
 // once and times √2, of xy, and of y²/2, where x are the p features of a row, with |x| ≤ 1, and y is its output in
 // [−1, 1].

@@ -139,6 +139,12 @@ var (
 	PlanClassification = classification.Plan
 )
 
+// RegressionUnits and ClassificationUnits plan a release of some of the units.
+var (
+	RegressionUnits     = regression.PlanUnits
+	ClassificationUnits = classification.PlanUnits
+)
+
 // momentum is the part of a step that the next one keeps.
 const momentum = 0.9
 

@@ -62,6 +62,9 @@ func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
 	return definition.Plan(ctx, t)
 }
 
+// PlanUnits plans a release of some of the units.
+var PlanUnits = definition.PlanUnits
+
 // simulatedRows is the number of rows of the simulated data.
 const simulatedRows = 1024
 
