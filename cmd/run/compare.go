@@ -22,6 +22,7 @@ const metricUsage = "what methods are compared by: rmse (default), mae or r2 of 
 
 func (a *app) compareCommand() *cobra.Command {
 	var o runOptions
+	var f choiceFlags
 	cmd := &cobra.Command{
 		Use:   "compare dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
 		Short: "Compare the private methods on your own data",
@@ -46,15 +47,31 @@ fails on a split is shown as failed and not averaged.
 
 The scores are computed from private rows without noise. They are for your eyes alone;
 the release that follows does not cover that you chose by them. docs/compare.md leads
-from a file to a decision to a release.`,
+from a file to a decision to a release.
+
+With --choose the program chooses, and prints no score. A fifth of the rows (or persons),
+drawn at random, is held out; each method that protects the unit is trained on the others
+with noise; and one is drawn by the exponential mechanism, by its bounded loss on those
+held out: --metric rmse or mae of numbers, accuracy or log_loss of classes. With
+--release FILE the chosen method is released from all rows. Choice and release are within
+the one epsilon and delta together, which are booked once, as those of run trial --release
+are; without it the choice takes all of them.`,
 		Example: `  run compare dataset=csv:my.csv inputs=dose+age output=response low=0 high=10 \
       input_low=0,18 input_high=20,90 epsilon=.3,1,3 delta=1e-6
   run compare dataset=csv:my.csv output='kind[a|b|c]' input_low=0 input_high=1 epsilon=1 \
       delta=1e-6 --seeds 0..19
   run compare dataset=csv:my.csv inputs=age output=height low=40 high=200 input_low=0 \
-      input_high=90 epsilon=1 delta=1e-5 unit=output --metric mae --output csv`,
+      input_high=90 epsilon=1 delta=1e-5 unit=output --metric mae --output csv
+  run compare dataset=csv:my.csv inputs=dose output=response low=0 high=10 input_low=0 \
+      input_high=20 epsilon=1 delta=1e-6 --choose --rng secure --release model.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			if f.choose {
+				return a.chooseMethod(cmd, args, o.metric, o.ignoreMemory, &f)
+			}
 			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
 				o.seeds = defaultSplits
 			}
@@ -76,6 +93,7 @@ from a file to a decision to a release.`,
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
 	cmd.Flags().Lookup("seeds").Usage = "seeds, each of which is a split (default " + defaultSplits + ")"
+	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&o.metric, "metric", "", metricUsage)
 	return cmd
 }

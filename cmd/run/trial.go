@@ -214,12 +214,16 @@ type trialOptions struct {
 	summarise func() error
 
 	// For a release only.
+	unwritten       bool // it is of a name alone, which is printed
 	releaseOptions  trial.ReleaseOptions
 	allowLargeDelta bool
 	ledger          *budget.Ledger // nil with --no-budget
 	account         budget.Request
 	showAccount     bool
 }
+
+// releases reports whether the trial makes a release.
+func (o *trialOptions) releases() bool { return o.release != "" || o.unwritten }
 
 const (
 	profileFlag = "profile"
@@ -251,7 +255,7 @@ func (o *trialOptions) checkProfile(cmd *cobra.Command, experiment string) error
 // runTrial runs one trial in this process and prints its record, or writes its release.
 func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params experiment.Params, o trialOptions) error {
 	// The noise of an export follows from bits that another backend does not have.
-	if o.backend == backend.Auto && (o.release != "" || o.export != "" && e.Registered) {
+	if o.backend == backend.Auto && (o.releases() || o.export != "" && e.Registered) {
 		o.backend = trial.AuditedBackend
 	}
 	c, err := a.choose(o.backend, o.dtype)
@@ -274,14 +278,14 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 		Key: t.Key, Identity: t.Identity, Workers: runtime.GOMAXPROCS(0),
 		Folders: folders, Secure: o.secure, Host: host(c.Device), Profile: o.profile,
 	}
-	if missing != nil && (o.release != "" || o.export != "") {
+	if missing != nil && (o.releases() || o.export != "") {
 		return missing // neither can be skipped
 	}
 	if missing == nil && e.Memory != nil {
 		refusal := machine.MemoryRefusal(e.Memory(params), availableMemory(o.ignoreMemory), processLimit(o.ignoreMemory))
 		switch {
 		case refusal == "":
-		case o.release != "" || o.export != "": // how much depends on the text of the rows
+		case o.releases() || o.export != "": // how much depends on the text of the rows
 			return fmt.Errorf("%s may need more memory than there is: use fewer rows or a machine with more; "+
 				"--ignore-memory starts it all the same", e.Name)
 		default: // the machine's doing, and no result of the trial
@@ -295,7 +299,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return err
 		}
 		plan.WithoutData(rec, missing)
-	case o.release != "":
+	case o.releases():
 		if rec, err = a.release(cmd.Context(), e, job, o); err != nil {
 			return err
 		}

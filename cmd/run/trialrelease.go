@@ -168,7 +168,10 @@ func (a *app) release(
 		if warning, refused = privacy.CheckDelta(s, o.allowLargeDelta); refused != nil {
 			return refused
 		}
-		if refused = room(e, job.Params, o.release, s.Size); refused == nil && !options.Unbooked {
+		if !o.unwritten {
+			refused = room(e, job.Params, o.release, s.Size)
+		}
+		if refused == nil && !options.Unbooked {
 			if booked, refused = o.book(s, job); refused == nil {
 				spent = "; its budget is spent all the same (run budget list): another attempt spends another"
 			}
@@ -193,6 +196,9 @@ func (a *app) release(
 	}
 	if warning != "" {
 		rec.Warnings = append(rec.Warnings, warning)
+	}
+	if o.unwritten {
+		return rec, nil
 	}
 	if err := store.WriteRelease(disk.System, o.release, rec, rel); err != nil {
 		return nil, fmt.Errorf("%w%s", err, spent)

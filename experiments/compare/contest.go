@@ -221,7 +221,7 @@ func (c *Contest) limits(e *Entry, t *Table) (reason string) {
 	if _, err := e.Definition.Param("person"); err != nil && c.Unit == experiment.UnitPerson && e.Role == Private {
 		return "it protects no person"
 	}
-	if _, err := e.Definition.Param(neighbours); err != nil && c.addsRemoves() && e.Role == Private {
+	if _, err := e.Definition.Param(neighbours); err != nil && c.AddsRemoves() && e.Role == Private {
 		return "its guarantee is for the substitution of a unit alone"
 	}
 	return ""
@@ -272,6 +272,18 @@ func (e *Entry) at(epsilon float64) (experiment.Params, error) {
 			given["epsilon"] = math.Inf(1)
 		}
 	}
+	return e.Definition.Resolve(given)
+}
+
+// Ranked reports whether an entry is private and protects the unit of the comparison.
+func (c *Contest) Ranked(e *Entry) bool {
+	return e.Role == Private && (c.Unit == experiment.UnitOutput || e.Protects != experiment.UnitOutput)
+}
+
+// ReleaseParams are the parameters of a release of a method at an epsilon, which names inputs and classes.
+func (c *Contest) ReleaseParams(e *Entry, epsilon float64) (experiment.Params, error) {
+	given := maps.Clone(e.given)
+	given["inputs"], given["epsilon"] = c.inputs, epsilon
 	return e.Definition.Resolve(given)
 }
 

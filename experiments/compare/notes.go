@@ -14,8 +14,8 @@ import (
 // it, and addRemove its other value.
 const neighbours, addRemove = "neighbours", "add-remove"
 
-// addsRemoves reports whether the guarantees that are compared are for a unit that is there or not.
-func (c *Contest) addsRemoves() bool { return c.Text(neighbours) == addRemove }
+// AddsRemoves reports whether the guarantees that are compared are for a unit that is there or not.
+func (c *Contest) AddsRemoves() bool { return c.Text(neighbours) == addRemove }
 
 // noteSettings notes settings that do not go to all methods that have one of their name, and a relation for which there
 // is no release.
@@ -32,7 +32,7 @@ func (c *Contest) noteSettings() {
 				strings.Join(methods, ", ")))
 		}
 	}
-	if c.addsRemoves() {
+	if c.AddsRemoves() {
 		c.Notes = append(c.Notes, "neighbours=add-remove is for judging: a release refuses it, and none is printed")
 	}
 }

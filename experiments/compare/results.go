@@ -147,7 +147,7 @@ func (j *judge) blocks() {
 			continue
 		}
 		b := whole
-		if j.c.Unit != experiment.UnitOutput && e.Protects == experiment.UnitOutput {
+		if !j.c.Ranked(e) {
 			b = less
 		}
 		b.Rows = append(b.Rows, j.row(e))

@@ -25,7 +25,7 @@ func (r *Results) protected(b *Block) string {
 
 // relation completes the unit where it is added or removed, and not substituted.
 func (r *Results) relation() string {
-	if r.Contest.addsRemoves() {
+	if r.Contest.AddsRemoves() {
 		return " added or removed"
 	}
 	return ""
@@ -99,7 +99,7 @@ func (r *Results) useful(c *Cell, at int) bool {
 // winner is the best method at an epsilon, where it is better than the trivial rule and has a release; nil for none.
 func (r *Results) winner(at int) *Winner {
 	row, cell := r.best(at)
-	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil || r.Contest.addsRemoves() {
+	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil || r.Contest.AddsRemoves() {
 		return nil
 	}
 	return &Winner{row.Method, cell.Epsilon, r.Contest.ReleaseArguments(row.entry, cell.Epsilon)}

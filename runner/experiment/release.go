@@ -179,6 +179,7 @@ type Tuning string
 const (
 	TuningPublic      Tuning = "public"      // chosen without looking at the data
 	TuningBooked      Tuning = "booked"      // chosen by a mechanism whose budget is booked
+	TuningIncluded    Tuning = "included"    // the method was chosen within this guarantee, and has its defaults
 	TuningUnaccounted Tuning = "unaccounted" // anything else: the guarantee does not cover the choice
 )
 

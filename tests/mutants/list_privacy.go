@@ -19,6 +19,7 @@ const (
 	means     = "./experiments/baseline/means"
 	ridge     = "./experiments/baseline/ridge"
 	compared  = "./experiments/compare"
+	chosen    = "./experiments/compare/choose"
 )
 
 // privacyMutants are wrong lines of noise, sensitivities, guarantees and budgets.
@@ -378,6 +379,19 @@ var privacyMutants = []Mutant{
 		New: `Diameter: math.Sqrt(t)`},
 	{Name: "baseline: an answer at random", File: "experiments/release/respond.go", Package: release, Tests: "Respond",
 		Old: `s.bits.exp(r.Epsilon)`, New: `s.bits.exp(2 * r.Epsilon)`},
+	{Name: "private choice: noise of a candidate for that of all", File: "experiments/compare/choose/budget.go",
+		Package: chosen, Tests: "Split", Old: `b.Choice / mechanism.GDP(math.Sqrt(float64(candidates)))`, New: `b.Choice`},
+	{Name: "private choice: the release takes all of the budget", File: "experiments/compare/choose/budget.go",
+		Package: chosen, Tests: "Split", Old: `math.Sqrt((1-share)*square)`, New: `math.Sqrt(square)`},
+	{Name: "private choice: sensitivity of a row for a person", File: "experiments/compare/choose/choice.go",
+		Package: chosen, Tests: "Release", Old: `Change: float64(p.perUnit)}`, New: `Change: 1}`},
+	{Name: "private choice: by twice its epsilon", File: "experiments/compare/choose/choice.go", Package: chosen,
+		Tests: "Probabilities", Old: `Epsilon: p.Budget.Exponential`, New: `Epsilon: 2 * p.Budget.Exponential`},
+	{Name: "private choice: candidates are trained on the rows by which is chosen",
+		File: "experiments/compare/choose/choice.go", Package: chosen, Tests: "Neighbours",
+		Old: `p.rows(private, p.training), p.truths`, New: `p.rows(private, p.tests), p.truths`},
+	{Name: "private choice: losses without a bound", File: "experiments/compare/choose/loss.go", Package: chosen,
+		Tests: "Losses", Old: `if !(loss <= 1) {`, New: `if loss < 0 {`},
 	{Name: "compare: corrected variance", File: "experiments/compare/statistics.go", Package: compared,
 		Tests: "CorrectedT", Old: `(1/k+ratio)*variance`, New: `(1/k)*variance`},
 	{Name: "compare: Holm", File: "experiments/compare/statistics.go", Package: compared, Tests: "Holm",

@@ -44,6 +44,8 @@ func (o ReleaseOptions) notes(job Job) []string {
 		out = append(out, "hyper-parameters: public, chosen without looking at the data, as the operator states")
 	case experiment.TuningBooked:
 		out = append(out, "hyper-parameters: booked, chosen by a private mechanism that is accounted for on its own")
+	case experiment.TuningIncluded:
+		out = append(out, "hyper-parameters: included; the method was chosen within this guarantee, and has its defaults")
 	default:
 		out = append(out, "hyper-parameters: unaccounted; if they were chosen by looking at the data, the guarantee "+
 			"does not cover that choice")

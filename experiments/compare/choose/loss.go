@@ -1,0 +1,95 @@
+package choose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/method"
+	"privkern/experiments/model"
+)
+
+// bounded is a loss of a prediction, in [0, 1].
+type bounded struct {
+	measure string // the metric of comparisons that it stands for
+	task    method.Task
+	words   string // for readers of a release
+	of      func(truth *truths, p *model.Prediction, row int) float64
+}
+
+// leastProbability is that at which the log loss is cut off.
+const leastProbability = 0.01
+
+// losses are those of the metrics that have one, the first of each task by default. An error of a quarter of the public
+// range of the output is half the worst of a rule that always predicts the middle. Larger ones count as no more, so
+// that smaller ones are told apart: methods that are worth a choice have them at most rows.
+var losses = []bounded{
+	{"rmse", method.Regression, "squared error, in units of a quarter of the public range of the output and at most 1",
+		func(t *truths, p *model.Prediction, row int) float64 { return min(1, t.miss(p, row)*t.miss(p, row)) }},
+	{"mae", method.Regression, "absolute error, in units of a quarter of the public range of the output and at most 1",
+		func(t *truths, p *model.Prediction, row int) float64 { return min(1, math.Abs(t.miss(p, row))) }},
+	{"accuracy", method.Classification, "number of wrong classes",
+		func(t *truths, p *model.Prediction, row int) float64 {
+			if p.Labels[row] == t.classes[int(t.values[row])] {
+				return 0
+			}
+			return 1
+		}},
+	{"log_loss", method.Classification, fmt.Sprintf("logarithmic loss, of probabilities of %g and more, over its "+
+		"largest value", leastProbability), func(t *truths, p *model.Prediction, row int) float64 {
+		class := t.classes[int(t.values[row])]
+		probability := p.Rows[row][slices.Index(p.Columns, model.ClassColumns([]string{class})[0])]
+		return math.Log(max(probability, leastProbability)) / math.Log(leastProbability)
+	}},
+}
+
+// lossOf returns the loss that stands for a metric, the first of the task for an empty name.
+func lossOf(task method.Task, measure string) (*bounded, error) {
+	var names []string
+	for i, l := range losses {
+		if l.task == task && (l.measure == measure || measure == "") {
+			return &losses[i], nil
+		}
+		if l.task == task {
+			names = append(names, l.measure)
+		}
+	}
+	return nil, fmt.Errorf("%s is no sum over rows of losses that are bounded, by which a private choice could be made: "+
+		"use %s", measure, strings.Join(names, " or "))
+}
+
+// truths are the rows that are held out.
+type truths struct {
+	inputs  *mat.Dense // P×d; of an empty place zeros
+	values  []float64  // P, outputs or numbers of classes; NaN of an empty place
+	scale   float64    // half the public range of the output, of a regression
+	classes []string   // of a classification
+}
+
+// miss is the error of a mean, in units of a quarter of the public range of the output.
+func (t *truths) miss(p *model.Prediction, row int) float64 {
+	return (t.values[row] - p.Rows[row][0]) / (t.scale / 2)
+}
+
+// unit is 1 in the whole numbers that losses are added up in.
+const unit = 1 << 24
+
+// sum adds up the losses of predictions at all places, in units of 1/unit. Of each row it adds at most unit, by that
+// row and the model alone: the predictions at a row follow from it and its place.
+func (t *truths) sum(l *bounded, p *model.Prediction) int64 {
+	total := int64(0)
+	for row, value := range t.values {
+		if math.IsNaN(value) {
+			continue
+		}
+		loss := l.of(t, p, row)
+		if !(loss <= 1) { // NaN, too
+			loss = 1
+		}
+		total += int64(max(0, loss) * unit)
+	}
+	return total
+}
