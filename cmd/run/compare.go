@@ -49,10 +49,10 @@ The scores are computed from private rows without noise. They are for your eyes 
 the release that follows does not cover that you chose by them. docs/compare.md leads
 from a file to a decision to a release.
 
-With --choose the program chooses, and prints no score. A fifth of the rows (or persons),
-drawn at random, is held out; each method that protects the unit is trained on the others
-with noise; and one is drawn by the exponential mechanism, by its bounded loss on those
-held out: --metric rmse or mae of numbers, accuracy or log_loss of classes. With
+With --choose the program chooses, and prints no score. Two fifths of the rows (or
+persons), drawn at random, are held out; each method that protects the unit is trained on
+the others with noise; and one is drawn by the exponential mechanism, by its bounded loss
+on those held out: --metric rmse or mae of numbers, accuracy or log_loss of classes. With
 --release FILE the chosen method is released from all rows. Choice and release are within
 the one epsilon and delta together, which are booked once, as those of run trial --release
 are; without it the choice takes all of them.`,
