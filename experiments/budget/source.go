@@ -73,6 +73,10 @@ func DataOf(name, path string, reading table.Reading, person string) (Data, erro
 	d := Data{place: "set " + name, person: person, reading: reading}
 	if dataset.IsOwn(name) {
 		d.files = [][2]string{{name, path}}
+		if set, ok := dataset.SetName(name); ok {
+			d.place = "set " + set
+			return d, nil
+		}
 		real, err := filepath.EvalSymlinks(path)
 		if err == nil {
 			real, err = filepath.Abs(real)

@@ -19,10 +19,12 @@ const (
 	OwnParquet = "parquet" // a file
 	OwnNPY     = "npy"     // a NumPy array, with optional labels in a second file ([LabelsBeside])
 	OwnImages  = "images"  // a folder of pictures, or of folders of them, one a class
+	// OwnSet is a registered set in the form of a table ([SetName]), for methods on a user's own data.
+	OwnSet = "set"
 )
 
 // ownKinds are all of them.
-var ownKinds = []string{OwnCSV, OwnParquet, OwnNPY, OwnImages}
+var ownKinds = []string{OwnCSV, OwnParquet, OwnNPY, OwnImages, OwnSet}
 
 // FileName returns the name of the data set that is the file of comma-separated
 // values at path.
@@ -61,6 +63,19 @@ func FilePath(name string) (path string, ok bool) {
 		path, _, _, _ = cutSize(path)
 	}
 	return path, true
+}
+
+// SetName returns the registered set in the name of a table, set:NAME, set:NAME/PART or set:NAME@WxH, such as "mnist"
+// in set:mnist/test@7x7; ok is false for other names.
+func SetName(name string) (set string, ok bool) {
+	if OwnKind(name) != OwnSet {
+		return "", false
+	}
+	set = name[len(OwnSet)+1:]
+	if i := strings.IndexAny(set, "/@"); i >= 0 {
+		set = set[:i]
+	}
+	return set, true
 }
 
 // LabelsBeside is the path of the labels of the array at path.

@@ -57,8 +57,11 @@ func (l Locator) FetchRoot() (string, error) {
 //
 // Of names such as "csv:PATH" the data set is the file or folder at PATH: Find
 // returns its absolute path, and a *[MissingFileError] where it is not there; its
-// digest is then unknown.
+// digest is then unknown. A name such as "set:NAME" has folder and digest of the set.
 func (l Locator) Find(name string) (folder, digest string, err error) {
+	if set, ok := SetName(name); ok {
+		name = set
+	}
 	if IsOwn(name) {
 		return findOwn(name)
 	}

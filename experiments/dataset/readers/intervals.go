@@ -42,6 +42,25 @@ func RRVectors(s StressSubject, history int) (vectors *mat.Dense, labels []int) 
 	return mat.NewDense(len(labels), history+1, data), labels
 }
 
+// RRWindows returns windows of that many consecutive intervals, in s, that have none in common, with their labels: each
+// burst ([Beat.Follows]) with one label is cut from its beginning, and its rest is left out. It takes the intervals as
+// they are, with artefacts.
+func RRWindows(s StressSubject, length int) (windows [][]float64, labels []int8) {
+	var window []float64
+	for i, b := range s.Beats {
+		if b.Label == StressUnlabelled || !b.Follows || i > 0 && b.Label != s.Beats[i-1].Label {
+			window = nil
+		}
+		if b.Label == StressUnlabelled {
+			continue
+		}
+		if window = append(window, b.Interval); len(window) == length {
+			windows, labels, window = append(windows, window), append(labels, b.Label), nil
+		}
+	}
+	return windows, labels
+}
+
 // The settings of [RejectImpulses] for intervals between heart beats.
 const (
 	ImpulseWindow    = 51 // intervals: most of a minute

@@ -1,6 +1,7 @@
 package readers
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -96,5 +97,22 @@ func TestRejectImpulses(t *testing.T) {
 				t.Errorf("%d replaced, want %d", replaced, changed)
 			}
 		})
+	}
+}
+
+// Windows begin with a burst, have one label and no interval in common; a rest is left out.
+func TestRRWindows(t *testing.T) {
+	beat := func(interval float64, follows bool, label int8) Beat {
+		return Beat{Interval: interval, Follows: follows, Label: label}
+	}
+	s := StressSubject{Beats: []Beat{
+		beat(.1, false, StressRest), beat(.2, true, StressRest), beat(.3, true, StressRest), // a rest of one
+		beat(.4, true, StressTask), beat(.5, true, StressTask), // a change of the label
+		beat(.6, true, StressUnlabelled), beat(.7, true, StressTask), // no label
+		beat(.8, false, StressTask), beat(.9, true, StressTask), // a gap
+	}}
+	windows, labels := RRWindows(s, 2)
+	if got, want := fmt.Sprint(windows, labels), "[[0.1 0.2] [0.4 0.5] [0.8 0.9]] [0 1 1]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

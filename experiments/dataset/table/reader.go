@@ -51,6 +51,8 @@ func open(name, path string, reading Reading) (reader, error) {
 		return openNPY(path, shown(name), as)
 	case dataset.OwnImages:
 		return openImages(name, path, shown(name))
+	case dataset.OwnSet:
+		return openSet(name, path)
 	}
 	return nil, errorf(shown(name), "%q is no kind of data of one's own; write %s", name, dataset.OwnForms())
 }

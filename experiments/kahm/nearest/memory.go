@@ -7,6 +7,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/readers"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/kahm/wide"
 )
 
@@ -52,6 +53,10 @@ func ownShape(name string) (rows, columns int64, err error) {
 		}
 		width, height, err := dataset.SizeOfPictures(name)
 		return int64(len(pictures)), int64(width) * int64(height), err
+	}
+	if dataset.OwnKind(name) == dataset.OwnSet {
+		n, p, err := table.Spec{Dataset: name, Inputs: table.Every}.Size()
+		return int64(n), int64(p), err
 	}
 	f, err := os.Open(path)
 	if err != nil {
