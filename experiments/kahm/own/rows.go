@@ -162,6 +162,26 @@ func (r *Rows) split(holdout float64, rng *rand.Rand) (train, test []int, err er
 	return train, test, nil
 }
 
+// divide splits the rows for judging: by classes, or, where other methods have the same rows, by the seed and their
+// number alone. Then a class may have none to train on, which is an error.
+func (d *Table) divide(t *experiment.Trial, r *Rows) (train, test []int, err error) {
+	if d.SplitSource != method.CommonSplits {
+		return r.split(d.Holdout, t.Stream("split"))
+	}
+	common := method.Splits{Holdout: d.Holdout, CommonRows: d.CommonRows}
+	if train, test, err = common.Split(t, 0, len(r.Labels), r.People); err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(train)
+	slices.Sort(test)
+	for c, rows := range groups(train, r.Labels, len(r.Classes)) {
+		if len(rows) == 0 {
+			return nil, nil, fmt.Errorf("class %q has no row to train on in this split", r.Classes[c])
+		}
+	}
+	return train, test, nil
+}
+
 // Judged are rows in [0, 1], split for judging.
 type Judged struct {
 	*Rows
@@ -189,7 +209,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	if err := r.checkDirections(p); err != nil {
 		return nil, err
 	}
-	train, test, err := r.split(d.Holdout, t.Stream("split"))
+	train, test, err := d.divide(t, r)
 	if err != nil {
 		return nil, err
 	}
