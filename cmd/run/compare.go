@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -119,56 +120,95 @@ func (a *app) comparison(args []string) (*compare.Contest, error) {
 	return c, err
 }
 
-// settingsOf lists the settings of the trials of a comparison.
-func settingsOf(c *compare.Contest) (out []sweep.Assignment) {
-	for _, e := range c.Entries {
-		for _, p := range e.Params {
-			out = append(out, sweep.Assignment{Experiment: e.Definition, Params: p})
+// settingsOf lists the settings of the trials of comparisons.
+func settingsOf(all ...*compare.Contest) (out []sweep.Assignment) {
+	for _, c := range all {
+		for _, e := range c.Entries {
+			for _, p := range e.Params {
+				out = append(out, sweep.Assignment{Experiment: e.Definition, Params: p})
+			}
 		}
 	}
 	return out
 }
 
-// compared judges the results of a plan that is a comparison, and gives them to its report; nil for other plans.
-func (a *app) compared(r *show.Results, metric string) (*compare.Results, error) {
+// judgedComparison is a comparison with its results, or several in a suite.
+type judgedComparison struct {
+	suite   *compare.Suite // nil for one
+	results []*compare.Results
+}
+
+// compared judges the results of a plan that is a comparison or several, by a metric, "" for their own, and gives them to
+// its report; nil for other plans.
+func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error) {
 	outside := func(t plan.Trial) bool { return !compare.Is(t.Experiment, t.Params) }
 	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	c, err := a.comparison(r.Plan.Overrides)
+	j, contests, err := a.contests(r.Plan.Overrides)
 	if err != nil {
 		return nil, err
 	}
-	measure, err := compare.MeasureOf(c.Task, metric)
-	if err != nil {
-		return nil, usagef("--metric: %w", err)
+	if j.suite != nil {
+		metric = cmp.Or(metric, j.suite.Measure)
 	}
 	trials, seeds, err := trialsOf(r)
 	if err != nil {
 		return nil, err
 	}
-	results := c.Judge(trials, seeds, measure)
-	page := results.Page(text.Quote)
-	r.Comparison = &report.Comparison{Caption: page.Caption, Header: page.Header, Rows: page.Rows, Legend: page.Legend,
-		Sentences: page.Sentences, Remarks: page.Remarks, Looking: compare.Looking}
-	for _, release := range page.Releases {
-		r.Comparison.Releases = append(r.Comparison.Releases, report.Release(release))
+	for _, c := range contests {
+		measure, err := compare.MeasureOf(c.Task, metric)
+		if err != nil {
+			return nil, usagef("--metric: %w", err)
+		}
+		results := c.Judge(trials, seeds, measure)
+		j.results = append(j.results, results)
+		r.Comparisons = append(r.Comparisons, pageOf(results))
 	}
-	return results, nil
+	return j, nil
+}
+
+// contests settles the comparisons that the arguments of a plan ask for.
+func (a *app) contests(args []string) (*judgedComparison, []*compare.Contest, error) {
+	if suite, ok := suiteOf(args); ok {
+		contests, err := a.suite(suite)
+		return &judgedComparison{suite: &suite}, contests, err
+	}
+	c, err := a.comparison(args)
+	return &judgedComparison{}, []*compare.Contest{c}, err
+}
+
+// pageOf are the results for the page of a report.
+func pageOf(results *compare.Results) report.Comparison {
+	page := results.Page(text.Quote)
+	out := report.Comparison{Caption: page.Caption, Header: page.Header, Rows: page.Rows, Legend: page.Legend,
+		Sentences: page.Sentences, Remarks: page.Remarks, Looking: page.Looking}
+	for _, release := range page.Releases {
+		out.Releases = append(out.Releases, report.Release(release))
+	}
+	return out
+}
+
+// write writes the results in a format, text in lines of a width.
+func (j *judgedComparison) write(w io.Writer, f compare.Format, width int) error {
+	if j.suite != nil {
+		return compare.WriteSuite(w, *j.suite, j.results, f, text.Quote, width)
+	}
+	return j.results[0].Write(w, f, text.Quote, width)
 }
 
 // printComparison writes the files of a comparison, and prints it.
-func (a *app) printComparison(r *show.Results, results *compare.Results, format tables.Format) error {
+func (a *app) printComparison(r *show.Results, j *judgedComparison, format tables.Format) error {
 	for _, f := range tables.Formats {
 		if f == string(tables.FormatText) {
 			continue
 		}
-		write := func(w io.Writer) error { return results.Write(w, compare.Format(f), text.Quote, compare.Width) }
-		if err := r.WriteComparison(results.Measure.Name+tables.Format(f).Extension(), write); err != nil {
+		write := func(w io.Writer) error { return j.write(w, compare.Format(f), compare.Width) }
+		if err := r.WriteComparison(j.results[0].Measure.Name+tables.Format(f).Extension(), write); err != nil {
 			return err
 		}
 	}
-	return results.Write(a.out, compare.Format(format), text.Quote, min(compare.Width, columns(a.out)))
+	return j.write(a.out, compare.Format(format), min(compare.Width, columns(a.out)))
 }
 
 // trialsOf are the trials of a plan with their results, and its seeds in their order.

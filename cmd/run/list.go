@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments/compare"
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
 	"privkern/runner/record"
@@ -109,7 +110,11 @@ type metricEntry struct {
 	Timing bool   `json:"timing"`
 }
 
-// tableEntry is a published table; Cells is how many values and statements it has.
+// suiteKind is the kind of a list of comparisons.
+const suiteKind = "comparisons"
+
+// tableEntry is a published table, or a list of comparisons; Cells is how many values and statements it has, or
+// comparisons.
 type tableEntry struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
@@ -155,6 +160,12 @@ func (a *app) listing(what string) (*listing, error) {
 				l.Tables,
 				tableEntry{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)},
 			)
+		}
+	}
+	for _, s := range compare.Suites() {
+		valid = append(valid, s.Name)
+		if all || what == "tables" || what == s.Name {
+			l.Tables = append(l.Tables, tableEntry{Name: s.Name, Kind: suiteKind, Title: s.Title, Cells: len(s.Comparisons)})
 		}
 	}
 	if all || what == "data" {

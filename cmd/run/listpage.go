@@ -104,7 +104,11 @@ func (p *listPage) details(l *listing) {
 		p.heading(0, "Tables and figures (run table NAME)")
 		width := widest(l.Tables, func(t tableEntry) string { return t.Name })
 		for _, t := range l.Tables {
-			p.row(width, t.Name, fmt.Sprintf("%s (%d values)", t.Title, t.Cells), false)
+			parts := "values"
+			if t.Kind == suiteKind {
+				parts = suiteKind
+			}
+			p.row(width, t.Name, fmt.Sprintf("%s (%d %s)", t.Title, t.Cells, parts), false)
 		}
 	}
 	if len(l.Datasets) > 0 {

@@ -41,6 +41,9 @@ values, the largest difference, and what was left out and why. With --check the 
 is then 4 where a value or claim that counts has another verdict or cannot be compared,
 of the tables that both have results of, and where nothing that counts was compared.
 
+compare/NAME compares the private methods on the papers' data (kung, hmeq, mnist, har,
+stress), as run compare does.
+
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
   run table cloaking/table1 --data ~/data
@@ -66,7 +69,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
-			return names, cobra.ShellCompDirectiveNoFileComp
+			return append(names, suiteNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shard, seeds, format, err := o.validate(cmd)
@@ -78,6 +81,12 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			}
 			if of.outside || of.sources || len(of.against) > 0 {
 				return usagef("--outside, --sources and --against go with --all")
+			}
+			if s, ok := suiteOf(args); ok {
+				return a.runSuite(cmd, &o, shard, seeds, format, s)
+			}
+			if err := refuseSuites(args); err != nil {
+				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)

@@ -2,9 +2,11 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/mechanism/loss"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
@@ -26,19 +28,30 @@ const (
 type Candidate struct {
 	Experiment string // its name
 	Task       method.Task
-	// Protects is the part of a row that its guarantee covers, [experiment.UnitRow] or [experiment.UnitOutput].
+	// Protects is the part of a row that its guarantee covers: [experiment.UnitRow], [experiment.UnitOutput] or
+	// UnitInputs.
 	Protects string
 	Role     Role
 	// Fixed are settings that make a trial one common split with [HeldOut] of the rows.
 	Fixed map[string]string
-	// Ignores names settings of a comparison that mean something else in this method.
+	// Ignores names settings of a comparison that mean something else in this method, and Renames has those that have
+	// another name in it.
 	Ignores []string
+	Renames map[string]string
 	// Limit returns the reason why the method is not tried on a table, with a setting named method; empty where it is, and
 	// nil for any table.
 	Limit func(t *Table, method string) string
 	// Settings returns settings that depend on the table; nil for none.
 	Settings func(*Table) map[string]string
+	// Named has the method take part only where the request names it.
+	Named bool
+	// Epsilon returns the setting epsilon with which the method has (ε, δ) for the unit of the comparison, of which an
+	// input stands in a number of entries; nil where the setting is that ε.
+	Epsilon func(epsilon, delta float64, entries int) (float64, error)
 }
+
+// UnitInputs is the unit of a guarantee for all inputs of a row, whose class is public.
+const UnitInputs = "inputs"
 
 // Table is the public shape of the data that are compared on, and the classes of the output.
 type Table struct {
@@ -55,6 +68,31 @@ func onInterface() map[string]string { return map[string]string{"splits": "commo
 // onFolds are the settings of a cross-validation of cloaking.
 func onFolds() map[string]string {
 	return map[string]string{"fold_scheme": "common", "folds": "5", "draws": "1"}
+}
+
+// onHulls are the settings of a judged classifier of fabricated rows, without its score of membership inference.
+func onHulls() map[string]string {
+	return map[string]string{"splits": "common", "data": "fabricated", "score": "false"}
+}
+
+// entryEpsilon returns the largest ε₀, up to a relative 1e-9, so that Laplace noise of ε₀ on each of a number of entries
+// is (ε, δ)-differentially private for all of them together, by the exact composition of their privacy losses
+// ([loss.Epsilon]). Basic composition has ε/entries.
+func entryEpsilon(epsilon, delta float64, entries int) (float64, error) {
+	low, high := epsilon/float64(entries), epsilon
+	for high > low*(1+1e-9) {
+		middle := math.Sqrt(low * high)
+		spent, err := loss.Epsilon([]experiment.Loss{{Law: "laplace", Size: middle, Times: entries}}, delta)
+		if err != nil {
+			return 0, err
+		}
+		if spent <= epsilon {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
 }
 
 // Candidates are the methods that comparisons know. A further method of package method is one entry.
@@ -89,6 +127,9 @@ func classifications() []Candidate {
 		return Candidate{Experiment: name, Task: method.Classification, Protects: protects, Role: role,
 			Fixed: onInterface(), Ignores: append(ignores, "low", "high")}
 	}
+	hull := of("kahm/classifier", Private, UnitInputs)
+	hull.Fixed, hull.Named, hull.Epsilon = onHulls(), true, entryEpsilon
+	hull.Renames = map[string]string{"input_low": "low", "input_high": "high"}
 	return []Candidate{
 		of("dpgp/classification", Private, experiment.UnitRow),
 		of("baseline/logistic", Private, experiment.UnitRow, lengthscale),
@@ -99,6 +140,7 @@ func classifications() []Candidate {
 		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
 			Fixed: onFolds(), Limit: twoClasses, Settings: ends, Ignores: []string{"low", "high"}},
 		of("baseline/randomised-response", Private, experiment.UnitOutput, lengthscale),
+		hull,
 		of("baseline/largest-class", Trivial, experiment.UnitRow),
 		of("baseline/exact-classification", NonPrivate, experiment.UnitRow),
 	}
@@ -151,7 +193,8 @@ func NotCompared() []Apart {
 		{Experiment: "privacygp/regression", Task: method.Regression,
 			Reason: "its noise keeps a variance at sensitive places, and no (epsilon, delta) holds"},
 		{Experiment: "kahm/classifier", Task: method.Classification,
-			Reason: "its epsilon protects one entry of a row, not the row; its classes are public"},
+			Reason: "its epsilon protects one entry of a row, and its classes are public; methods= that names it compares " +
+				"it at the epsilon of all entries of a row"},
 		{Experiment: "multikernel/learn", Task: method.Classification,
 			Reason: "it compresses rows, for which no (epsilon, delta) holds"},
 	}

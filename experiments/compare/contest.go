@@ -1,10 +1,13 @@
 package compare
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,6 +27,8 @@ type Contest struct {
 	// Notes tell the operator of choices that were made by looking at the data, and of settings that do less than they
 	// seem to.
 	Notes []string
+	// Published is that the data are: nobody's secret is looked at, and nothing is to be released.
+	Published bool
 
 	inputs string // as a release names them
 	output string
@@ -38,6 +43,8 @@ type Entry struct {
 	Params []experiment.Params
 
 	given map[string]any // the settings that the command line gives to the method
+	// converted is the setting epsilon for that of the comparison; nil where they are the same.
+	converted func(epsilon float64) (float64, error)
 }
 
 // RefusedError is a mistake in a request: no file of data is at fault.
@@ -149,7 +156,8 @@ func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
 // wants reports whether a candidate is asked for. Methods that are named have the trivial rules and those without
 // privacy at their side.
 func (c *Contest) wants(candidate Candidate) bool {
-	return c.Methods == nil || candidate.Role != Private || slices.Contains(c.Methods, candidate.Experiment)
+	return c.Methods == nil && !candidate.Named || candidate.Role != Private ||
+		slices.Contains(c.Methods, candidate.Experiment)
 }
 
 // checkMethods refuses methods that there are not, or that are for another task.
@@ -189,6 +197,7 @@ func (c *Contest) checkNames(registry *experiment.Registry) error {
 		if err != nil {
 			return err
 		}
+		known = slices.AppendSeq(known, maps.Keys(candidate.Renames))
 		for _, name := range e.ParamNames() {
 			if slices.Contains(candidate.Ignores, name) {
 				ignored = append(ignored, name)
@@ -231,7 +240,9 @@ func (c *Contest) limits(e *Entry, t *Table) (reason string) {
 func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	e.given = map[string]any{}
 	for _, s := range c.Given {
-		if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {
+		if name, ok := e.Renames[s.Name]; ok {
+			e.given[name] = s.Text
+		} else if _, err := e.Definition.Param(s.Name); err == nil && !slices.Contains(e.Ignores, s.Name) {
 			e.given[s.Name] = s.Text
 		}
 	}
@@ -244,6 +255,11 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	if e.Settings != nil {
 		for name, text := range e.Settings(t) {
 			e.given[name] = text
+		}
+	}
+	if e.Epsilon != nil {
+		if err := c.convert(e, t); err != nil {
+			return err.Error()
 		}
 	}
 	epsilons := c.Epsilons
@@ -261,11 +277,41 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 	return ""
 }
 
+// convert settles the setting epsilon of a method whose noise is stated for one entry of a row, and notes it.
+func (c *Contest) convert(e *Entry, t *Table) error {
+	given := map[string]string{"delta": cmp.Or(c.Text("delta"), "0"), "rows_per_person": "1"}
+	if c.Unit == experiment.UnitPerson {
+		given["rows_per_person"] = cmp.Or(c.Text("rows_per_person"), "1")
+	}
+	delta, errDelta := strconv.ParseFloat(given["delta"], 64)
+	rows, errRows := strconv.Atoi(given["rows_per_person"])
+	if err := errors.Join(errDelta, errRows); err != nil {
+		return err
+	}
+	entries := t.Inputs * rows
+	e.converted = func(epsilon float64) (float64, error) { return e.Epsilon(epsilon, delta, entries) }
+	for _, epsilon := range c.Epsilons {
+		each, err := e.converted(epsilon)
+		if err != nil {
+			return err
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has noise of epsilon = %.3g for each of %d entries, which compose to "+
+			"(%s, %s) for all of them together", e.Experiment, each, entries, experiment.FormatNumber(epsilon),
+			given["delta"]))
+	}
+	return nil
+}
+
 // at resolves the parameters of a trial at an epsilon.
-func (e *Entry) at(epsilon float64) (experiment.Params, error) {
+func (e *Entry) at(epsilon float64) (_ experiment.Params, err error) {
 	given := maps.Clone(e.given)
 	for name, text := range e.Fixed {
 		given[name] = text
+	}
+	if e.converted != nil {
+		if epsilon, err = e.converted(epsilon); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := e.Definition.Param("epsilon"); err == nil {
 		if given["epsilon"] = epsilon; e.Role == NonPrivate {

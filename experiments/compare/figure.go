@@ -76,7 +76,7 @@ func curvesOf(trials []experiment.Observation) (curves []*curve, ok bool) {
 				rest[name] = v
 			}
 		}
-		if i < 0 || !isNumber {
+		if i < 0 || !isNumber || Candidates()[i].Epsilon != nil { // the setting is of another unit
 			continue
 		}
 		settings := identity(t.Experiment, rest, 0)

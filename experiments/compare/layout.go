@@ -44,7 +44,10 @@ func (r *Results) lines() []line {
 // heading is that of methods that protect less.
 func (r *Results) heading(b *Block) string {
 	text := "one " + r.protected(b) + " and not its inputs"
-	if r.Unit == experiment.UnitPerson {
+	switch {
+	case b.Protects == UnitInputs:
+		text = "one " + r.protected(b) + " and no class"
+	case r.Unit == experiment.UnitPerson:
 		text = "one " + r.protected(b) + " and no inputs"
 	}
 	if b == r.first() {
@@ -55,7 +58,7 @@ func (r *Results) heading(b *Block) string {
 
 // mark marks a method that protects more than the unit that is asked for.
 func (r *Results) mark(row *Row) string {
-	if r.Unit == experiment.UnitOutput && row.Protects != experiment.UnitOutput {
+	if r.Unit == experiment.UnitOutput && row.Protects == experiment.UnitRow {
 		return " (" + row.Protects + ")"
 	}
 	return ""

@@ -9,6 +9,7 @@ type Page struct {
 	// Sentences state what the scores show, and Remarks what failed, what is suspect and what takes no part.
 	Sentences, Remarks []string
 	Releases           []Release
+	Looking            string // at private data; empty for published ones
 }
 
 // Release is the command that releases the best method at an epsilon.
@@ -17,6 +18,9 @@ type Release struct{ Title, Command string }
 // Page returns the results for a page. quote makes a word of a command one that a shell reads back.
 func (r *Results) Page(quote func(word string) string) *Page {
 	p := &Page{Caption: r.caption(), Header: r.header(), Legend: r.legend(), Sentences: r.Sentences, Remarks: r.remarks()}
+	if !r.Contest.Published {
+		p.Looking = Looking
+	}
 	for _, l := range r.lines() {
 		p.Rows = append(p.Rows, l.fields)
 	}

@@ -141,18 +141,22 @@ func identity(name string, p experiment.Params, seed int64) string {
 
 // blocks fills in the methods that are private.
 func (j *judge) blocks() {
-	whole, less := &Block{Protects: j.c.Unit}, &Block{Protects: experiment.UnitOutput, Less: true}
+	whole, outputs := &Block{Protects: j.c.Unit}, &Block{Protects: experiment.UnitOutput, Less: true}
+	inputs := &Block{Protects: UnitInputs, Less: true}
 	for _, e := range j.c.Entries {
 		if e.Role != Private {
 			continue
 		}
 		b := whole
-		if !j.c.Ranked(e) {
-			b = less
+		switch {
+		case e.Protects == UnitInputs:
+			b = inputs
+		case !j.c.Ranked(e):
+			b = outputs
 		}
 		b.Rows = append(b.Rows, j.row(e))
 	}
-	for _, b := range []*Block{whole, less} {
+	for _, b := range []*Block{whole, outputs, inputs} {
 		if len(b.Rows) > 0 {
 			j.out.Blocks = append(j.out.Blocks, b)
 		}

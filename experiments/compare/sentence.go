@@ -17,6 +17,10 @@ func (r *Results) protected(b *Block) string {
 	switch {
 	case !b.Less:
 		return r.Unit
+	case b.Protects == UnitInputs && r.Unit == experiment.UnitPerson:
+		return "person's inputs"
+	case b.Protects == UnitInputs:
+		return "row's inputs"
 	case r.Unit == experiment.UnitPerson:
 		return "person's outputs"
 	}
@@ -99,7 +103,8 @@ func (r *Results) useful(c *Cell, at int) bool {
 // winner is the best method at an epsilon, where it is better than the trivial rule and has a release; nil for none.
 func (r *Results) winner(at int) *Winner {
 	row, cell := r.best(at)
-	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil || r.Contest.AddsRemoves() {
+	if row == nil || !r.useful(cell, at) || row.entry.Definition.Release == nil || row.entry.converted != nil ||
+		r.Contest.AddsRemoves() || r.Contest.Published {
 		return nil
 	}
 	return &Winner{row.Method, cell.Epsilon, r.Contest.ReleaseArguments(row.entry, cell.Epsilon)}

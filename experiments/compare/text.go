@@ -46,8 +46,10 @@ func (b *writer) write(w io.Writer) error {
 			b.WriteString(command(winner, b.quote, b.width) + "\n")
 		}
 	}
-	b.WriteString("\n")
-	b.wrap(Looking, "")
+	if !b.Contest.Published {
+		b.WriteString("\n")
+		b.wrap(Looking, "")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -46,7 +46,11 @@ func (r *Results) Write(w io.Writer, f Format, quote func(word string) string, w
 
 // writeCSV writes a row for each method and epsilon, and those of the trivial rule and without privacy.
 func (r *Results) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
+	return csv.NewWriter(w).WriteAll(r.csvRows())
+}
+
+// csvRows are those of [Results.writeCSV], with a header.
+func (r *Results) csvRows() [][]string {
 	rows := [][]string{{"method", "protects", "ranked", "epsilon", "delta", "metric", "mean", "standard_error", "splits",
 		"failed", "best", "p", "cpu_seconds"}}
 	add := func(method, protects string, ranked bool, epsilon float64, m *Mean, ok int, rest ...string) {
@@ -79,7 +83,7 @@ func (r *Results) writeCSV(w io.Writer) error {
 			add("without privacy", "", false, epsilon, r.Exact, r.Splits, "false", "", "")
 		}
 	}
-	return out.WriteAll(rows)
+	return rows
 }
 
 // writeMarkdown writes the table, and what it shows.
@@ -109,7 +113,9 @@ func (r *Results) writeMarkdown(w io.Writer, quote quoting) error {
 			b.WriteString("\n```sh\n" + command(winner, quote, Width) + "\n```\n")
 		}
 	}
-	b.WriteString("\n" + Looking + "\n")
+	if !r.Contest.Published {
+		b.WriteString("\n" + Looking + "\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

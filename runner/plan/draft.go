@@ -21,6 +21,7 @@ import (
 type Draft struct {
 	Options                     // without a backend
 	Name     string             // short, for the output folder
+	Named    bool               // Name stands for the overrides, too
 	Settings []sweep.Assignment // in the order of the sweeps
 	// FilesDType is the element type that the files ask for: that of the trials, unless
 	// the command line names one. It is empty where the files disagree.
@@ -261,7 +262,7 @@ func (d *Draft) Plan(data *Datasets, backend, blasClass string) (*Plan, error) {
 // with a backend other than the CPU.
 func (d *Draft) Folder(seeds, backend string) string {
 	name := d.Name
-	if len(d.Overrides) > 0 || seeds != "" || d.DType != d.FilesDType {
+	if len(d.Overrides) > 0 && !d.Named || seeds != "" || d.DType != d.FilesDType {
 		// Folders had their names when the backend was a part of the hash.
 		variant := strings.Join(append(slices.Clone(d.Overrides), seeds, "cpu", d.DType), "\x00")
 		sum := sha256.Sum256([]byte(variant))

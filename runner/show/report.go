@@ -33,7 +33,7 @@ func (r *Results) writeTo(dir string) Visitor {
 // WritePage writes OUT/report.html alone; progress is nil unless trials run.
 func (r *Results) WritePage(version string, progress *report.Progress) error {
 	data := r.report(version)
-	data.Figures, data.Progress, data.Comparison = r.Figures(), progress, r.Comparison
+	data.Figures, data.Progress, data.Comparisons = r.Figures(), progress, r.Comparisons
 	return disk.WriteFileWith(r.Store.Disk(), ReportPath(r.Store.Dir()), func(w io.Writer) error {
 		return report.Write(w, data)
 	})

@@ -31,8 +31,8 @@ type Results struct {
 	// SkippedTables are the tables whose planned trials were all skipped.
 	Skipped       int
 	SkippedTables []string
-	// Comparison is what the report has of a comparison of methods; nil for other plans.
-	Comparison *report.Comparison
+	// Comparisons are what the report has of comparisons of methods; nil for other plans.
+	Comparisons []report.Comparison
 
 	book    *ledger.Book
 	ledgers []*ledger.Ledger // of the papers that the plan concerns

@@ -40,9 +40,8 @@ type Content struct {
 	Trials  *TrialTally
 	Papers  []*ledger.Ledger
 	// Progress is nil unless trials run while the report is written.
-	Progress *Progress
-	// Comparison is nil unless the trials are those of one.
-	Comparison *Comparison
+	Progress    *Progress
+	Comparisons []Comparison // where the trials are those of comparisons
 }
 
 // Comparison is the outcome of a comparison of methods. Empty texts are left out.

@@ -161,9 +161,9 @@ func TestEverythingIsEscaped(t *testing.T) {
 			Privacy:    (&experiment.Privacy{Unit: evil, Mechanism: evil, Notes: []string{evil}}).State(1, 0).Judged(false),
 			Provenance: record.Provenance{Version: evil, CPU: evil, Datasets: map[string]string{evil: evil}}})
 	d.Metrics[0].Experiment, d.Metrics[0].Metrics[0] = evil, evil
-	d.Comparison = &report.Comparison{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}, Legend: evil,
+	d.Comparisons = []report.Comparison{{Caption: evil, Header: []string{evil}, Rows: [][]string{{evil}}, Legend: evil,
 		Sentences: []string{evil}, Remarks: []string{evil}, Releases: []report.Release{{Title: evil, Command: evil}},
-		Looking: evil}
+		Looking: evil}}
 	page := render(t, d)
 	// The page has two scripts of its own: the data and the code.
 	if n := strings.Count(page, "<script"); n != 2 {
@@ -182,11 +182,11 @@ func TestEverythingIsEscaped(t *testing.T) {
 
 // A comparison has its table, sentences, remarks and releases, with a heading over methods that protect less.
 func TestComparison(t *testing.T) {
-	page := render(t, report.Content{Title: "Compared", Comparison: &report.Comparison{Caption: "rmse of y",
+	page := render(t, report.Content{Title: "Compared", Comparisons: []report.Comparison{{Caption: "rmse of y",
 		Header: []string{"method", "eps 1", "CPU s"}, Rows: [][]string{{"a/b", "2.0 ± 0.1 *", "3"}, {"protect less"},
 			{"c/d", "1.0 ± 0.1", "4"}}, Legend: "* best", Sentences: []string{"At (1, 0): a/b."},
 		Remarks:  []string{"not compared: e/f: it has no epsilon"},
-		Releases: []report.Release{{Title: "The release", Command: "run trial a/b"}}, Looking: "for your eyes"}})
+		Releases: []report.Release{{Title: "The release", Command: "run trial a/b"}}, Looking: "for your eyes"}}})
 	for _, want := range []string{`<a href="#comparison">`, "<caption>rmse of y</caption>", `<th scope="col">eps 1</th>`,
 		`<th scope="row">a/b</th><td>2.0 ± 0.1 *</td><td>3</td>`, `colspan="3" class="sentence soft">protect less</th>`,
 		"* best", "<li>At (1, 0): a/b.</li>", "<li>not compared: e/f: it has no epsilon</li>", "The release",

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/compare"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/show/tables"
+)
+
+// suiteOf returns the suite of comparisons that is the only argument.
+func suiteOf(args []string) (compare.Suite, bool) {
+	if len(args) != 1 {
+		return compare.Suite{}, false
+	}
+	return compare.SuiteOf(args[0])
+}
+
+// suiteNames are the names of the suites of comparisons.
+func suiteNames() (out []string) {
+	for _, s := range compare.Suites() {
+		out = append(out, s.Name)
+	}
+	return out
+}
+
+// refuseSuites refuses suites of comparisons among other tables: their results have a form of their own.
+func refuseSuites(names []string) error {
+	for _, name := range names {
+		if slices.Contains(suiteNames(), name) {
+			return usagef("%s is a list of comparisons, which is printed in a form of its own: give it alone", name)
+		}
+	}
+	return nil
+}
+
+// suite settles the comparisons of a suite.
+func (a *app) suite(s compare.Suite) (out []*compare.Contest, err error) {
+	for _, args := range s.Comparisons {
+		c, err := a.comparison(args)
+		var missing plan.MissingDataset
+		switch {
+		case errors.As(err, &missing):
+			return nil, &skippedError{fmt.Errorf("%s was skipped, so that nothing of it was computed\n  %w", s.Name, err)}
+		case err != nil:
+			return nil, err
+		}
+		c.Published = true
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// runSuite runs the trials of a suite, and prints its comparisons.
+func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seeds []int64, format tables.Format,
+	s compare.Suite) error {
+	contests, err := a.suite(s)
+	if err != nil {
+		return err
+	}
+	if seeds == nil {
+		if seeds, err = sweep.ParseSeeds(s.Seeds); err != nil {
+			return err
+		}
+	}
+	return a.launch(cmd, *o, shard, format, func() (*plan.Draft, error) {
+		name := "table-" + strings.ReplaceAll(s.Name, "/", "-")
+		d := plan.Listed(name, s.Title, []string{s.Name}, settingsOf(contests...), seeds, o.dtype)
+		d.Named = true
+		return d, nil
+	})
+}
