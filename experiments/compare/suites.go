@@ -74,11 +74,11 @@ func mnistSuite() Suite {
 		Name: suitePrefix + "mnist", Title: "Handwritten digits, an image protected", Seeds: "0..4",
 		Comparisons: [][]string{arguments("dataset=set:mnist/test@7x7 inputs=* output=label input_low=0 input_high=1 " +
 			"epsilon=1,3 delta=1e-5 methods=dpgp/classification,baseline/logistic,baseline/forest," +
-			"baseline/ebm-classification,baseline/sgd-classification,baseline/class-means," +
-			"baseline/randomised-response,kahm/classifier")},
+			"baseline/sgd-classification,baseline/class-means,baseline/randomised-response,kahm/classifier")},
 		Notes: []string{
 			"10,000 images, those of the publishers' test files, as means of 7 × 7 areas of 4 × 4 pixels; a split trains on " +
 				"8,000 of them",
+			"baseline/ebm-classification is left out, which takes minutes for ten classes and 49 inputs",
 		},
 	}
 }

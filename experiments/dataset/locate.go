@@ -59,7 +59,7 @@ func (l Locator) FetchRoot() (string, error) {
 // returns its absolute path, and a *[MissingFileError] where it is not there; its
 // digest is then unknown. A name such as "set:NAME" has folder and digest of the set.
 func (l Locator) Find(name string) (folder, digest string, err error) {
-	if set, ok := SetName(name); ok {
+	if set, ok := SetName(name); ok && set != "" {
 		name = set
 	}
 	if IsOwn(name) {

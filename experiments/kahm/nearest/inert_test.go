@@ -41,8 +41,8 @@ func heldImages(s *Images) []inert.Setting {
 
 // heldOwn returns the settings of the user's own data, held for TestWhereSettingsOfOwnDataApply.
 func heldOwn(d *own.Table) (held []inert.Setting) {
-	for _, field := range []any{&d.Inputs, &d.Output, &d.Low, &d.High, &d.Holdout, &d.Person.Person, &d.RowsPerPerson,
-		&d.Invalid.Invalid} {
+	for _, field := range []any{&d.Inputs, &d.Output, &d.Low, &d.High, &d.Holdout, &d.SplitSource, &d.Person.Person,
+		&d.RowsPerPerson, &d.Invalid.Invalid} {
 		held = append(held, inert.Held(field, "TestWhereSettingsOfOwnDataApply has it"))
 	}
 	return held

@@ -291,6 +291,7 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 			}
 			return append(all, inert.Values(&s.Delta, .2), inert.Values(&s.D, .5),
 				inert.Values(&s.Inputs, "a+b", "b+c"), inert.Values(&s.Output, "other"), inert.Values(&s.Holdout, .5),
+				inert.Values(&s.SplitSource, method.CommonSplits),
 				inert.Values(&s.Person.Person, "who", method.NoColumn), inert.Values(&s.RowsPerPerson, 3),
 				inert.Values(&s.Invalid.Invalid, method.Clamp),
 				inert.Values(&s.Low, experiment.SeveralOf[method.None](-5)),
