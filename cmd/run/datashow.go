@@ -52,7 +52,10 @@ The output depends on the data, and no guarantee of a release covers it.`,
 				return err
 			}
 			name := table.Named(args[0])
-			path, _ := dataset.FilePath(name)
+			path, err := a.pathOf(name)
+			if err != nil {
+				return err
+			}
 			reading, err := experiment.ReadSettings[table.Reading](args[1:])
 			if err == nil {
 				err = reading.Valid()
@@ -106,6 +109,16 @@ func asRead(err error, r table.Reading) error {
 		return fmt.Errorf("%w (read with %s)", err, settings)
 	}
 	return err
+}
+
+// pathOf is the path of a user's own data as it was written, or the folder of a registered set.
+func (a *app) pathOf(name string) (string, error) {
+	if _, ok := dataset.SetName(name); ok {
+		folder, _, err := a.locator().Find(name)
+		return folder, err
+	}
+	path, _ := dataset.FilePath(name)
+	return path, nil
 }
 
 // printFirst prints the first rows of a file that is read with settings.

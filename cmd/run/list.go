@@ -111,7 +111,7 @@ type metricEntry struct {
 }
 
 // suiteKind is the kind of a list of comparisons.
-const suiteKind = "comparisons"
+const suiteKind = "comparison"
 
 // tableEntry is a published table, or a list of comparisons; Cells is how many values and statements it has, or
 // comparisons.

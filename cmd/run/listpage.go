@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"privkern/runner/text"
 )
 
 // listPage writes a listing for people, in lines of a bounded number of columns.
@@ -104,11 +106,11 @@ func (p *listPage) details(l *listing) {
 		p.heading(0, "Tables and figures (run table NAME)")
 		width := widest(l.Tables, func(t tableEntry) string { return t.Name })
 		for _, t := range l.Tables {
-			parts := "values"
+			parts := fmt.Sprintf("%d values", t.Cells)
 			if t.Kind == suiteKind {
-				parts = suiteKind
+				parts = text.Count(t.Cells, "comparison")
 			}
-			p.row(width, t.Name, fmt.Sprintf("%s (%d %s)", t.Title, t.Cells, parts), false)
+			p.row(width, t.Name, fmt.Sprintf("%s (%s)", t.Title, parts), false)
 		}
 	}
 	if len(l.Datasets) > 0 {

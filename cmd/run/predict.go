@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments"
-	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
 	"privkern/runner/execute/machine"
@@ -145,7 +144,10 @@ func (a *app) predict(cmd *cobra.Command, paths []string, p *prediction) error {
 	}
 	of := m.Envelope()
 	name := table.Named(p.at)
-	at, _ := dataset.FilePath(name)
+	at, err := a.pathOf(name)
+	if err != nil {
+		return err
+	}
 	x, err := table.ReadPoints(name, at, *reading, of.Inputs)
 	if unknown := (*experiment.UnknownError)(nil); errors.As(err, &unknown) {
 		return fmt.Errorf("%w; %s has the inputs %s", err, paths[0], few(of.Inputs))

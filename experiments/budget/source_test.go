@@ -641,3 +641,20 @@ func TestFirstSchemaIsFoundByBytes(t *testing.T) {
 	_, err = l.Book(s, d, Request{})
 	refused(t, err)
 }
+
+// A registered set in the form of a table is the account of the set itself, wherever its files lie.
+func TestPlaceOfSet(t *testing.T) {
+	set, err := DataOf("kung", t.TempDir(), reader.Reading{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"set:kung", "set:mnist/test@7x7"} {
+		d, err := DataOf(name, t.TempDir(), reader.Reading{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same := name == "set:kung"; (d.place == set.place) != same {
+			t.Errorf("%s is at %q, and kung at %q", name, d.place, set.place)
+		}
+	}
+}

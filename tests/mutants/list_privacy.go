@@ -398,4 +398,12 @@ var privacyMutants = []Mutant{
 		Old: `float64(len(p)-rank)*p[i]`, New: `float64(len(p)-0*rank)*p[i]`},
 	{Name: "splits: common to all methods", File: "experiments/method/rows.go", Package: "./experiments/method",
 		Tests: "Common", Old: `s.SplitSource == CommonSplits`, New: `s.SplitSource != CommonSplits`},
+	{Name: "splits: common to hulls", File: "experiments/kahm/own/rows.go", Package: "./experiments/kahm/own",
+		Tests: "CommonSplit", Old: `d.SplitSource != method.CommonSplits`, New: `d.SplitSource == method.CommonSplits`},
+	{Name: "compare: noise of an entry", File: "experiments/compare/candidates.go", Package: compared,
+		Tests: "EntryEpsilon", Old: `if spent <= epsilon {`, New: `if spent <= epsilon*1.01 {`},
+	{Name: "compare: inputs alone are not ranked", File: "experiments/compare/results.go", Package: compared,
+		Tests: "EntriesOfRow", Old: `b = inputs`, New: `b = whole`},
+	{Name: "budget: a set has one place", File: "experiments/budget/source.go", Package: budget, Tests: "PlaceOfSet",
+		Old: `d.place = "set " + set`, New: `d.place = "set of " + set`},
 }
