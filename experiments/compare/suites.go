@@ -64,7 +64,7 @@ func hmeqSuite() Suite {
 		Seeds: "0..9",
 		Comparisons: [][]string{arguments("dataset=set:hmeq " +
 			"inputs=LOAN+MORTDUE+VALUE+YOJ+DEROG+DELINQ+CLAGE+NINQ+CLNO output=BAD task=classification input_low=0 " +
-			"input_high=100000,400000,900000,45,10,15,1200,20,80 epsilon=1,3 delta=1e-6")},
+			"input_high=100000,400000,900000,45,10,15,1200,20,80 epsilon=1,3 delta=1e-6 method=sparse")},
 		Notes: []string{"the loans with a value of all nine attributes; DEBTINC is left out, which a fifth of the loans lack"},
 	}
 }
