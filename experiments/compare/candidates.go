@@ -75,8 +75,8 @@ func onHulls() map[string]string {
 	return map[string]string{"splits": "common", "data": "fabricated", "score": "false"}
 }
 
-// entryEpsilon returns the largest ε₀, up to a relative 1e-9, so that Laplace noise of ε₀ on each of a number of entries
-// is (ε, δ)-differentially private for all of them together, by the exact composition of their privacy losses
+// entryEpsilon returns the largest ε₀, up to a relative 1e-9, so that Laplace noise of ε₀ on each entry is
+// (ε, δ)-differentially private for that number of entries together, by the exact composition of their privacy losses
 // ([loss.Epsilon]). Basic composition has ε/entries.
 func entryEpsilon(epsilon, delta float64, entries int) (float64, error) {
 	low, high := epsilon/float64(entries), epsilon

@@ -28,8 +28,8 @@ func SuiteOf(name string) (Suite, bool) {
 	return Suites()[i], true
 }
 
-// Suites are the comparisons on the papers' data. Public ranges are round numbers from what is known of the matter, and
-// δ is below one over the number of units that are protected.
+// Suites are the comparisons on the papers' data. Public ranges are round numbers that the data need not
+// reach, and δ is below one over the number of units that are protected.
 func Suites() []Suite {
 	return []Suite{kungSuite(), hmeqSuite(), mnistSuite(), harSuite(), stressSuite()}
 }
@@ -52,7 +52,7 @@ func kungSuite() Suite {
 			arguments(both + tall + " unit=output"), arguments(age + paper), arguments(both + paper),
 		},
 		Notes: []string{
-			"287 females, heights in cm; splits hold out 57 of them at random, where the paper's Table 1 has 14 contiguous folds",
+			"287 females, heights in cm; splits hold out 57 at random, where the paper's Table 1 has 14 contiguous folds",
 			"the last two are at the (1, 0.01), the range of 100 cm and the unit of cloaking/table1",
 		},
 	}
@@ -65,7 +65,7 @@ func hmeqSuite() Suite {
 		Comparisons: [][]string{arguments("dataset=set:hmeq " +
 			"inputs=LOAN+MORTDUE+VALUE+YOJ+DEROG+DELINQ+CLAGE+NINQ+CLNO output=BAD task=classification input_low=0 " +
 			"input_high=100000,400000,900000,45,10,15,1200,20,80 epsilon=1,3 delta=1e-6 method=sparse")},
-		Notes: []string{"the loans with a value of all nine attributes; DEBTINC is left out, which a fifth of the loans lack"},
+		Notes: []string{"the 4,438 loans with all nine attributes; DEBTINC is left out, which a fifth of the loans lack"},
 	}
 }
 
@@ -84,8 +84,8 @@ func mnistSuite() Suite {
 }
 
 func harSuite() Suite {
-	const data = "dataset=set:har-reconstructed output=activity input_low=-1 input_high=1 inputs=x1+x2+x3+x4+x5+x6+x41+x42+" +
-		"x43+x44+x45+x46+x121+x122+x123+x124+x125+x126 "
+	const data = "dataset=set:har-reconstructed output=activity input_low=-1 input_high=1 inputs=x1+x2+x3+x4+x5+x6+" +
+		"x41+x42+x43+x44+x45+x46+x121+x122+x123+x124+x125+x126 "
 	return Suite{
 		Name: suitePrefix + "har", Title: "Activities of 20 people from 18 features of a smartphone's signals",
 		Seeds: "0..4",

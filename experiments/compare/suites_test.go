@@ -48,8 +48,7 @@ func settled(t *testing.T, s compare.Suite, folder string) (all []*compare.Conte
 	return all
 }
 
-// Every method takes part that fits the data, in every comparison; what the publishers' data cannot tell is settled
-// without them.
+// Five methods or more take part in every comparison.
 func TestSuites(t *testing.T) {
 	for _, s := range compare.Suites() {
 		t.Run(s.Name, func(t *testing.T) {

@@ -40,13 +40,13 @@ func TestSetAsTable(t *testing.T) {
 	trialtest.Near(t, "weight", d.X.At(286, 0), 306, 0)
 	trialtest.Near(t, "age", d.X.At(286, 1), 286, 0)
 	trialtest.Near(t, "height", numbersOf(t, d, "height")[286], 386, 0)
-	if rows, inputs, err := (Spec{Dataset: "set:mnist/test@7x7", Inputs: "*", Others: []string{"label"}}).Size(); err != nil ||
-		rows != 10000 || inputs != 49 {
+	images := Spec{Dataset: "set:mnist/test@7x7", Inputs: "*", Others: []string{"label"}}
+	if rows, inputs, err := images.Size(); err != nil || rows != 10000 || inputs != 49 {
 		t.Errorf("%d rows, %d inputs, %v; they are known without the files", rows, inputs, err)
 	}
 }
 
-// What no registered set is, is refused.
+// Names without a registered set in the form of a table are refused.
 func TestSetRefused(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"set:mhealth", "no form as a table; those that have one are har, har-reconstructed, hmeq"},

@@ -38,7 +38,7 @@ type Table struct {
 	// all rows
 	Holdout float64 `name:"holdout" default:"0.2" above:"0" below:"1" later:"yes" when:"dataset is not mnist"`
 
-	method.CommonRows `when:"splits: dataset is not mnist" also:"splits: a common one does not keep the shares of the classes"`
+	method.CommonRows `when:"splits: dataset is not mnist" also:"splits: common ones do not keep the shares of classes"`
 
 	table.Reading
 	persons        `when:"person: dataset is not mnist" also:"person: of all their inputs; classes are public"`

@@ -429,6 +429,7 @@ tables:
     metric: trace_weak
     seeds: 0..1
     settings: {stated: true, note: those of Section 5}
+    baseline: ridge 1.2 ± 0.1 at (1, 0)
     variants: [{name: A, note: as printed}, {name: B, params: {points: 3}}]
     cells:
       - {row: r, published: "2", headline: A}
@@ -445,11 +446,13 @@ tables:
 		want    []string
 	}{
 		{"one kind of noise", []experiment.Privacy{secure, secure}, 1, false, []string{
-			"Settings: those of Section 5.", "A: as printed.", "Mechanism: (1, 0)-DP for one row; noise."}},
+			"Settings: those of Section 5.", "A: as printed.", "Mechanism: (1, 0)-DP for one row; noise.",
+			"Best baseline: ridge 1.2 ± 0.1 at (1, 0)."}},
 		{"two kinds, of a part of the variants", []experiment.Privacy{secure, seeded}, 2, true, []string{
 			"Settings: those of Section 5.", "Not part of this sweep: B.", "A: as printed.",
 			"Mechanism: (1, 0)-DP for one row; noise.",
-			"Mechanism: (1, 0)-DP for one row; noise. Seeded noise reproduces the paper and protects nobody."}},
+			"Mechanism: (1, 0)-DP for one row; noise. Seeded noise reproduces the paper and protects nobody.",
+			"Best baseline: ridge 1.2 ± 0.1 at (1, 0)."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tables, reg := tablesOf(t, text)

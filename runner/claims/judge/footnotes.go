@@ -56,6 +56,9 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 		}
 	}
 	out = append(out, e.privacyNotes()...)
+	if t.Baseline != "" {
+		out = append(out, "Best baseline: "+strings.TrimSuffix(t.Baseline, ".")+".")
+	}
 	if s := e.Classes.Sentence(); s != "" {
 		out = append(out, s)
 	}

@@ -95,6 +95,8 @@ type Table struct {
 	Title  string    `yaml:"title"`
 	Kind   TableKind `yaml:"kind"`
 	Figure string    `yaml:"figure"` // name of an experiment.Figure shown with it
+	// Baseline states the best method of others at the same (ε, δ) and unit, with the suite of comparisons that has it.
+	Baseline string `yaml:"baseline"`
 
 	Terms `yaml:",inline"`
 
