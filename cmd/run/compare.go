@@ -151,6 +151,11 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 	}
 	if j.suite != nil {
 		metric = cmp.Or(metric, j.suite.Measure)
+		origin, err := originOf(r)
+		if err != nil {
+			return nil, err
+		}
+		j.suite.Notes = append(j.suite.Notes, origin)
 	}
 	trials, seeds, err := trialsOf(r)
 	if err != nil {

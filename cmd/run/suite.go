@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,9 @@ import (
 	"privkern/experiments/compare"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
+	"privkern/runner/show"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 // suiteOf returns the suite of comparisons that is the only argument.
@@ -75,4 +78,28 @@ func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seed
 		d.Named = true
 		return d, nil
 	})
+}
+
+// originOf states the number of trials with a record, their processor time, the programs and machines that computed
+// them, and their data.
+func originOf(r *show.Results) (string, error) {
+	n, seconds, by := 0, 0.0, map[string]bool{}
+	for _, t := range r.Plan.Trials {
+		rec, _, err := r.Store.Get(t.Key)
+		if err != nil {
+			return "", err
+		}
+		if rec == nil {
+			continue
+		}
+		n, seconds = n+1, seconds+rec.Timing.CPUS
+		p := rec.Provenance
+		by[fmt.Sprintf("privkern %s (revision %s, %s) on %s", p.Version, p.Revision, p.Go, p.CPU)] = true
+	}
+	var data []string
+	for _, name := range r.Plan.DatasetNames() {
+		data = append(data, fmt.Sprintf("%s with the SHA-256 %.12s...", name, r.Plan.Datasets[name]))
+	}
+	return fmt.Sprintf("%s, %.0f s of processor time, by %s; %s", text.Count(n, "trial"), seconds,
+		strings.Join(slices.Sorted(maps.Keys(by)), " and "), strings.Join(data, ", ")), nil
 }

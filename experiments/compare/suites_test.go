@@ -188,7 +188,8 @@ func TestEntriesOfRow(t *testing.T) {
 func resultsText(t *testing.T, r *compare.Results) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.WriteText(&b, func(w string) string { return w }); err != nil {
+	err := r.Write(&b, compare.Text, func(w string) string { return w }, compare.Width)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
