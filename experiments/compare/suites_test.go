@@ -13,7 +13,6 @@ import (
 	"privkern/experiments/compare"
 	"privkern/experiments/dataset"
 	"privkern/runner/experiment"
-	"privkern/runner/plan/sweep"
 )
 
 // census is the folder of a file of the form of the !Kung census, whose females come first.
@@ -52,8 +51,8 @@ func settled(t *testing.T, s compare.Suite, folder string) (all []*compare.Conte
 func TestSuites(t *testing.T) {
 	for _, s := range compare.Suites() {
 		t.Run(s.Name, func(t *testing.T) {
-			if _, err := sweep.ParseSeeds(s.Seeds); err != nil || s.Title == "" {
-				t.Errorf("%q: %v", s.Title, err)
+			if !strings.HasPrefix(s.Seeds, "0..") || s.Title == "" {
+				t.Errorf("%q with the seeds %q", s.Title, s.Seeds)
 			}
 			var folder string
 			if s.Name == "compare/kung" {
