@@ -243,9 +243,11 @@ func (c *classifier) addFits(m *classificationMetrics, fits []*prediction) {
 }
 
 // addRanking adds the metrics that are taken over all test rows together, averaged over
-// draws, from the latent means (N×D).
+// draws, from the latent means (N×D). Of test rows of one class there is no area, and the
+// balanced accuracy is that of this class.
 func (m *classificationMetrics) addRanking(latent *mat.Dense, labels []float64) error {
 	_, draws := latent.Dims()
+	area := 0.0
 	for _, mean := range columns(latent) {
 		var positive, negative []float64
 		right := map[bool]float64{}
@@ -259,11 +261,16 @@ func (m *classificationMetrics) addRanking(latent *mat.Dense, labels []float64) 
 				right[y > 0]++
 			}
 		}
+		if len(positive) == 0 || len(negative) == 0 {
+			m.Balanced += (right[true] + right[false]) / float64(len(labels)) / float64(draws)
+			continue
+		}
 		auc, err := learn.AUC(positive, negative)
 		if err != nil {
 			return err
 		}
-		m.AUC += auc / float64(draws)
+		area += auc / float64(draws)
+		m.AUC = &area
 		m.Balanced += (right[true]/float64(len(positive)) + right[false]/float64(len(negative))) / 2 / float64(draws)
 	}
 	return nil

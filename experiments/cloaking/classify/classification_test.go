@@ -26,7 +26,7 @@ func TestClassification(t *testing.T) {
 	if clean.UsedRows != 60 || clean.DroppedRows != 2 {
 		t.Errorf("%g rows used, %g dropped", clean.UsedRows, clean.DroppedRows)
 	}
-	if clean.Accuracy < 0.8 || clean.AUC < 0.8 || clean.Balanced < 0.8 || clean.Majority > 0.7 {
+	if clean.Accuracy < 0.8 || *clean.AUC < 0.8 || clean.Balanced < 0.8 || clean.Majority > 0.7 {
 		t.Errorf("without noise: %+v", clean)
 	}
 	noisy := validated(t, s, ownClasses).Metrics
@@ -72,7 +72,7 @@ func TestSummaryOfFolds(t *testing.T) {
 	each(t,
 		checked{"accuracy", m.Accuracy, (0.75 + 1) / 2, 1e-15}, checked{"over folds", m.FoldSD, 0.125, 1e-15},
 		checked{"balanced accuracy", m.Balanced, (1 + 0.75) / 2, 1e-15},
-		checked{"area", m.AUC, (1 + 5.5/6) / 2, 1e-15}, // -1 among the positive, and among the negative
+		checked{"area", *m.AUC, (1 + 5.5/6) / 2, 1e-15}, // -1 among the positive, and among the negative
 		checked{"majority", m.Majority, 0.6, 0}, checked{"rows", m.UsedRows, 5, 0}, checked{"steps", m.Steps, 3, 0},
 		checked{"rank", *m.Rank, 3, 0}, checked{"gap", *m.Gap, 0.2, 0},
 	)
@@ -82,6 +82,18 @@ func TestSummaryOfFolds(t *testing.T) {
 	}
 	if got := rows[columnProbability]; len(got) != 5 || got[2] != logistic(2) || got[4] != logistic(-3) {
 		t.Errorf("probabilities of the first draw %v", got)
+	}
+}
+
+// Test rows of one class have no area, and the share of that class for the balanced accuracy.
+func TestRankingOfOneClass(t *testing.T) {
+	var m classificationMetrics
+	latent := mat.NewDense(4, 2, []float64{1, 1, 2, -1, -3, 1, 1, 1})
+	if err := m.addRanking(latent, []float64{1, 1, 1, 1}); err != nil {
+		t.Fatal(err)
+	}
+	if m.AUC != nil || m.Balanced != .75 {
+		t.Errorf("area %v, balanced accuracy %g", m.AUC, m.Balanced)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestLengthscalesAreScalesOfColumns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := validated(t, apart, own(cloaktest.Scales[:]...), change)
 			want := validated(t, scaled, own(1), change)
-			trialtest.Near(t, "AUC", got.Metrics.AUC, want.Metrics.AUC, 1e-9)
+			trialtest.Near(t, "AUC", *got.Metrics.AUC, *want.Metrics.AUC, 1e-9)
 			different := 0.0
 			shared := validated(t, apart, own(cloaktest.Scales[0]), change).Series["predictions"]["probability"]
 			for i, p := range want.Series["predictions"]["probability"] {
@@ -133,8 +133,8 @@ func TestAutomaticLengthscales(t *testing.T) {
 		}
 	}
 	got, want := validated(t, o, by(method.Automatic())), validated(t, o, by(method.LengthscalesOf(225)))
-	if got.Metrics.AUC != want.Metrics.AUC {
-		t.Errorf("AUC %g, with numbers %g", got.Metrics.AUC, want.Metrics.AUC)
+	if *got.Metrics.AUC != *want.Metrics.AUC {
+		t.Errorf("AUC %g, with numbers %g", *got.Metrics.AUC, *want.Metrics.AUC)
 	}
 	released, err := cloaktest.Publish(t, o, Classification(), by(method.Automatic()))
 	if err != nil {

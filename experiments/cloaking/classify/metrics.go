@@ -92,10 +92,11 @@ type classificationMetrics struct {
 	// standard deviation over folds (population) of the draw-averaged accuracy
 	FoldSD float64 `name:"accuracy_fold_sd"`
 	// mean of the shares of both classes that are predicted rightly, over all test rows,
-	// averaged over draws
+	// averaged over draws; where these are of one class, its share
 	Balanced float64 `name:"balanced_accuracy"`
-	// area under the ROC curve of the latent mean over all test rows, averaged over draws
-	AUC float64 `name:"auc"`
+	// area under the ROC curve of the latent mean over all test rows, averaged over draws (not where
+	// these are of one class)
+	AUC *float64 `name:"auc"`
 	// share of the larger class: what is right without looking at the inputs
 	Majority float64 `name:"majority"`
 	method.ClassLosses
