@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -179,5 +180,41 @@ func TestDegenerate(t *testing.T) {
 				t.Errorf("%d rows of %d classes: the mean loss is %g: %v", n, classes, loss, err)
 			}
 		}
+	}
+}
+
+// Predictions of many rows, in chunks, are those of each row alone.
+func TestChunks(t *testing.T) {
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
+	for _, classes := range []int{0, 2} {
+		r := made(50, classes, func(a, b float64) float64 { return a - b })
+		p, err := newProcess(t.Context(), e, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.fit(t.Context(), r, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		many := made(2*evaluated+3, classes, func(a, b float64) float64 { return a - b })
+		all, err := m.Evaluate(t.Context(), e, many.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range []int{0, evaluated, 2*evaluated + 2} {
+			one, err := m.Evaluate(t.Context(), e, mat.DenseCopyOf(many.x.Slice(i, i+1, 0, 2)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			trialtest.Near(t, fmt.Sprintf("row %d of %d classes", i, classes), all[0][i], one[0][0], 1e-12)
+		}
+	}
+}
+
+// Of more rows than are learned from a sample is.
+func TestSample(t *testing.T) {
+	r := made(30, 2, func(a, b float64) float64 { return a - b })
+	if some := drawn(r, 20); some.len() != 20 || len(some.labels) != 20 || drawn(r, 30) != r {
+		t.Errorf("%d rows of 20, %d of 30", some.len(), drawn(r, 30).len())
 	}
 }

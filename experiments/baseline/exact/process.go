@@ -19,6 +19,8 @@ import (
 )
 
 const (
+	// mostRows is the number of training rows up to which all are learned from; of more a sample of that size is.
+	mostRows = 100_000
 	// mostExact is the number of rows up to which the Gaussian process has all of them; of more it has a sample of that
 	// size.
 	mostExact = 2000
@@ -220,16 +222,27 @@ type posterior struct {
 	temperature float64    // τ of a classification; 0 of a regression
 }
 
+// evaluated is the number of rows whose covariances with the training rows are held at a time.
+const evaluated = 4096
+
 // Evaluate implements [ground.Evaluator].
-func (m *posterior) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]float64, error) {
-	var out mat.Dense
-	out.Mul(m.weights.T(), m.covariance(m.x, m.scaled(x)))
+func (m *posterior) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error) {
+	n, d := x.Dims()
+	out := mat.NewDense(len(m.means), n, nil)
+	err := e.ParallelFor(ctx, n, evaluated, func(lo, hi int) error {
+		some := out.Slice(0, len(m.means), lo, hi).(*mat.Dense)
+		some.Mul(m.weights.T(), m.covariance(m.x, m.scaled(x.Slice(lo, hi, 0, d).(*mat.Dense))))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	for c, mean := range m.means {
 		floats.AddConst(mean, out.RawRowView(c))
 	}
 	if m.temperature == 0 {
 		return [][]float64{clipped(out.RawRowView(0))}, nil
 	}
-	out.Scale(m.temperature, &out)
-	return softmax(&out), nil
+	out.Scale(m.temperature, out)
+	return softmax(out), nil
 }

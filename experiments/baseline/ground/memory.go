@@ -14,7 +14,7 @@ const heldReference = 100
 
 // memory estimates the bytes that a trial takes; base alone where the data cannot be read, which the trial reports. The
 // numbers that are read are there eight times, as read, as a matrix, in parts, and scaled. A million rows of one input
-// took 3.0 GB with label-noise, 1.65 GB with ridge, and 0.2 GB with noisy gradients.
+// took 1.65 GB with ridge, and 0.2 GB with noisy gradients; of three inputs 0.34 GB with label-noise.
 func (d *Data) memory(base int64, held int) int64 {
 	const float, copies = 8, 8
 	if !d.IsOwn() {

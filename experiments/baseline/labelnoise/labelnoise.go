@@ -38,14 +38,14 @@ const format = "baseline/label-noise/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/label-noise", Version: 1,
+	Name: "baseline/label-noise", Version: 2,
 	Summary: "a Gaussian process on outputs with noise, with protection of outputs; inputs are public",
 	Source: "noise on each output (Dwork, McSherry, Nissim and Smith 2006); random features of the kernel (Rahimi and " +
 		"Recht 2007)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Unit:    experiment.UnitOutput,
 	Prepare: prepare,
-	Held:    400,
+	Held:    30,
 	Format:  format,
 	About: "A Gaussian process on outputs with noise, which protects outputs and not inputs: run predict THIS_FILE --at " +
 		"x.csv gives means and intervals. With u, the inputs brought to [-1, 1], and the features f(u) = (cos(w_k.u), " +
@@ -121,17 +121,17 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 }
 
 // Fit implements [ground.Algorithm].
-func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
+func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
 	noisy, err := sums.Each(a.noise, func(row int) float64 { return rows.Y[row] })
 	if err != nil {
 		return Body{}, err
 	}
-	best, likelihood, err := body(a.w, rows.X, noisy, sums.Scale(a.noise))
+	best, likelihood, err := body(ctx, a.Engine, a.w, rows.X, noisy, sums.Scale(a.noise))
 	likelihood += favour
 	for _, times := range longer {
 		var w mat.Dense
 		w.Scale(1/times, a.w)
-		other, l, errOf := body(&w, rows.X, noisy, sums.Scale(a.noise))
+		other, l, errOf := body(ctx, a.Engine, &w, rows.X, noisy, sums.Scale(a.noise))
 		if err = errors.Join(err, errOf); l > likelihood {
 			best, likelihood = other, l
 		}
@@ -141,21 +141,22 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 
 // body is the model of noisy outputs at the inputs x (N×d), with noise of the standard deviation sigma and the
 // frequencies w (K×d), and the logarithm of its likelihood, up to a constant.
-func body(w, x *mat.Dense, noisy []float64, sigma float64) (out Body, best float64, err error) {
-	phi, y := features(x, w), mat.NewVecDense(len(noisy), noisy)
-	_, k := phi.Dims()
-	gram := mat.NewSymDense(k, nil)
-	gram.SymOuterK(1, phi.T())
+func body(ctx context.Context, e *engine.Engine, w, x *mat.Dense, noisy []float64, sigma float64) (
+	out Body, best float64, err error) {
+	gram, moments, err := products(ctx, e, w, x, noisy)
+	if err != nil {
+		return out, 0, err
+	}
+	k := moments.Len()
 	var eigen mat.EigenSym
 	if !eigen.Factorize(gram, true) {
 		return out, 0, errors.New("a defect: the features' products have no eigenvalues")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	var moments, along mat.VecDense
-	moments.MulVec(phi.T(), y)
-	along.MulVec(vectors.T(), &moments)
-	values, all := eigen.Values(nil), mat.Dot(y, y)
+	var along mat.VecDense
+	along.MulVec(vectors.T(), moments)
+	values, all := eigen.Values(nil), floats.Dot(noisy, noisy)
 	// Of the outputs' covariance s ΦΦᵀ + tI, t = σ² + ν, the eigenvalues are t + s λ, and t for the rest of N.
 	likelihood := func(nu float64) float64 {
 		t := sigma*sigma + nu
@@ -188,6 +189,27 @@ func body(w, x *mat.Dense, noisy []float64, sigma float64) (out Body, best float
 	out.Coefficients = mean.RawVector().Data
 	out.Frequencies, out.Covariance = lists(w), lists(&covariance)
 	return out, best, nil
+}
+
+// chunk is the number of rows whose features are held at a time: of a million rows and 64 frequencies all of them would
+// take a gigabyte.
+const chunk = 4096
+
+// products returns ΦᵀΦ (2K×2K) and Φᵀy (2K) of the features Φ of the rows of x.
+func products(ctx context.Context, e *engine.Engine, w, x *mat.Dense, y []float64) (
+	*mat.SymDense, *mat.VecDense, error) {
+	n, d := x.Dims()
+	k, _ := w.Dims()
+	k *= 2
+	sums, err := ground.InChunks(ctx, e, n, chunk, k*k+k, func(lo, hi int, out []float64) {
+		phi := features(x.Slice(lo, hi, 0, d).(*mat.Dense), w)
+		mat.NewSymDense(k, out[:k*k]).SymOuterK(1, phi.T())
+		mat.NewVecDense(k, out[k*k:]).MulVec(phi.T(), mat.NewVecDense(hi-lo, y[lo:hi]))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return mat.NewSymDense(k, sums[:k*k]), mat.NewVecDense(k, sums[k*k:]), nil
 }
 
 // features returns those at the rows of x (N×2K): the cosines and then the sines, over √K.
@@ -254,8 +276,16 @@ func (b Body) Check(c *model.Checker, inputs, _ int) {
 	c.Positive("parameters.observation", b.Observation)
 }
 
-// at returns the features at the rows of x.
-func (b Body) at(x *mat.Dense) *mat.Dense { return features(x, matrix(b.Frequencies)) }
+// each computes one number for each row of x from the features of some rows at a time (rows×2K), which f puts into out.
+func (b Body) each(ctx context.Context, e *engine.Engine, x *mat.Dense, f func(phi *mat.Dense, out []float64)) (
+	[]float64, error) {
+	n, d := x.Dims()
+	out, w := make([]float64, n), matrix(b.Frequencies)
+	return out, e.ParallelFor(ctx, n, chunk, func(lo, hi int) error {
+		f(features(x.Slice(lo, hi, 0, d).(*mat.Dense), w), out[lo:hi])
+		return nil
+	})
+}
 
 // matrix has the rows of lists.
 func matrix(rows [][]float64) *mat.Dense {
@@ -267,26 +297,26 @@ func matrix(rows [][]float64) *mat.Dense {
 }
 
 // Evaluate implements [ground.Body].
-func (b Body) Evaluate(_ context.Context, _ *engine.Engine, x *mat.Dense) ([][]float64, error) {
-	var out mat.VecDense
-	out.MulVec(b.at(x), mat.NewVecDense(len(b.Coefficients), b.Coefficients))
-	means := out.RawVector().Data
+func (b Body) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error) {
+	means, err := b.each(ctx, e, x, func(phi *mat.Dense, out []float64) {
+		mat.NewVecDense(len(out), out).MulVec(phi, mat.NewVecDense(len(b.Coefficients), b.Coefficients))
+	})
 	for i, v := range means {
 		means[i] = max(-1, min(1, v))
 	}
-	return [][]float64{means}, nil
+	return [][]float64{means}, err
 }
 
 // Variance implements [ground.Spread].
-func (b Body) Variance(_ context.Context, _ *engine.Engine, x *mat.Dense) (function []float64, observation float64,
+func (b Body) Variance(ctx context.Context, e *engine.Engine, x *mat.Dense) (function []float64, observation float64,
 	err error) {
-	phi := b.at(x)
-	var half mat.Dense
-	half.Mul(phi, matrix(b.Covariance))
-	n, _ := phi.Dims()
-	function = make([]float64, n)
-	for i := range function {
-		function[i] = max(0, floats.Dot(half.RawRowView(i), phi.RawRowView(i)))
-	}
-	return function, b.Observation, nil
+	covariance := matrix(b.Covariance)
+	function, err = b.each(ctx, e, x, func(phi *mat.Dense, out []float64) {
+		var half mat.Dense
+		half.Mul(phi, covariance)
+		for i := range out {
+			out[i] = max(0, floats.Dot(half.RawRowView(i), phi.RawRowView(i)))
+		}
+	})
+	return function, b.Observation, err
 }

@@ -12,6 +12,7 @@ import (
 	"privkern/experiments/baseline/internal/baselinetest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/method"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -97,7 +98,8 @@ func TestPosterior(t *testing.T) {
 		y[i] = x.At(i, 0)/2 + sigma*rng.NormFloat64()
 	}
 	w := mat.NewDense(3, 2, []float64{1, 2, -1, 0.5, 0.3, 3})
-	b, largest, err := body(w, x, y, sigma)
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
+	b, largest, err := body(t.Context(), e, w, x, y, sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +133,8 @@ func TestPosterior(t *testing.T) {
 	if err := c.SolveVecTo(&solved, mat.NewVecDense(n, y)); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := b.Evaluate(t.Context(), nil, x)
-	spread, _, _ := b.Variance(t.Context(), nil, x)
+	got, _ := b.Evaluate(t.Context(), e, x)
+	spread, _, _ := b.Variance(t.Context(), e, x)
 	for i := range n {
 		var k, v mat.VecDense
 		k.MulVec(phi, phi.RowView(i))
@@ -161,4 +163,39 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s is not refused", name)
 		}
 	}
+}
+
+// Rows of several chunks have the products, means and variances of all rows at once.
+func TestChunks(t *testing.T) {
+	const n = 2*chunk + 7
+	rng := rand.New(rand.NewPCG(4, 4))
+	x, y := mat.NewDense(n, 1, nil), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, 2*rng.Float64()-1)
+		y[i] = x.At(i, 0) + rng.NormFloat64()
+	}
+	w := mat.NewDense(2, 1, []float64{1, 2})
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
+	gram, moments, err := products(t.Context(), e, w, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := features(x, w)
+	var all, sums mat.Dense
+	all.Mul(phi.T(), phi)
+	sums.Mul(phi.T(), mat.NewDense(n, 1, y))
+	if !mat.EqualApprox(gram, &all, 1e-9) || !mat.EqualApprox(moments, &sums, 1e-9) {
+		t.Errorf("products %v and %v, directly %v and %v", mat.Formatted(gram), moments, mat.Formatted(&all), sums)
+	}
+	b, _, err := body(t.Context(), e, w, x, y, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	means, _ := b.Evaluate(t.Context(), e, x)
+	spread, _, _ := b.Variance(t.Context(), e, x)
+	last := mat.DenseCopyOf(x.Slice(n-1, n, 0, 1))
+	mean, _ := b.Evaluate(t.Context(), e, last)
+	one, _, _ := b.Variance(t.Context(), e, last)
+	trialtest.Near(t, "mean of the last row", means[0][n-1], mean[0][0], 1e-12)
+	trialtest.Near(t, "variance of the last row", spread[n-1], one[0], 1e-12)
 }
