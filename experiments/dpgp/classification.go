@@ -27,6 +27,11 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.InducingFile} },
 			Words:     "inducing_file is none",
 			Holds:     func(s *ClassificationSettings) bool { return s.InducingFile == withoutFile },
+		}, {
+			To:        func(s *ClassificationSettings) []any { return []any{&s.Bound, &s.Spacing} },
+			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.Dataset, &s.Features} },
+			Words:     "dataset is simulated, or features is kernel",
+			Holds:     func(s *ClassificationSettings) bool { return !s.isOwn() || s.Features == kernelFeatures },
 		}},
 		Complete: completeClassification,
 		Check:    checkClassification,
@@ -127,6 +132,14 @@ func runClassification(
 	}, nil
 }
 
+// boundName describes the bound on the norm of the vectors that are summed.
+func (s *ClassificationSettings) boundName() string {
+	if s.Features == whitenedFeatures {
+		return "of whitened features, whose squared norms are at most kernel_variance"
+	}
+	return "bound " + s.Bound.String()
+}
+
 // withoutLastDigits rounds away the last digits, which products perturb.
 func withoutLastDigits(v float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64)
@@ -152,7 +165,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 	privacy := &experiment.Privacy{
 		Unit: "one row, input and class, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for " +
-			"each class (Honkela 2021, Section 5, Appendix D), bound " + c.settings.Bound.String(),
+			"each class (Honkela 2021, Section 5, Appendix D), " + c.settings.boundName(),
 		Notes: []string{
 			sparse.SimulatedNote,
 			compositionNotes[c.settings.Composition],

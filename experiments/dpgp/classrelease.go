@@ -108,6 +108,10 @@ func (c *ownClassifier) file(privacy *experiment.Privacy) *classmodel.Model {
 	if lengthscales == nil {
 		lengthscales = slices.Repeat([]float64{c.Model.Lengthscale}, len(c.rows.Inputs))
 	}
+	bound := c.settings.Bound.String()
+	if c.settings.Features == whitenedFeatures {
+		bound = c.settings.Features.String()
+	}
 	return &classmodel.Model{
 		Format: classmodel.Format, About: classmodel.About,
 		Inputs: c.rows.Inputs, Output: c.rows.Output, Classes: c.rows.Classes,
@@ -115,7 +119,7 @@ func (c *ownClassifier) file(privacy *experiment.Privacy) *classmodel.Model {
 		Centre: c.classifier.labels.centre, Jitter: c.Model.Inducing.Jitter, Inducing: model.Rows(c.z),
 		Mechanism: classmodel.Mechanism{
 			Epsilon: c.settings.Epsilon, Delta: c.settings.Delta, Sensitivity: c.Noise.Sensitivity,
-			Bound: c.settings.Bound.String(), NormSquared: c.Noise.NormSquared, Alpha: c.settings.Alpha,
+			Bound: bound, NormSquared: c.Noise.NormSquared, Alpha: c.settings.Alpha,
 			SigmaA: c.Noise.SigmaA, SigmaB: c.Noise.SigmaB,
 		},
 		Privacy: privacy,

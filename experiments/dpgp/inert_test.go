@@ -86,6 +86,10 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 			"Eq. (4)": func(s *ClassificationSettings) { s.Bound = sparse.Eq4 },
 			"a list":  func(s *ClassificationSettings) { s.Inducing = sparsetest.Seven() },
 			"own":     ownClasses,
+			"own, whitened": func(s *ClassificationSettings) {
+				ownClasses(s)
+				s.Features = whitenedFeatures
+			},
 			"own, persons": func(s *ClassificationSettings) {
 				ownClasses(s)
 				s.Person.Person = "id"
@@ -100,7 +104,8 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 				sparsetest.OtherBudgets(&s.Budget), sparsetest.OtherInducingInputs(&s.InducingInputs),
 				s.severalKernel.others(), sparsetest.OtherRatios(&s.NoiseRatio),
 				sparsetest.OtherRowBounds(&s.RowBound), sparsetest.OtherUpdates(&s.UpdateSettings), s.ownColumns.others())
-			return append(out, inert.Values(&s.Composition, equalShares), inert.Values(&s.Centre, leastCentre),
+			return append(out, inert.Values(&s.Composition, equalShares),
+				inert.Values(&s.Features, whitenedFeatures, kernelFeatures), inert.Values(&s.Centre, leastCentre),
 				inert.Values(&s.Alpha, 0.1), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
 				inert.Values(&s.SplitSource, method.CommonSplits))
 		},

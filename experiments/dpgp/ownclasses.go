@@ -26,6 +26,9 @@ const maxClasses = 20
 // completeClassification gives own data the defaults that they need: the bound of any number
 // of inputs, and an update that stays positive definite.
 func completeClassification(s *ClassificationSettings, given func(field any) bool) error {
+	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Spacing) { // a bound is that of kernel features
+		s.Features = whitenedFeatures
+	}
 	if !given(&s.Bound) {
 		s.Bound = sparse.Exact
 	}
@@ -43,12 +46,18 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	}
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)
+		if s.Features == whitenedFeatures {
+			s.Ratio = own.WhitenedRatio(s.KernelVariance)
+		}
 	}
 	if !given(&s.Rho) {
 		s.Rho = own.Rho
 	}
 	if !given(&s.Alpha) {
 		s.Alpha = ownAlpha
+		if s.Features == whitenedFeatures {
+			s.Alpha = whitenedAlpha
+		}
 	}
 	inputs := table.Spec{Dataset: s.Dataset, Inputs: s.Inputs}.Asked()
 	s.Lengthscale = s.inducing(s.Inducing).Known(s.Lengthscale, inputs)
@@ -58,6 +67,10 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 // ownAlpha is the default of alpha of own data: a smaller one has weights 1/σ̃² that differ more between the
 // two labels, and the larger decides the noise.
 const ownAlpha = 0.1
+
+// whitenedAlpha is that of whitened features: both labels have weights that are nearer to each other, so that the level
+// between classes is found with more noise.
+const whitenedAlpha = 0.5
 
 // ownClassifier is the learner of dpgp/classification.
 type ownClassifier struct {
@@ -97,6 +110,11 @@ func prepareClassifier(
 		return nil, err
 	}
 	c.scaling = scaling
+	if s.Features == whitenedFeatures {
+		if m.Whitened, err = sparse.NewWhitening(m); err != nil {
+			return nil, err
+		}
+	}
 	kk, err := m.Bounded(s.Bound, s.AssumedSpacing())
 	if err != nil {
 		return nil, err
@@ -126,6 +144,9 @@ func (c *ownClassifier) Fit(ctx context.Context, rows *method.Part, noise ...*ra
 		s, err := c.classSums(ctx, x, rows.Labels, class)
 		if err != nil {
 			return nil, err
+		}
+		if w := c.Model.Whitened; w != nil {
+			s = w.Sums(s)
 		}
 		for i, rng := range noise {
 			of, without := c.Noise, ""

@@ -111,16 +111,21 @@ type ClassificationSettings struct {
 	// for all classes. balanced is more sensitive than nothing for joint and split, and has the best
 	// accuracy where epsilon is small
 	Centre centre `name:"centre" default:"balanced"`
-	// the regularisation constant alpha_epsilon of Eq. (21); of your own data 0.1 by default
+	// the regularisation constant alpha_epsilon of Eq. (21); of your own data 0.5 by default,
+	// of kernel features 0.1
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
-	Classes       int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
+	Classes int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
+	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your own
+	// data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
+	// overlap, so that there is less noise in what rows differ in
+	Features      features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
 	classInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
 	N                 int `name:"n" default:"2048" min:"2" max:"1000000" when:"dataset is simulated"`
-	sparse.NoiseRatio `also:"ratio: of your own data 1/kernel_variance by default"`
+	sparse.NoiseRatio `also:"ratio: of your own data 1/sqrt(2 kernel_variance), of kernel features 1/kernel_variance"`
 	sparse.RowBound   `also:"bound: of your own data exact by default; by eigenvalues for more than six inputs, no grid"`
 
 	classUpdate        `also:"regularisation: of your own data corrected || rho: of your own data 0.5"`
@@ -133,6 +138,18 @@ type ClassificationSettings struct {
 type classInducing struct {
 	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, its default, lays a few by the number of inputs"`
 }
+
+// features are the vectors of rows whose products are summed.
+type features int
+
+const (
+	kernelFeatures features = iota
+	whitenedFeatures
+)
+
+func (features) Choices() []string { return []string{"kernel", "whitened"} }
+
+func (f features) String() string { return experiment.NameOf(f) }
 
 // classUpdate is the update of every class.
 type classUpdate struct {

@@ -1,6 +1,7 @@
 package own
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -30,6 +31,10 @@ const (
 // is least at t = 1/2, and the latter falls with t. With 1/σ_f² t is κ, which is little more than 1 where
 // inducing inputs are two lengthscales apart.
 func Ratio(variance float64) float64 { return 1 / variance }
+
+// WhitenedRatio is [Ratio] of whitened features ([sparse.Whitening]), whose squared norms are up to σ_f²: the noise in A
+// is least at ratio²·σ_f² = 1/2.
+func WhitenedRatio(variance float64) float64 { return 1 / math.Sqrt(2*variance) }
 
 // perInput is the number of values of each input in a full design, by the number of inputs that are numbers.
 func perInput(numbers int) int {

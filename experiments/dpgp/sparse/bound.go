@@ -45,8 +45,12 @@ func (m *Model) NormSquared(bound Bound, spacing float64) (float64, error) {
 	return kk.NormSquared, err
 }
 
-// Bounded is [Model.NormSquared], and reports for Exact whether the search completed.
+// Bounded is [Model.NormSquared], and reports for Exact whether the search completed. The features of a whitened model
+// have norms up to σ_f for every bound ([Whitening]).
 func (m *Model) Bounded(bound Bound, spacing float64) (Largest, error) {
+	if m.Whitened != nil {
+		return Largest{m.Variance, true}, nil
+	}
 	number, dims := m.Inducing.Z.Dims()
 	if dims > 1 && bound.OneDimension() {
 		return Largest{}, fmt.Errorf("bound = %v is for inputs of one dimension, and these have %d; use %v or %v",

@@ -49,10 +49,6 @@ var oneRegression = Blocks{1, Share{1, 1}}
 // joint sensitivity Δ of (A, ratio·B), that of a protected unit of some rows ([Calibration]). Its
 // errors are those of a budget that is too small or too large to compute with, and of sums whose
 // rounding counts.
-//
-// A row's kernel vector has relative rounding errors of a few units in the last
-// place from exp, and of (D+4) from its argument u, of which exp(−u) takes up
-// u·exp(−u) ≤ 1/e at most.
 func NewExactSums(
 	m *Model, n, unit int, epsilon, delta, sensitivity, ratio float64,
 ) (*ExactSums, error) {
@@ -74,8 +70,8 @@ func NewExactBlocks(
 		return nil, err
 	}
 	s := &ExactSums{model: m, n: n, blocks: blocks, factor: factor}
-	number, dims := m.Inducing.Z.Dims()
-	size, d, v := float64(number), float64(dims), m.Variance
+	number, _ := m.Inducing.Z.Dims()
+	size, v := float64(number), m.reach()
 	// Eq. (6) and the bound in it are sums of up to M rounded terms.
 	// A relative 2^−38 is far above M rounded additions of positive numbers.
 	change := sensitivity * (1 + 0x1p-38)
@@ -86,9 +82,9 @@ func NewExactBlocks(
 	if blocks == oneRegression {
 		more = 0 // nothing is multiplied
 	}
-	rounding := math.Sqrt(float64(blocks.Number)) * (math.Sqrt(size)*v*product*(d+10+more)*0x1p-52 +
-		ratio*size*v*v*weight*(2*d+24+more)*0x1p-52 + release.ContributionError(largestScale)*math.Sqrt(size+size*size)) *
-		float64(unit)
+	errorA, errorB := m.roundings(more)
+	rounding := math.Sqrt(float64(blocks.Number)) * (product*errorA + ratio*weight*errorB +
+		release.ContributionError(largestScale)*math.Sqrt(size+size*size)) * float64(unit)
 	// One coordinate of weight w counts w times in the joint norm: its noise is 1/w of
 	// A's.
 	calibrate := func(what string, coordinates int, weight, largest float64) *release.Noise {
@@ -131,7 +127,8 @@ type partialSums struct{ a, diagonal, beside *release.Sums }
 
 // partial returns empty sums, which one worker fills.
 func (s *ExactSums) partial() (p partialSums, err error) {
-	a, b := s.model.Variance*s.blocks.Largest.Product, s.model.Variance*s.model.Variance*s.blocks.Largest.Weight
+	v := s.model.reach()
+	a, b := v*s.blocks.Largest.Product, v*v*s.blocks.Largest.Weight
 	var errA, errD, errB error
 	p.a, errA = release.NewSums(s.a, s.n, a)
 	p.diagonal, errD = release.NewSums(s.diagonal, s.n, b)
@@ -226,7 +223,7 @@ func offDiagonal(k int) (i, j int) {
 // add adds the contribution of one row: its product with k to A and its weight times k·kᵀ to B, of
 // every block. The rounded numbers depend on this row alone.
 func (s *ExactSums) add(p partialSums, x []float64, shares []Share) {
-	k := s.model.Vector(x)
+	k := s.model.features(x)
 	contribution := make([]float64, 0, len(k)*len(shares))
 	for _, share := range shares {
 		for _, v := range k {

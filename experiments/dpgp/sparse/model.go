@@ -21,6 +21,8 @@ type Model struct {
 	// Noise is σ², the variance of the observations. It is 1 where the sums carry
 	// weights 1/σ_i² (Appendix D).
 	Noise float64
+	// Whitened are the features whose sums are taken; nil for sums of kernel vectors.
+	Whitened *Whitening
 }
 
 // NewModel returns the model with the EQ kernel, inducing inputs z (M×D), and jitter on
@@ -50,6 +52,37 @@ func (m *Model) Vector(x []float64) []float64 {
 	return k
 }
 
+// features are the vector of a row whose products are summed: k, or L⁻¹k of a whitened model.
+func (m *Model) features(x []float64) []float64 {
+	if m.Whitened != nil {
+		return m.Whitened.Vector(m.Vector(x))
+	}
+	return m.Vector(x)
+}
+
+// reach bounds the elements of a row's features.
+func (m *Model) reach() float64 {
+	if m.Whitened != nil {
+		return m.Whitened.norm + m.Whitened.error
+	}
+	return m.Variance
+}
+
+// roundings bound the rounding errors of a row's features, as the norm of the M numbers that they add to A, and of the
+// M² that they add to B, for shares of one; more are the units in the last place that a product with a share adds.
+//
+// A kernel vector has relative rounding errors of a few units in the last place from exp, and of (D+4) from its
+// argument u, of which exp(−u) takes up u·exp(−u) ≤ 1/e at most.
+func (m *Model) roundings(more float64) (a, b float64) {
+	number, dims := m.Inducing.Z.Dims()
+	size, d, v := float64(number), float64(dims), m.Variance
+	if w := m.Whitened; w != nil {
+		return w.error + w.norm*(1+more)*0x1p-52,
+			2*w.norm*w.error + w.error*w.error + w.norm*w.norm*(2+more)*0x1p-52
+	}
+	return math.Sqrt(size) * v * (d + 10 + more) * 0x1p-52, size * v * v * (2*d + 24 + more) * 0x1p-52
+}
+
 // Sums are A and B over the data (Eq. 3), without noise. Outputs beyond ±r are clipped;
 // how many were is a fact of the private data. Where no noise will cover their
 // rounding, the sums are computed in float64.
@@ -75,4 +108,33 @@ func (m *Model) Sums(
 	}
 	s, err = sparsegp.Sum(ctx, e, m.Inducing, x, y, nil)
 	return s, clipped, err
+}
+
+// Scaling brings inputs to units of a lengthscale each: nil leaves them as they are, for a kernel
+// with one lengthscale for all; otherwise the kernel of the scaled inputs has lengthscale 1.
+//
+// A release computes from scaled inputs. The rounding of the division needs no term of its own in
+// the sensitivity of [ExactSums]: the scaled inputs of a row are float64 numbers that depend on
+// this row and on public lengthscales alone, so that the sums are those of other rows, one for one;
+// the bound on a row's kernel vector is the maximum over all inputs, and with it the sensitivityfor
+// all inputs; and the inducing inputs, whose scaled values are public, are the points that the
+// bound and every kernel vector are computed from. The same holds for any function of a row in
+// place of the division. Readers of a model divide in the same way, so that an input at an inducing
+// input stays there.
+type Scaling []float64
+
+// Apply returns the scaled rows of x (n×D, D numbers in s), or x where there is nothing to
+// scale. A quotient beyond float64 is an infinity, whose kernel values are 0.
+func (s Scaling) Apply(x *mat.Dense) *mat.Dense {
+	if s == nil {
+		return x
+	}
+	out := mat.DenseCopyOf(x)
+	n, _ := x.Dims()
+	for i := range n {
+		for j, l := range s {
+			out.Set(i, j, x.At(i, j)/l)
+		}
+	}
+	return out
 }

@@ -77,6 +77,9 @@ const RaisedText = "the noise exceeds lambda of Eq. (10); lambda was raised, by 
 func (m *Model) Infer(
 	ctx context.Context, e *engine.Engine, noisy sparsegp.Sums, noise Noise, u Update,
 ) (*Posterior, error) {
+	if m.Whitened != nil {
+		return m.Whitened.infer(ctx, e, m, noisy, noise, u)
+	}
 	ridge := noise.Ridge(m, u.Rho, u.Regularisation)
 	infer := func(ridge float64) (*sparsegp.Posterior, error) {
 		return sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, sparsegp.Noise{
