@@ -93,9 +93,10 @@ type ClassifierSettings struct {
 type classifierSettings struct {
 	Images
 	// samples that the machines model: the original ones (Definition 7), those with noise
-	// (Definition 12), or those fabricated from noisy ones (Definition 15)
+	// (Definition 12), or those fabricated from noisy ones (Definition 15), of your own data the default where epsilon is
+	// given
 	Data          wide.Data `name:"data" default:"original"`
-	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
+	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range || n: of your own data with named inputs by their number and epsilon || layers: of your own data with named inputs n, at most 5"`
 	Score
 }
 
