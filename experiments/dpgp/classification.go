@@ -132,12 +132,12 @@ func runClassification(
 	}, nil
 }
 
-// boundName describes the bound on the norm of the vectors that are summed.
-func (s *ClassificationSettings) boundName() string {
-	if s.Features == whitenedFeatures {
+// bound describes the bound on the norm of the vectors that are summed.
+func (c *classifier) bound() string {
+	if c.Model.Whitened != nil {
 		return "of whitened features, whose squared norms are at most kernel_variance"
 	}
-	return "bound " + s.Bound.String()
+	return "bound " + c.settings.Bound.String()
 }
 
 // withoutLastDigits rounds away the last digits, which products perturb.
@@ -165,7 +165,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 	privacy := &experiment.Privacy{
 		Unit: "one row, input and class, substituted by any other",
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for " +
-			"each class (Honkela 2021, Section 5, Appendix D), " + c.settings.boundName(),
+			"each class (Honkela 2021, Section 5, Appendix D), " + c.bound(),
 		Notes: []string{
 			sparse.SimulatedNote,
 			compositionNotes[c.settings.Composition],

@@ -37,6 +37,9 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	}
 	if !given(&s.Jitter) {
 		s.Jitter = 1e-8
+		if s.Features == whitenedFeatures {
+			s.Jitter *= max(1, s.KernelVariance) // a share of the variance proves the norm of features
+		}
 	}
 	if !given(&s.Inducing) && s.InducingFile == withoutFile {
 		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}

@@ -116,9 +116,9 @@ type ClassificationSettings struct {
 	Alpha float64 `name:"alpha" default:"0.01" min:"1e-6" below:"1"`
 	// classes
 	Classes int `name:"classes" default:"3" min:"2" max:"20" when:"dataset is simulated"`
-	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your own
-	// data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
-	// overlap, so that there is less noise in what rows differ in
+	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your
+	// own data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
+	// overlap, so that there is less noise where rows differ
 	Features      features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
 	classInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel

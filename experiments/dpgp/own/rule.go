@@ -32,8 +32,8 @@ const (
 // inducing inputs are two lengthscales apart.
 func Ratio(variance float64) float64 { return 1 / variance }
 
-// WhitenedRatio is [Ratio] of whitened features ([sparse.Whitening]), whose squared norms are up to σ_f²: the noise in A
-// is least at ratio²·σ_f² = 1/2.
+// WhitenedRatio is [Ratio] of whitened features ([sparse.Whitening]), whose squared norms are up to σ_f²: the noise in
+// A is least at ratio²·σ_f² = 1/2.
 func WhitenedRatio(variance float64) float64 { return 1 / math.Sqrt(2*variance) }
 
 // perInput is the number of values of each input in a full design, by the number of inputs that are numbers.

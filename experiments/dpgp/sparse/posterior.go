@@ -113,6 +113,9 @@ func (m *Model) Infer(
 	return &Posterior{Posterior: p, Model: m, Ridge: ridge, Raised: raised}, nil
 }
 
+var errEigenvalues = errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to a " +
+	"scale nearer one")
+
 // raised returns λ less the least eigenvalue of K_ZZ + σ⁻²B, which is below −λ but for rounding: with
 // it the least eigenvalue of the update is λ. It is a function of the noisy B and of public numbers.
 func (m *Model) raised(ridge float64, b *mat.Dense) (float64, error) {
@@ -131,8 +134,7 @@ func (m *Model) raised(ridge float64, b *mat.Dense) (float64, error) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(update, false) {
-		return 0, errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to a scale " +
-			"nearer one")
+		return 0, errEigenvalues
 	}
 	return ridge - min(0, slices.Min(eigen.Values(nil))), nil
 }

@@ -23,15 +23,15 @@ import (
 // differ, where noise in k has to be divided by a small eigenvalue of K.
 //
 // The bound of the sensitivity of substituted rows for kernel vectors, by their norms ‖k‖² ≤ R² and 0 ≤ ⟨k, k'⟩ ≤ R²,
-// holds for features with R² = σ_f², although ⟨φ, φ'⟩ may be negative. The residual of the projection, κ(x, x') − ⟨φ, φ'⟩,
-// is a covariance, and κ is positive, so that with a = ‖φ‖² and b = ‖φ'‖²
+// holds for features with R² = σ_f², although ⟨φ, φ'⟩ may be negative. The residual of the projection, κ(x, x') − ⟨φ,
+// φ'⟩, is a covariance, and κ is positive, so that with a = ‖φ‖² and b = ‖φ'‖²
 //
 //	⟨φ, φ'⟩ ≥ κ(x, x') − √((σ_f²−a)(σ_f²−b)) ≥ −√((σ_f²−a)(σ_f²−b)).
 //
-// The squared distance is Pa + P'b + c(Wa² + W'b²) + l⟨φ, φ'⟩ − q⟨φ, φ'⟩², with P = Σw²y², W = Σw², c = ratio², q ≥ 0 and,
-// by Cauchy and Schwarz, |l| ≤ 2√(PP'). A negative product makes it larger than that for a product of 0 only if l < 0.
-// Then l⟨φ, φ'⟩ ≤ 2√(P(σ_f²−a)·P'(σ_f²−b)) ≤ P(σ_f²−a) + P'(σ_f²−b), and the square is at most (P+P')σ_f² + c(Wa² +
-// W'b²), which is largest at a = b = σ_f², and is there that of a product of 0.
+// The squared distance is Pa + P'b + c(Wa² + W'b²) + l⟨φ, φ'⟩ − q⟨φ, φ'⟩², with P = Σw²y², W = Σw², c = ratio², q ≥ 0
+// and, by Cauchy and Schwarz, |l| ≤ 2√(PP'). A negative product makes it larger than that for a product of 0 only if l
+// < 0. Then l⟨φ, φ'⟩ ≤ 2√(P(σ_f²−a)·P'(σ_f²−b)) ≤ P(σ_f²−a) + P'(σ_f²−b), and the square is at most (P+P')σ_f² + c(Wa²
+// + W'b²), which is largest at a = b = σ_f², and is there that of a product of 0.
 type Whitening struct {
 	lower [][]float64 // L, the rows to the diagonal
 	norm  float64     // σ_f, the largest norm of φ
@@ -84,8 +84,8 @@ func NewWhitening(m *Model) (*Whitening, error) {
 	return w, nil
 }
 
-// Vector returns the features of a row with the kernel vector k, which it overwrites, by forward substitution in a fixed
-// order.
+// Vector returns the features of a row with the kernel vector k, which it overwrites, by forward substitution in a
+// fixed order.
 func (w *Whitening) Vector(k []float64) []float64 {
 	for i, row := range w.lower {
 		v := k[i]
@@ -129,9 +129,9 @@ func (w *Whitening) factor() *mat.Dense {
 	return out
 }
 
-// floorShare is the share of λ of Eq. (10) that the eigenvalues of the noisy update have at least. With ρ = 0.5 λ is 1.1
-// to 1.9 times the norm that the noise of M directions has typically, √(2M)σ_b/σ²; an eigenvalue of less than half of
-// that norm is little but noise.
+// floorShare is the share of λ of Eq. (10) that the eigenvalues of the noisy update have at least. With ρ = 0.5 λ is
+// 1.1 to 1.9 times the norm that the noise of M directions has typically, √(2M)σ_b/σ²; an eigenvalue of less than half
+// of that norm is little but noise.
 const floorShare = 0.3
 
 // orthogonal is the distance, in lengthscales, of inducing inputs of which no two have a covariance above 0 in float64.
@@ -147,10 +147,10 @@ func orthonormal(number int) sparsegp.InducingInputs {
 }
 
 // infer returns the posterior from noisy sums of features. Its update I + σ⁻²B_φ is made positive definite by raising
-// its eigenvalues to [floorShare] of λ where they are smaller: larger ones, the directions that rows determine, are left
-// as they are, where adding λ, as Eq. (9) does, would shrink them. It is post-processing of noisy sums. With S_φ, the
-// covariance of the features' coefficients, and their mean m_φ, those of the function at the inducing inputs are Lm_φ and
-// LS_φLᵀ.
+// its eigenvalues to [floorShare] of λ, and to 1, which they have at least without noise. Larger ones, the directions
+// that rows determine, are left as they are, where adding λ, as Eq. (9) does, would shrink them. It is post-processing
+// of noisy sums. With S_φ, the covariance of the features' coefficients, and their mean m_φ, those of the function at
+// the inducing inputs are Lm_φ and LS_φLᵀ.
 func (w *Whitening) infer(
 	ctx context.Context, e *engine.Engine, m *Model, noisy sparsegp.Sums, noise Noise, u Update,
 ) (*Posterior, error) {
@@ -164,10 +164,9 @@ func (w *Whitening) infer(
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(update, true) {
-		return nil, errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to a scale " +
-			"nearer one")
+		return nil, errEigenvalues
 	}
-	floor := floorShare * noise.Ridge(m, u.Rho, u.Regularisation)
+	floor := max(1, floorShare*noise.Ridge(m, u.Rho, u.Regularisation))
 	var vectors, scaled, raised mat.Dense
 	eigen.VectorsTo(&vectors)
 	values := eigen.Values(nil)

@@ -29,8 +29,8 @@ func whitenedModel(t *testing.T, number int, jitter float64) *Model {
 	return m
 }
 
-// The squared norm of a row's features is at most the variance of the kernel, wherever the row is, and nearly that at an
-// inducing input.
+// The squared norm of a row's features is at most the variance of the kernel, wherever the row is, and nearly that at
+// an inducing input.
 func TestWhitenedNorm(t *testing.T) {
 	for _, number := range []int{1, 3, 12, 40} {
 		m := whitenedModel(t, number, 1e-8)
@@ -151,7 +151,7 @@ func TestWhitenedFloor(t *testing.T) {
 	trialtest.Near(t, "floor", p.Ridge, floor, 0)
 }
 
-// A release sums features: with noise that is small beside them they are those of the rows.
+// A release sums features: up to its noise they are those of the rows.
 func TestWhitenedRelease(t *testing.T) {
 	m := whitenedModel(t, 5, 1e-8)
 	rng := rand.New(rand.NewPCG(9, 9))

@@ -96,8 +96,17 @@ type classifierSettings struct {
 	// (Definition 12), or those fabricated from noisy ones (Definition 15), of your own data the default where epsilon is
 	// given
 	Data          wide.Data `name:"data" default:"original"`
-	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range || n: of your own data with named inputs by their number and epsilon || layers: of your own data with named inputs n, at most 5"`
+	ownDirections `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	Score
+}
+
+// ownDirections is the pipeline whose directions and layers have other defaults for the user's own data.
+type ownDirections struct {
+	ownLayers `also:"n: of your own data with named inputs by the number of their columns and epsilon"`
+}
+
+type ownLayers struct {
+	wide.Pipeline `also:"layers: of your own data with named inputs n, but at most 5"`
 }
 
 // FederatedSettings are those of kahm/federated.

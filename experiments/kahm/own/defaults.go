@@ -11,14 +11,15 @@ const (
 	// mostDirections and mostLayers are the paper's numbers, which it has for 784 inputs.
 	mostDirections = 20
 	mostLayers     = 5
-	// halving is the ε of an entry, over d, with which a class has half of the further directions that it has without noise.
+	// halving is the ε of an entry, over d, with which a class has half of the further directions that it has without
+	// noise.
 	halving = 30
 )
 
 // Directions returns the default of n for a number of columns of the inputs, and an epsilon of an entry that changes by
-// at most the share d of its range: half of the columns without noise, and with noise 1 and as many more as ε/d is large.
-// Directions of small variance are those of the noise. docs/kahm.md, "Defaults on your own data", has the data sets that
-// the rule was found and judged on.
+// at most the share d of its range: half of the columns without noise, and with noise 1 and as many more as ε/d is
+// large. Directions of small variance are those of the noise. docs/kahm.md, "Defaults on your own data", has the data
+// sets that the rule was found and judged on.
 func Directions(columns int, epsilon, d float64) int {
 	most := float64(min(mostDirections, (columns+1)/2))
 	share := 1.0
