@@ -82,8 +82,7 @@ func NewExactBlocks(
 	if blocks == oneRegression {
 		more = 0 // nothing is multiplied
 	}
-	errorA, errorB := m.roundings(more)
-	rounding := math.Sqrt(float64(blocks.Number)) * (product*errorA + ratio*weight*errorB +
+	rounding := math.Sqrt(float64(blocks.Number)) * (m.rounding(blocks.Largest, ratio, more) +
 		release.ContributionError(largestScale)*math.Sqrt(size+size*size)) * float64(unit)
 	// One coordinate of weight w counts w times in the joint norm: its noise is 1/w of
 	// A's.

@@ -68,19 +68,19 @@ func (m *Model) reach() float64 {
 	return m.Variance
 }
 
-// roundings bound the rounding errors of a row's features, as the norm of the M numbers that they add to A, and of the
-// M² that they add to B, for shares of one; more are the units in the last place that a product with a share adds.
+// rounding bounds the rounding errors of a row's contribution with that share, as their norm in A (M numbers) plus that
+// in ratio·B (M²); more are the units in the last place that a product with the share adds.
 //
 // A kernel vector has relative rounding errors of a few units in the last place from exp, and of (D+4) from its
 // argument u, of which exp(−u) takes up u·exp(−u) ≤ 1/e at most.
-func (m *Model) roundings(more float64) (a, b float64) {
+func (m *Model) rounding(of Share, ratio, more float64) float64 {
 	number, dims := m.Inducing.Z.Dims()
 	size, d, v := float64(number), float64(dims), m.Variance
 	if w := m.Whitened; w != nil {
-		return w.error + w.norm*(1+more)*0x1p-52,
-			2*w.norm*w.error + w.error*w.error + w.norm*w.norm*(2+more)*0x1p-52
+		return of.Product*(w.error+w.norm*(1+more)*0x1p-52) +
+			ratio*of.Weight*(2*w.norm*w.error+w.error*w.error+w.norm*w.norm*(2+more)*0x1p-52)
 	}
-	return math.Sqrt(size) * v * (d + 10 + more) * 0x1p-52, size * v * v * (2*d + 24 + more) * 0x1p-52
+	return math.Sqrt(size)*v*of.Product*(d+10+more)*0x1p-52 + ratio*size*v*v*of.Weight*(2*d+24+more)*0x1p-52
 }
 
 // Sums are A and B over the data (Eq. 3), without noise. Outputs beyond ±r are clipped;
