@@ -18,8 +18,8 @@ const (
 // Budget is an (ε, δ) that is divided.
 type Budget struct {
 	Epsilon, Delta float64
-	// Whole is the μ of (ε, δ), Choice that of the choice and Release that of what is released: of these two, the sum
-	// of squares is at most the square of Whole. Release is 0 where the choice takes all.
+	// Whole is the μ of (ε, δ), Choice that of the choice and Release that of the release after it: the sum of squares
+	// of these two is at most the square of Whole. Release is 0 where the choice takes all.
 	Whole, Choice, Release mechanism.GDP
 	// Candidate is the most that each of the candidates may have.
 	Candidate mechanism.GDP
@@ -31,7 +31,7 @@ type Budget struct {
 const below = 1 - 1e-9
 
 // Split divides (ε, δ): of the square of its μ, the choice among that many candidates takes a share from above 0 up to
-// 1, of which each candidate takes an equal part, and what is released the rest.
+// 1, of which each candidate takes an equal part, and the release the rest.
 func Split(epsilon, delta, share float64, candidates int) (*Budget, error) {
 	whole, err := mechanism.GDPFor(epsilon, delta)
 	if err != nil {

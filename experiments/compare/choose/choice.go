@@ -25,6 +25,7 @@ type Candidate struct {
 	Trained, Released float64
 
 	planner           planner
+	params            experiment.Params // of its release with the whole budget
 	trained, released *method.Planned
 }
 
@@ -64,7 +65,7 @@ func (c *Choice) prepare(ctx context.Context, t *experiment.Trial) (*planned, er
 	return p, nil
 }
 
-// plan is that of the choice and of what follows.
+// plan is that of the choice and of the release after it.
 func (p *planned) plan() *release.Plan {
 	return &release.Plan{Private: p.full.Private, People: p.full.People, Spending: p.spending(), Publish: p.publish}
 }

@@ -214,8 +214,8 @@ func TestPlansAreWithinTheirParts(t *testing.T) {
 	}
 }
 
-// A row moves a sum of losses by 1 at most, and a person with m rows by m; a row of B leaves what is trained as it is,
-// and a row of A the rows by which is chosen. Rows change to whatever there is.
+// A row moves a sum of losses by 1 at most, and a person with m rows by m; a row of B leaves trained candidates as they
+// are, and a row of A the rows by which is chosen. Rows change to others and to none.
 func TestNeighbours(t *testing.T) {
 	for _, c := range []struct {
 		args    string
@@ -302,7 +302,7 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// Candidates are chosen with the probabilities exp(−ε₁ u/(2m)), whatever was trained: the differences of choices and
+// Candidates are chosen with the probabilities exp(−ε₁ u/(2m)) given those trained: the differences of choices and
 // probabilities are a martingale.
 func TestProbabilities(t *testing.T) {
 	p := prepared(t, file(t, 40, 0), numbers+"epsilon=20 delta=1e-4 "+cheap, Options{HeldOut: .2, Alone: true})

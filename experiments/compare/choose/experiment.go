@@ -106,11 +106,15 @@ func (c *Choice) enter() {
 		if !c.contest.Ranked(e) {
 			reason = "it protects less, outputs alone"
 		}
+		params, err := c.contest.ReleaseParams(e, c.contest.Epsilons[0])
+		if reason == "" && err != nil {
+			reason = err.Error()
+		}
 		if reason != "" {
 			c.Apart = append(c.Apart, compare.Apart{Experiment: e.Experiment, Reason: reason})
 			continue
 		}
-		c.Candidates = append(c.Candidates, &Candidate{Entry: e, planner: known[e.Experiment]})
+		c.Candidates = append(c.Candidates, &Candidate{Entry: e, planner: known[e.Experiment], params: params})
 	}
 }
 
@@ -144,14 +148,10 @@ func (c *Choice) of() (list []experiment.Param, values experiment.Params) {
 	values = experiment.Params{}
 	reading := experiment.SettingValues(table.Reading{})
 	for _, candidate := range c.Candidates {
-		params, err := c.contest.ReleaseParams(candidate.Entry, c.contest.Epsilons[0])
-		if err != nil {
-			continue // the candidate was resolved with the same settings; its plan has the error
-		}
 		for _, p := range candidate.Definition.Params {
 			_, reads := reading[p.Name]
 			_, there := values[p.Name]
-			value, set := params[p.Name]
+			value, set := candidate.params[p.Name]
 			if set && !there && (reads || p.Name == "inputs" || c.contest.Text(p.Name) != "") {
 				list, values[p.Name] = append(list, p), value
 			}
@@ -170,7 +170,7 @@ func (c *Choice) of() (list []experiment.Param, values experiment.Params) {
 	return list, values
 }
 
-// ofData are settings that tell which data are read and what is public of them: they are chosen for no method.
+// ofData are settings of the data and their public ranges: they are chosen for no method.
 var ofData = []string{"dataset", "inputs", "output", "low", "high", "input_low", "input_high", "delta", "person",
 	"rows_per_person", "invalid", "neighbours"}
 
@@ -189,7 +189,7 @@ func (c *Choice) params() experiment.Params {
 	return values
 }
 
-// Experiment returns the experiment whose release is the choice, with what follows, and its settings.
+// Experiment returns the experiment whose release is the choice with the release after it, and its settings.
 func (c *Choice) Experiment() (*experiment.Experiment, experiment.Params) {
 	list, values := c.of()
 	e := &experiment.Experiment{Params: list}
@@ -212,7 +212,7 @@ func (c *Choice) Experiment() (*experiment.Experiment, experiment.Params) {
 // datasets are those that the candidates read.
 func (c *Choice) datasets() (out []string) {
 	for _, candidate := range c.Candidates {
-		for _, name := range candidate.Definition.Datasets(candidate.Params[0]) {
+		for _, name := range candidate.Definition.Datasets(candidate.params) {
 			if !slices.Contains(out, name) {
 				out = append(out, name)
 			}
@@ -221,11 +221,11 @@ func (c *Choice) datasets() (out []string) {
 	return out
 }
 
-// memory is what the candidate that needs most takes, and the models of the others.
+// memory is that of the candidate that needs most.
 func (c *Choice) memory() (most int64) {
 	for _, candidate := range c.Candidates {
 		if candidate.Definition.Memory != nil {
-			most = max(most, candidate.Definition.Memory(candidate.Params[0]))
+			most = max(most, candidate.Definition.Memory(candidate.params))
 		}
 	}
 	return most
