@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"privkern/experiments/compare"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
 )
 
@@ -90,8 +90,8 @@ func (c *Choice) settle(o Options) (err error) {
 		return fmt.Errorf("%s is the only candidate, and there is nothing to choose: release it by run trial",
 			c.Candidates[0].Experiment)
 	}
-	delta, _ := c.params()["delta"].(float64)
-	c.Budget, err = Split(c.contest.Epsilons[0], delta, c.share, len(c.Candidates))
+	whole := experiment.SettingsIn[mechanism.Budget](c.Candidates[0].params)
+	c.Budget, err = Split(whole.Epsilon, whole.Delta, c.share, len(c.Candidates))
 	return err
 }
 
@@ -183,12 +183,6 @@ func (c *Choice) Defaults() bool {
 	})
 }
 
-// params are the values of the settings.
-func (c *Choice) params() experiment.Params {
-	_, values := c.of()
-	return values
-}
-
 // Experiment returns the experiment whose release is the choice with the release after it, and its settings.
 func (c *Choice) Experiment() (*experiment.Experiment, experiment.Params) {
 	list, values := c.of()
@@ -206,7 +200,7 @@ func (c *Choice) Experiment() (*experiment.Experiment, experiment.Params) {
 		}
 		return p.plan().Run(ctx, t)
 	}
-	return e, maps.Clone(values)
+	return e, values
 }
 
 // datasets are those that the candidates read.
