@@ -121,7 +121,7 @@ func (r *Results) legend() string {
 	case r.Splits < 2:
 		return "* best"
 	}
-	return "* best   ~ not distinguished from it (corrected resampled t-test, Holm, 5 %)"
+	return "* best; ~ not distinguished from it (corrected resampled t-test, Holm, 5 %)"
 }
 
 // mostWarnings is how many kinds of warnings are shown.

@@ -59,7 +59,8 @@ func TestRequestRefusals(t *testing.T) {
 		{"holdout", asked + "holdout=.5", "holdout is set by the comparison"},
 		{"nobody", asked + "unit=person", "name the column of the persons"},
 		{"a person's output", asked + "unit=output person=id", "use unit=person, or leave person out"},
-		{"a row of a person", asked + "unit=row person=id", "unit = row and person = id: the guarantee would be for a person"},
+		{"a row of a person", asked + "unit=row person=id",
+			"unit = row and person = id: the guarantee would be for a person"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ParseRequest(strings.Fields(c.args))
