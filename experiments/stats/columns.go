@@ -18,7 +18,7 @@ import (
 // Columns is the experiment.
 var Columns = experiment.Of(experiment.Declaration[*settings, metrics]{
 	Name:    "stats/columns",
-	Version: 1,
+	Version: 2, // 2: one bound for all columns is none of levels
 	Summary: "private counts, quantiles, means and ranges of the columns of your own data",
 	Source: "Smith 2011, Section 4 (quantiles); Dwork, McSherry, Nissim and Smith 2006 (counts, sums); " +
 		"package privkern/experiments/stats",

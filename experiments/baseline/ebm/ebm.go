@@ -83,7 +83,7 @@ var advice = method.Advice{Noise: "use a larger epsilon, fewer inputs, or more r
 	Settings: "use more leaves, or a method in which inputs act together"}
 
 var regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor]{
-	Name: "baseline/ebm-regression", Version: 1,
+	Name: "baseline/ebm-regression", Version: 2,
 	Summary: "a sum of functions of the inputs, boosted by noisy sums of residuals (DP-EBM), with protection of rows",
 	Source:  paper,
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
@@ -98,7 +98,7 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor
 }, func(s *RegressionSettings) *method.OutputRange { return &s.OutputRange })
 
 var classification = ground.Classification(ground.Baseline[ClassificationSettings, Classifier]{
-	Name: "baseline/ebm-classification", Version: 1,
+	Name: "baseline/ebm-classification", Version: 2,
 	Summary: "sums of functions of the inputs, boosted by noisy sums of residuals (DP-EBM), with protection of rows",
 	Source:  paper + "; of more than two classes by multinomial logistic regression",
 	Data:    func(s *ClassificationSettings) *ground.Data { return &s.Data },

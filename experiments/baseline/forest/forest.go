@@ -44,7 +44,7 @@ const format = "baseline/forest/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/forest", Version: 1,
+	Name: "baseline/forest", Version: 2,
 	Summary: "a forest of random trees with noisy counts of the classes in their leaves, with protection of rows",
 	Source: "the random structure of Fletcher and Islam, \"Differentially private random decision forests using smooth " +
 		"sensitivity\" (Expert Systems with Applications 2017), here with Gaussian noise for all trees together",

@@ -45,7 +45,7 @@ const format = "baseline/histogram/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/histogram", Version: 1,
+	Name: "baseline/histogram", Version: 2,
 	Summary: "noisy means of the outputs in the cells of a public partition, with protection of rows",
 	Source: "Lei, \"Differentially private M-estimators\" (NIPS 2011), with the cells of Wasserman and Zhou, \"A " +
 		"statistical framework for differential privacy\" (2010)",

@@ -33,7 +33,7 @@ var Experiment = definition.Experiment
 var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 	Declaration: experiment.Declaration[*Settings, Metrics]{
 		Name:         Name,
-		Version:      6, // 6: more measures; a bound by eigenvalues for more than six inputs
+		Version:      7, // 7: one bound for all inputs is none of levels
 		Summary:      "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:       "Honkela 2021, Section 3, Algorithm 1",
 		Complete:     complete,
