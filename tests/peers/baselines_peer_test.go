@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
 	"privkern/tests/program"
 	"privkern/tests/tier"
@@ -45,10 +46,12 @@ type judgedPeer struct {
 // Each of our baselines is as good as a peer's at the same ε with δ = 1e-5, where a row is added or removed: the mean
 // of the paired differences over common splits is at most two of its standard errors in favour of the peer.
 func TestBaselinesAgainstLibraries(t *testing.T) {
-	tier.Night(t, "it compares with interpret-core and diffprivlib")
+	tier.Night(t, "it compares with interpret-core, diffprivlib, Opacus and a reference of AdaSSP")
 	for _, c := range []struct{ library, module, variable string }{ // each needs a scikit-learn of its own
 		{"interpret-core", "interpret.privacy", "PRIVKERN_PYTHON"},
 		{"diffprivlib", "diffprivlib.models", "PRIVKERN_DIFFPRIVLIB"},
+		{"opacus", "opacus, sklearn", "PRIVKERN_OPACUS"},
+		{"adassp", "numpy, sklearn", "PRIVKERN_PYTHON"},
 	} {
 		t.Run(c.library, func(t *testing.T) {
 			python := cmp.Or(os.Getenv(c.variable), "python3")
@@ -60,7 +63,7 @@ func TestBaselinesAgainstLibraries(t *testing.T) {
 			}
 			tables := publicTables(t, python)
 			var peers []judgedPeer
-			request, err := json.Marshal(map[string]any{"delta": 1e-5, "epsilons": []int{1, 3}, "tables": tables})
+			request, err := json.Marshal(map[string]any{"delta": deltaOfPeers, "epsilons": []int{1, 3}, "tables": tables})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,20 +102,39 @@ func compareWithPeers(t *testing.T, tables []publicTable, peers []judgedPeer) {
 	t.Helper()
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "table\tpeer\tepsilon\ttheirs\tours\tours less theirs\t")
+	_, _ = fmt.Fprintln(w, "table\tpeer\tepsilon\tsubstituted\ttheirs\tours\tours less theirs\t")
 	for _, p := range peers {
 		at := slices.IndexFunc(tables, func(table publicTable) bool { return table.Name == p.Table })
 		ours := ourScores(t, tables[at], p)
 		less := floats.SubTo(make([]float64, len(ours)), ours, p.Scores)
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%g\t%s\t%s\t%s\t\n", p.Table, p.Peer, p.Epsilon, meanAndError(p.Scores),
-			meanAndError(ours), meanAndError(less))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%g\t%.3g\t%s\t%s\t%s\t\n", p.Table, p.Peer, p.Epsilon,
+			substituted(t, p.Epsilon), meanAndError(p.Scores), meanAndError(ours), meanAndError(less))
 		if mean, sd := stat.MeanStdDev(less, nil); !(mean <= 2*stat.StdErr(sd, float64(len(less)))) {
 			t.Errorf("%s is worse than %s on %s at epsilon = %g", p.Ours, p.Peer, p.Table, p.Epsilon)
 		}
 	}
 	_ = w.Flush()
-	t.Logf("errors on %d splits (RMSE, or the share of wrong classes) with a row added or removed:\n%s",
+	t.Logf("errors on %d splits (RMSE, or the share of wrong classes) with a row added or removed, and epsilon of the "+
+		"same Gaussian noise where it is substituted:\n%s",
 		splitsOfPeers, text.String())
+}
+
+// deltaOfPeers is that of both sides.
+const deltaOfPeers = 1e-5
+
+// substituted returns the epsilon, where a row is substituted, of the Gaussian noise that has epsilon where it is added
+// or removed: the row moves the query twice as far.
+func substituted(t *testing.T, epsilon float64) float64 {
+	t.Helper()
+	factor, err := mechanism.SafeFactor(mechanism.Analytic, epsilon, deltaOfPeers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := mechanism.GaussianEpsilon(deltaOfPeers, factor/2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // meanAndError formats a mean with its standard error.
@@ -129,9 +151,10 @@ func ourScores(t *testing.T, table publicTable, p judgedPeer) (scores []float64)
 		inputs = append(inputs, fmt.Sprintf("x%d", i))
 		low, high = append(low, fmt.Sprint(r[0])), append(high, fmt.Sprint(r[1]))
 	}
-	args := []string{"trial", p.Ours, "dataset=csv:" + table.Path, "inputs=" + strings.Join(inputs, "+"),
-		"input_low=" + strings.Join(low, ","), "input_high=" + strings.Join(high, ","), "delta=1e-5",
-		fmt.Sprintf("epsilon=%g", p.Epsilon), "neighbours=add-remove", "splits=common", "repeats=1"}
+	args := append([]string{"trial"}, strings.Fields(p.Ours)...) // with settings
+	args = append(args, "dataset=csv:"+table.Path, "inputs="+strings.Join(inputs, "+"),
+		"input_low="+strings.Join(low, ","), "input_high="+strings.Join(high, ","), fmt.Sprintf("delta=%g", deltaOfPeers),
+		fmt.Sprintf("epsilon=%g", p.Epsilon), "neighbours=add-remove", "splits=common", "repeats=1")
 	metric, best := "rmse", 0.0
 	if r := table.OutputRange; r != nil {
 		args = append(args, "output=y", fmt.Sprintf("low=%g", r[0]), fmt.Sprintf("high=%g", r[1]))
