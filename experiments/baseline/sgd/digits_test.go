@@ -32,15 +32,15 @@ func drawn(count int, seed uint64) readers.Images {
 
 // Digits are learnt with noise; and without it nearly all are.
 func TestDigits(t *testing.T) {
-	files := &readers.MNIST{Train: drawn(400, 1), Test: drawn(100, 2)}
+	files := &readers.MNIST{Train: drawn(200, 1), Test: drawn(50, 2)}
 	for _, c := range []struct {
 		name     string
 		features Kind
 		epsilon  float64
 		least    float64
-	}{{"features", Scattering, 8, .9}, {"pixels", Inputs, 8, .9}, {"without noise", Inputs, math.Inf(1), .99}} {
+	}{{"features", Scattering, 20, .9}, {"pixels", Inputs, 20, .9}, {"without noise", Inputs, math.Inf(1), .99}} {
 		t.Run(c.name, func(t *testing.T) {
-			s := DigitsSettings{Train: 400, Features: c.features, Neighbours: ground.AddRemove}
+			s := DigitsSettings{Train: 200, Features: c.features, Neighbours: ground.AddRemove}
 			s.Epsilon, s.Delta, s.Steps, s.Rate = c.epsilon, 1e-5, 20, 1
 			s.Clip, s.LearningRate = experiment.Or[Auto, float64]{IsWord: true}, experiment.Or[Auto, float64]{IsWord: true}
 			out, err := s.judge(t.Context(), trialtest.New(t, trialtest.Options{Workers: 2}), files)

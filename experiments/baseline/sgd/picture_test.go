@@ -65,13 +65,13 @@ func TestPicturesReleased(t *testing.T) {
 		at.Set(1, i, float64(9*(i%6%2)))
 	}
 	for _, hidden := range []int{0, 4} {
-		p := baselinetest.Released(t, classification, PredictClassification, stripes(t, 300,
+		p := baselinetest.Released(t, classification, PredictClassification, stripes(t, 150,
 			func(s *ClassificationSettings) { s.Hidden = hidden }), at)
 		if !slices.Equal(p.Labels, []string{"u", "v"}) {
 			t.Errorf("%d hidden units: classes %v, want u, v", hidden, p.Labels)
 		}
 	}
-	most := baselinetest.Neighbours(t, classification, stripes(t, 30, func(s *ClassificationSettings) {
+	most := baselinetest.Neighbours(t, classification, stripes(t, 12, func(s *ClassificationSettings) {
 		s.Epsilon, s.Steps = 1, 3
 	}), func(row []float64, rng *rand.Rand) {
 		for i := range 24 {
@@ -107,7 +107,7 @@ func TestPictureRefused(t *testing.T) {
 			t.Errorf("picture=%s: error %v, want one with %q", c.picture, err, c.want)
 		}
 	}
-	_, err := trialtest.Try(t, trialtest.Options{}, Classification(), stripes(t, 30, func(s *ClassificationSettings) {
+	_, err := trialtest.Try(t, trialtest.Options{}, Classification(), stripes(t, 12, func(s *ClassificationSettings) {
 		s.Picture = "5x4"
 	}))
 	if err == nil || !strings.Contains(err.Error(), "it has 20 pixels, and there are 24 inputs") {
