@@ -69,13 +69,14 @@ func (s *Pictures) size() (*picture, error) {
 	return p, nil
 }
 
-// features is how many numbers a fit holds of the features of a row, of two splits at once.
+// features is how many numbers a trial holds of the features of a row: of two splits at once, twice each until memory
+// is collected.
 func (s *Pictures) features() int {
 	size, err := s.size()
 	if err != nil || size == nil {
 		return 0
 	}
-	return 2 * size.view().len(0)
+	return 4 * size.view().len(0)
 }
 
 func (p *picture) possible() bool {
