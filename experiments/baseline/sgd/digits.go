@@ -82,11 +82,12 @@ var Digits = experiment.Of(experiment.Declaration[*DigitsSettings, DigitsMetrics
 	Run:      runDigits,
 })
 
-// memory estimates the bytes of a trial: a process with the files and the test images, and the features of an image
-// twice, as samples of them are copied before memory is collected. 20,000 images took 2.1 GB, and 60,000 4.7 GB.
+// memory estimates the bytes of a trial: a process with the files, and the features of an image three times, as samples
+// of them are copied, and those of test images added, before memory is collected. 20,000 images took 2.1 GB, and 60,000
+// 5.6 GB.
 func (s *DigitsSettings) memory() int64 {
-	const process = 900 << 20
-	return process + 2*8*int64(s.Train)*int64(s.size().view().len(pixels)+1)
+	const process = 500 << 20
+	return process + 3*8*int64(s.Train)*int64(s.size().view().len(pixels)+1)
 }
 
 // images returns the first images of a file, with pixels in [−1, 1].

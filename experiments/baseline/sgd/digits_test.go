@@ -71,7 +71,7 @@ func TestImages(t *testing.T) {
 		t.Errorf("%g, %g, labels %v", p.X.At(0, 0), p.X.At(1, 1), p.Labels)
 	}
 	few, many := DigitsSettings{Train: 1000, Features: Scattering}, DigitsSettings{Train: 60000, Features: Scattering}
-	if got := many.memory() - few.memory(); got != 59000*2*8*(81*49+1) {
+	if got := many.memory() - few.memory(); got != 59000*3*8*(81*49+1) {
 		t.Errorf("59,000 images more take %d bytes", got)
 	}
 }
