@@ -53,6 +53,7 @@ var settings = map[string][]string{
 		"inputs=synthetic rank=3",
 	},
 	"cloaking/hmeq":      {"rows=40 draws=5", "rows=40 draws=5 method=sparse"},
+	"baseline/sgd-mnist": {"train=1000 steps=3 features=inputs"},
 	"cloaking/mnist":     {"train=40 test=10 draws=3 inducing=5", "train=40 test=10 draws=3 method=standard"},
 	"cloaking/reference": {"", "method=sparse"},
 	"cloaking/regimes":   {"", "kernel=weighted-sum"},

@@ -15,7 +15,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// stripes is a table of pictures of 6×4 pixels in [0, 9], of lying (u) and standing (v) stripes at places that the class
+// stripes is a table of pictures of 6×4 pixels in [0, 9], of lying (u) and standing (v) stripes at places that a class
 // does not depend on, and its settings.
 func stripes(t testing.TB, n int, set func(*ClassificationSettings)) func(*ClassificationSettings) {
 	rng := rand.New(rand.NewPCG(7, 8))
