@@ -113,8 +113,8 @@ func (m *Model) Infer(
 	return &Posterior{Posterior: p, Model: m, Ridge: ridge, Raised: raised}, nil
 }
 
-var errEigenvalues = errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to a " +
-	"scale nearer one")
+var errEigenvalues = errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to " +
+	"a scale nearer one")
 
 // raised returns λ less the least eigenvalue of K_ZZ + σ⁻²B, which is below −λ but for rounding: with
 // it the least eigenvalue of the update is λ. It is a function of the noisy B and of public numbers.

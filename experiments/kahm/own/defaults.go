@@ -31,11 +31,11 @@ func Directions(columns int, epsilon, d float64) int {
 
 // Complete gives rows of named inputs the defaults that follow from the number of columns and from the budget:
 // fabricated samples where there is an epsilon, [Directions], and as many layers, at most five.
-func (t *Table) Complete(dataset string, data *wide.Data, p *wide.Pipeline, given func(field any) bool) {
+func (d *Table) Complete(dataset string, data *wide.Data, p *wide.Pipeline, given func(field any) bool) {
 	if given(&p.Epsilon) && !given(data) {
 		*data = wide.Fabricated
 	}
-	columns := table.Width(table.Spec{Dataset: dataset, Inputs: t.Inputs}.Asked())
+	columns := table.Width(table.Spec{Dataset: dataset, Inputs: d.Inputs}.Asked())
 	if columns == 0 { // how many inputs * has is seen when the data are read
 		return
 	}
