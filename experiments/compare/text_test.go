@@ -9,7 +9,7 @@ import (
 	"privkern/experiments/compare"
 )
 
-// No line is wider than the terminal, whatever its width, and no value of the table is cut.
+// No line is wider than a terminal of any width, and no value of the table is cut.
 func TestWidths(t *testing.T) {
 	scores := map[string][]float64{"dpgp/regression": {6000, 2}, "cloaking/regression": {2, 2}}
 	r := judged(t, numbers+two, seeds, scores, "cloaking/regression")

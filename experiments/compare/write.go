@@ -159,7 +159,7 @@ type Page struct {
 	Header  []string
 	Rows    [][]string // one field is the heading of a block
 	Legend  string
-	// Sentences state what the scores show, and Remarks what failed, what is suspect and what takes no part.
+	// Sentences state the outcome, and Remarks failures, suspicions and methods that take no part.
 	Sentences, Remarks []string
 	Releases           []Release
 	Looking            string // at private data; empty for published ones

@@ -31,7 +31,7 @@ type Results struct {
 	// SkippedTables are the tables whose planned trials were all skipped.
 	Skipped       int
 	SkippedTables []string
-	// Comparisons are what the report has of comparisons of methods; nil for other plans.
+	// Comparisons are the part of the report about comparisons of methods; nil for other plans.
 	Comparisons []report.Comparison
 
 	book    *ledger.Book

@@ -29,7 +29,7 @@ func (d curves) polygon(c draw.Canvas, outline []vg.Point) []vg.Point {
 // abscissa below one another.
 type beyond struct {
 	panel  *experiment.Panel
-	beside map[point]int // how many there are by abscissa and end
+	placed map[point]int // how many there are by abscissa and end
 }
 
 const (
@@ -49,8 +49,8 @@ func (b *beyond) draw(c *draw.Canvas, l experiment.Line, i int, x vg.Length) boo
 		at.Y, inwards, end = c.Max.Y, -valueStep, b.panel.YEnds[1]
 	}
 	place := point{l.X[i], end}
-	at.Y += inwards * (vg.Length(b.beside[place]) + 0.5)
-	b.beside[place]++
+	at.Y += inwards * (vg.Length(b.placed[place]) + 0.5)
+	b.placed[place]++
 	marker(c, l, at)
 	sty := style(valueSize, false)
 	sty.Color, sty.XAlign, sty.YAlign = colorOf(l.Color), draw.XLeft, draw.YCenter

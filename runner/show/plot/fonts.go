@@ -2,7 +2,9 @@ package plot
 
 import (
 	"fmt"
+	"strings"
 	"sync"
+	"unicode"
 
 	"codeberg.org/go-fonts/liberation/liberationsansbold"
 	"codeberg.org/go-fonts/liberation/liberationsansregular"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 )
 
 // The fonts of drawings.
@@ -33,3 +36,33 @@ var handler = sync.OnceValue(func() text.Handler {
 	}
 	return text.Plain{Fonts: font.NewCache(faces)}
 })
+
+// clean drops characters that XML excludes.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r), r == unicode.ReplacementChar, r >= 0xfffe && r <= 0xffff:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// wrap breaks a text into lines of at most the given width.
+func wrap(s string, sty text.Style, width vg.Length) string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(clean(s)) {
+		if longer := strings.TrimSpace(line + " " + word); line == "" || sty.Width(longer) <= width {
+			line = longer
+			continue
+		}
+		lines, line = append(lines, line), word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

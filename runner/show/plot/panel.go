@@ -3,8 +3,6 @@ package plot
 import (
 	"image/color"
 	"math"
-	"strings"
-	"unicode"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -263,7 +261,7 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 	for _, s := range d.panel.Discs {
 		plotDiscs(c, &s, tx, ty)
 	}
-	edge := beyond{panel: d.panel, beside: map[point]int{}}
+	edge := beyond{panel: d.panel, placed: map[point]int{}}
 	for _, l := range d.panel.Points {
 		for i, y := range l.Y {
 			if !math.IsNaN(y) && !edge.draw(&c, l, i, tx(l.X[i])) {
@@ -374,34 +372,4 @@ func fill(c draw.Canvas, col color.Color, outline []vg.Point) {
 	}
 	path.Close()
 	c.Fill(path)
-}
-
-// clean drops characters that XML excludes.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return ' '
-		case unicode.IsControl(r), r == unicode.ReplacementChar, r >= 0xfffe && r <= 0xffff:
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// wrap breaks a text into lines of at most the given width.
-func wrap(s string, sty text.Style, width vg.Length) string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(clean(s)) {
-		if longer := strings.TrimSpace(line + " " + word); line == "" || sty.Width(longer) <= width {
-			line = longer
-			continue
-		}
-		lines, line = append(lines, line), word
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }

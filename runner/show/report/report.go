@@ -50,7 +50,7 @@ type Comparison struct {
 	Header  []string
 	Rows    [][]string // one field is a heading
 	Legend  string
-	// Sentences state what the scores show, and Remarks what failed, what is suspect and what takes no part.
+	// Sentences state the outcome, and Remarks failures, suspicions and methods that take no part.
 	Sentences, Remarks []string
 	Releases           []Release
 	Looking            string // the cost of looking
