@@ -92,7 +92,8 @@ type ExportStatement struct {
 	Noise []experiment.Noise `json:"noise"`
 }
 
-// GroupNoise has equal draws in succession once, with their number: a method of many steps draws the same noise in each.
+// GroupNoise has equal draws in succession once, with their number: a method of many steps draws the same noise in
+// each.
 func GroupNoise(draws []experiment.Noise) []experiment.Noise {
 	out := make([]experiment.Noise, 0, len(draws))
 	for _, n := range draws {
