@@ -31,8 +31,9 @@ import (
 var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), baseline.Experiments()})
 
 // file has numbers x and y, a class, and persons of two rows; the last rows lack x.
-func file(t *testing.T, rows, empty int) string {
+func file(t *testing.T, empty int) string {
 	t.Helper()
+	const rows = 40
 	text := "x,y,kind,id\n"
 	for i := range rows {
 		x := fmt.Sprint(i)
@@ -104,7 +105,7 @@ func chosen(t *testing.T, p *planned, private *mat.Dense) (trained []release.Dra
 }
 
 func TestRefused(t *testing.T) {
-	path := file(t, 40, 0)
+	path := file(t, 0)
 	for _, c := range []struct {
 		args, want string
 		o          Options
@@ -134,12 +135,12 @@ func TestRefused(t *testing.T) {
 
 // Two rows leave none to choose by.
 func TestTooFewRows(t *testing.T) {
-	c, err := settle(t, file(t, 40, 0), numbers+budget1+cheap, shared)
+	c, err := settle(t, file(t, 0), numbers+budget1+cheap, shared)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.HeldOut = 0.01
-	_, err = c.prepare(t.Context(), trialtest.New(t, trialtest.Options{File: file(t, 40, 0)}))
+	_, err = c.prepare(t.Context(), trialtest.New(t, trialtest.Options{File: file(t, 0)}))
 	if err == nil || !strings.Contains(err.Error(), "holding out 0.01 of 40 rows leaves none") {
 		t.Errorf("the error is %v", err)
 	}
@@ -185,7 +186,7 @@ func TestSplit(t *testing.T) {
 func TestPlansAreWithinTheirParts(t *testing.T) {
 	for _, args := range []string{numbers + budget1, classes + budget1, numbers + budget1 + "unit=output",
 		numbers + budget1 + "person=id rows_per_person=2"} {
-		p := prepared(t, file(t, 40, 0), args, shared)
+		p := prepared(t, file(t, 0), args, shared)
 		sum := 0.0
 		for _, c := range p.Candidates {
 			of := func(plan *method.Planned) float64 {
@@ -224,7 +225,7 @@ func TestNeighbours(t *testing.T) {
 		{numbers + budget1 + cheap + "person=id rows_per_person=2", 2},
 		{numbers + budget1 + "unit=output methods=baseline/ridge,baseline/label-noise", 1},
 		{numbers + budget1 + cheap + "invalid=clamp", 1}} {
-		p := prepared(t, file(t, 40, 3), c.args, shared)
+		p := prepared(t, file(t, 3), c.args, shared)
 		if p.perUnit != c.perUnit {
 			t.Fatalf("%s: a unit has %d rows", c.args, p.perUnit)
 		}
@@ -274,7 +275,7 @@ func nanless(m *mat.Dense) *mat.Dense {
 
 // The division has every unit once, and is another each time.
 func TestDivision(t *testing.T) {
-	path := file(t, 40, 0)
+	path := file(t, 0)
 	c, err := settle(t, path, numbers+budget1+cheap+"person=id rows_per_person=2", shared)
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +306,7 @@ func TestDivision(t *testing.T) {
 // Candidates are chosen with the probabilities exp(−ε₁ u/(2m)) given those trained: the differences of choices and
 // probabilities are a martingale.
 func TestProbabilities(t *testing.T) {
-	p := prepared(t, file(t, 40, 0), numbers+"epsilon=20 delta=1e-4 "+cheap, Options{HeldOut: .2, Alone: true})
+	p := prepared(t, file(t, 0), numbers+"epsilon=20 delta=1e-4 "+cheap, Options{HeldOut: .2, Alone: true})
 	const runs = 300
 	excess, variance, certain := 0.0, 0.0, 0.0
 	entropy := rand.NewChaCha8([32]byte{7})
@@ -353,7 +354,7 @@ func (l *ledger) Read(b []byte) (int, error) {
 
 // The whole is booked once, before noise is drawn, and the release states it, in a file that predicts.
 func TestRelease(t *testing.T) {
-	path := file(t, 40, 0)
+	path := file(t, 0)
 	for _, c := range []struct {
 		args, unit  string
 		units       []string
@@ -443,7 +444,7 @@ func checkModel(t *testing.T, out *experiment.Release) {
 
 // A booking that is refused leaves nothing drawn.
 func TestRefusedBooking(t *testing.T) {
-	path := file(t, 40, 0)
+	path := file(t, 0)
 	choice, err := settle(t, path, numbers+budget1+cheap, shared)
 	if err != nil {
 		t.Fatal(err)
@@ -480,7 +481,7 @@ func TestLosses(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	path := file(t, 40, 0)
+	path := file(t, 0)
 	for args, want := range map[string]bool{"": true, "separator=comma ": true, "frequencies=3 ": false} {
 		c, err := settle(t, path, numbers+budget1+cheap+args, shared)
 		if err != nil {
