@@ -29,6 +29,6 @@
 // With a division that is fixed this holds for the unit at a place of the list. It holds for data without an order,
 // too: where persons are numbered by their first rows, or invalid rows leave empty places at the end, a substitution
 // may move others. Let D' be D with x' in the place of x. Divisions of D and of D' that treat all others alike, and x'
-// as x, are equally likely, and for each pair of them the trade-off function is at least G_μ. That of a mixture with the
-// same weights, in which it is even seen which division was drawn, is at least G_μ as well, since G_μ is convex.
+// as x, are equally likely, and for each pair of them the trade-off function is at least G_μ. That of a mixture with
+// the same weights, in which it is even seen which division was drawn, is at least G_μ as well, since G_μ is convex.
 package choose
