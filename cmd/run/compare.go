@@ -138,8 +138,8 @@ type judgedComparison struct {
 	results []*compare.Results
 }
 
-// compared judges the results of a plan that is a comparison or several, by a metric, "" for their own, and gives them to
-// its report; nil for other plans.
+// compared judges the results of a plan that is a comparison or several, by a metric, "" for their own, and gives them
+// to its report; nil for other plans.
 func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error) {
 	outside := func(t plan.Trial) bool { return !compare.Is(t.Experiment, t.Params) }
 	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
