@@ -25,7 +25,6 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 	Source:       "Kumar, Moser and Fischer, Definitions 7, 12 and 15, Section 6.2.1, Table 5, Fig. 13",
 	Datasets:     func(s *ClassifierSettings) []string { return []string{s.Dataset} },
 	Tables:       func(s *ClassifierSettings) []experiment.InputTable { return s.Spec(s.Dataset).Tables() },
-	Complete:     completeClassifier,
 	Check:        checkClassifier,
 	Memory:       func(s *ClassifierSettings) int64 { return memory(&s.Images, &s.Pipeline) },
 	CountsShared: true,
@@ -47,14 +46,6 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 		return s.publishing().Export(ctx, t)
 	},
 })
-
-// completeClassifier gives the user's own rows defaults that follow from public numbers.
-func completeClassifier(s *ClassifierSettings, given func(field any) bool) error {
-	if s.isOwn() {
-		s.Table.Complete(s.Dataset, &s.Data, &s.Pipeline, given)
-	}
-	return nil
-}
 
 // checkClassifier refuses settings that no pipeline of 784 columns has, and fewer test
 // points than an estimate of a density needs.

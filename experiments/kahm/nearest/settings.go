@@ -93,10 +93,9 @@ type ClassifierSettings struct {
 type classifierSettings struct {
 	Images
 	// samples that the machines model: the original ones (Definition 7), those with noise
-	// (Definition 12), or those fabricated from noisy ones (Definition 15), of your own data the default where epsilon is
-	// given
+	// (Definition 12), or those fabricated from noisy ones (Definition 15)
 	Data          wide.Data `name:"data" default:"original"`
-	ownDirections `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
+	wide.Pipeline `when:"delta: dataset is mnist" also:"d: of your own data, a share of its range"`
 	Score
 }
 
