@@ -99,11 +99,6 @@ type classifierSettings struct {
 	Score
 }
 
-// ownDirections is the pipeline whose directions and layers have other defaults for the user's own data.
-type ownDirections struct {
-	ownLayers `also:"n: of your own data with named inputs by the number of their columns and epsilon"`
-}
-
 type ownLayers struct {
 	wide.Pipeline `also:"layers: of your own data with named inputs n, but at most 5"`
 }
