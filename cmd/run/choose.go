@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -93,7 +95,8 @@ func (a *app) chooseMethod(cmd *cobra.Command, args []string, metric string, ign
 	if err := f.into(a, &o, e, params); err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("tuning") && c.Defaults() {
+	given := slices.ContainsFunc([]string{"tuning", "metric", "share", "held-out"}, cmd.Flags().Changed)
+	if !given && c.Defaults() {
 		o.releaseOptions.Tuning = experiment.TuningIncluded
 	}
 	o.summarise = func() error { return c.Write(a.out, f.release, text.Quote) }

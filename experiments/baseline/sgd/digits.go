@@ -185,7 +185,9 @@ func (a *algorithm) digitsPrivacy() *experiment.Privacy {
 		unit += "substituted by any other"
 	}
 	p := &experiment.Privacy{Unit: unit, Mechanism: a.Mechanism(), Notes: []string{
-		fmt.Sprintf("protects pixels and digit of an image; that there are %d is taken as public", a.Slots)}}
+		fmt.Sprintf("protects pixels and digit of an image; that there are %d is taken as public", a.Slots),
+		"settings are taken as public; defaults of clip and learning_rate were found on images of the training file, which " +
+			"the guarantee does not cover"}}
 	p.State(a.Epsilon, a.Delta)
 	if a.Neighbours == ground.AddRemove {
 		p.Simulated.Neighbours = "add-remove"

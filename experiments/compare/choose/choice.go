@@ -70,10 +70,13 @@ func (p *planned) plan() *release.Plan {
 	return &release.Plan{Private: p.full.Private, People: p.full.People, Spending: p.spending(), Publish: p.publish}
 }
 
+// mostHeldOut is the largest number of rows by which is chosen, each of which is predicted alone. Fewer tell methods apart.
+const mostHeldOut = 4096
+
 // divide draws the units that are held out: all divisions are equally likely.
 func (p *planned) divide() error {
 	n := p.full.Rows.Units()
-	tests := int(math.Round(p.HeldOut * float64(n)))
+	tests := min(int(math.Round(p.HeldOut*float64(n))), max(1, mostHeldOut/p.perUnit))
 	if tests < 1 || tests >= n {
 		return fmt.Errorf("holding out %g of %d %s leaves none to train on, or none to choose by", p.HeldOut, n, p.Whose())
 	}
@@ -217,12 +220,12 @@ func (p *planned) utilities(
 		if !ok {
 			return nil, fmt.Errorf("a defect in %s: its release is no model", c.Experiment)
 		}
-		files := []model.File{{Payload: payload}}
-		prediction, err := payload.Predict(ctx, &model.Query{Engine: e, Files: files, X: truth.inputs})
+		query := model.Query{Engine: e, Files: []model.File{{Payload: payload}}}
+		sum, err := truth.sum(ctx, p.loss, &query)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Experiment, err)
 		}
-		out = append(out, -float64(truth.sum(p.loss, prediction))/unit) // exact
+		out = append(out, -float64(sum)/unit) // exact
 	}
 	return out, nil
 }

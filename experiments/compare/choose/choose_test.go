@@ -2,6 +2,7 @@ package choose
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -459,31 +460,61 @@ func TestRefusedBooking(t *testing.T) {
 	}
 }
 
-// Losses are in [0, 1], also of predictions that are none.
+// listed predicts, at the input i from 1 on, row i of a list, and nothing at the last; at 0 the first.
+type listed struct {
+	model.Payload
+	all *model.Prediction
+}
+
+func (l listed) Predict(_ context.Context, q *model.Query) (*model.Prediction, error) {
+	if n, _ := q.X.Dims(); n != 1 {
+		return nil, errors.New("several rows at once")
+	}
+	i := max(0, int(q.X.At(0, 0))-1)
+	if i == len(l.all.Rows)-1 {
+		return nil, errors.New("the last row has no prediction")
+	}
+	out := &model.Prediction{Columns: l.all.Columns, Rows: l.all.Rows[i : i+1]}
+	if l.all.Labels != nil {
+		out.Labels = l.all.Labels[i : i+1]
+	}
+	return out, nil
+}
+
+// Losses are in [0, 1], also of predictions that are none, and 1 where there is none. Each row is predicted alone.
 func TestLosses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	regression := &model.Prediction{Columns: model.RegressionColumns[:1],
-		Rows: [][]float64{{1}, {2}, {100}, {nan}, {inf}, {-inf}, {3}}}
-	classification := &model.Prediction{Columns: model.ClassColumns([]string{"a", "b"}), Labels: []string{"a", "a", "b"},
-		Rows: [][]float64{{1, 0}, {.9, .1}, {nan, nan}}}
-	numbers := &truths{values: []float64{1, 1, 1, 1, 1, 1, nan}, scale: 4}
-	classes := &truths{values: []float64{0, 1, 0}, classes: []string{"a", "b"}}
+		Rows: [][]float64{{1}, {2}, {100}, {nan}, {inf}, {-inf}, {3}, {1}}}
+	classification := &model.Prediction{Columns: model.ClassColumns([]string{"a", "b"}), Labels: []string{"a", "a", "b", "a"},
+		Rows: [][]float64{{1, 0}, {.9, .1}, {nan, nan}, {1, 0}}}
+	numbers := &truths{values: []float64{1, 1, 1, 1, 1, 1, nan, 1}, scale: 4}
+	classes := &truths{values: []float64{0, 1, 0, 0}, classes: []string{"a", "b"}}
 	for i, c := range []struct {
 		truth *truths
 		p     *model.Prediction
 		want  float64
-	}{{numbers, regression, 4.25}, {numbers, regression, 4.5}, {classes, classification, 2},
-		{classes, classification, 1.5}} {
-		if got := float64(c.truth.sum(&losses[i], c.p)) / unit; math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("the losses of %s are %v, want %v", losses[i].measure, got, c.want)
+	}{{numbers, regression, 5.25}, {numbers, regression, 5.5}, {classes, classification, 3},
+		{classes, classification, 2.5}} {
+		c.truth.inputs = mat.NewDense(len(c.truth.values), 1, nil)
+		for row := range c.truth.values {
+			c.truth.inputs.Set(row, 0, float64(row+1))
 		}
+		sum, err := c.truth.sum(t.Context(), &losses[i], &model.Query{Files: []model.File{{Payload: listed{all: c.p}}}})
+		if got := float64(sum) / unit; err != nil || math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("the losses of %s are %v, want %v (%v)", losses[i].measure, got, c.want, err)
+		}
+	}
+	nothing := &model.Prediction{Columns: model.RegressionColumns[:1], Rows: [][]float64{{1}}}
+	if _, err := numbers.sum(t.Context(), &losses[0], &model.Query{Files: []model.File{{Payload: listed{all: nothing}}}}); err == nil {
+		t.Error("a model that predicts nothing has losses")
 	}
 }
 
 func TestDefaults(t *testing.T) {
 	path := file(t, 0)
-	for args, want := range map[string]bool{"": true, "separator=comma ": true, "frequencies=3 ": false} {
-		c, err := settle(t, path, numbers+budget1+cheap+args, shared)
+	for args, want := range map[string]bool{"": true, "separator=comma ": true, "frequencies=3 ": false, cheap: false} {
+		c, err := settle(t, path, numbers+budget1+args, shared)
 		if err != nil {
 			t.Fatal(err)
 		}

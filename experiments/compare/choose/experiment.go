@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"privkern/experiments/compare"
+	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -174,8 +175,12 @@ func (c *Choice) of() (list []experiment.Param, values experiment.Params) {
 var ofData = []string{"dataset", "inputs", "output", "low", "high", "input_low", "input_high", "delta", "person",
 	"rows_per_person", "invalid", "neighbours"}
 
-// Defaults reports whether the methods have their defaults: all that is given are the data and the budget.
+// Defaults reports whether the methods are all that there are and have their defaults, which were found on other data: all
+// that is given are the data, which are no registered ones, and the budget.
 func (c *Choice) Defaults() bool {
+	if _, registered := dataset.SetName(c.contest.Text("dataset")); registered || c.contest.Methods != nil {
+		return false
+	}
 	reading := experiment.SettingValues(table.Reading{})
 	return !slices.ContainsFunc(c.contest.Given, func(s compare.Setting) bool {
 		_, reads := reading[s.Name]

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -77,19 +78,35 @@ func (t *truths) miss(p *model.Prediction, row int) float64 {
 // unit is 1 in the whole numbers that losses are added up in.
 const unit = 1 << 24
 
-// sum adds up the losses of predictions at all places, in units of 1/unit. Of each row it adds at most unit, by that
-// row and the model alone: the predictions at a row follow from it and its place.
-func (t *truths) sum(l *bounded, p *model.Prediction) int64 {
+// sum adds up the losses of a candidate at all places, in units of 1/unit. Of each row it adds at most unit, by that row
+// and the model alone: each is predicted on its own, since a product of matrices may round a row by its place among
+// others, and a row of which the model has no prediction, as of an input beyond all numbers, has the loss 1, since an
+// error would tell of it. A model that predicts nothing is found at a row of zeros, which is public.
+func (t *truths) sum(ctx context.Context, l *bounded, q *model.Query) (int64, error) {
+	_, d := t.inputs.Dims()
+	q.X = mat.NewDense(1, d, nil)
+	if _, err := q.Files[0].Payload.Predict(ctx, q); err != nil {
+		return 0, err
+	}
 	total := int64(0)
 	for row, value := range t.values {
 		if math.IsNaN(value) {
 			continue
 		}
-		loss := l.of(t, p, row)
+		q.X.SetRow(0, t.inputs.RawRowView(row))
+		loss := 1.0
+		prediction, err := q.Files[0].Payload.Predict(ctx, q)
+		if stopped := ctx.Err(); stopped != nil {
+			return 0, stopped
+		}
+		if err == nil {
+			one := truths{values: t.values[row : row+1], scale: t.scale, classes: t.classes}
+			loss = l.of(&one, prediction, 0)
+		}
 		if !(loss <= 1) { // NaN, too
 			loss = 1
 		}
 		total += int64(max(0, loss) * unit)
 	}
-	return total
+	return total, nil
 }
