@@ -70,7 +70,8 @@ func (p *planned) plan() *release.Plan {
 	return &release.Plan{Private: p.full.Private, People: p.full.People, Spending: p.spending(), Publish: p.publish}
 }
 
-// mostHeldOut is the largest number of rows by which is chosen, each of which is predicted alone. Fewer tell methods apart.
+// mostHeldOut is the largest number of rows by which is chosen, each of which is predicted alone: more tell methods no
+// better apart.
 const mostHeldOut = 4096
 
 // divide draws the units that are held out: all divisions are equally likely.

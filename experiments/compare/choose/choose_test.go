@@ -486,7 +486,8 @@ func TestLosses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	regression := &model.Prediction{Columns: model.RegressionColumns[:1],
 		Rows: [][]float64{{1}, {2}, {100}, {nan}, {inf}, {-inf}, {3}, {1}}}
-	classification := &model.Prediction{Columns: model.ClassColumns([]string{"a", "b"}), Labels: []string{"a", "a", "b", "a"},
+	classification := &model.Prediction{Columns: model.ClassColumns([]string{"a", "b"}),
+		Labels: []string{"a", "a", "b", "a"},
 		Rows: [][]float64{{1, 0}, {.9, .1}, {nan, nan}, {1, 0}}}
 	numbers := &truths{values: []float64{1, 1, 1, 1, 1, 1, nan, 1}, scale: 4}
 	classes := &truths{values: []float64{0, 1, 0, 0}, classes: []string{"a", "b"}}
@@ -506,7 +507,8 @@ func TestLosses(t *testing.T) {
 		}
 	}
 	nothing := &model.Prediction{Columns: model.RegressionColumns[:1], Rows: [][]float64{{1}}}
-	if _, err := numbers.sum(t.Context(), &losses[0], &model.Query{Files: []model.File{{Payload: listed{all: nothing}}}}); err == nil {
+	none := &model.Query{Files: []model.File{{Payload: listed{all: nothing}}}}
+	if _, err := numbers.sum(t.Context(), &losses[0], none); err == nil {
 		t.Error("a model that predicts nothing has losses")
 	}
 }

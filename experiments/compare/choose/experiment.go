@@ -175,8 +175,8 @@ func (c *Choice) of() (list []experiment.Param, values experiment.Params) {
 var ofData = []string{"dataset", "inputs", "output", "low", "high", "input_low", "input_high", "delta", "person",
 	"rows_per_person", "invalid", "neighbours"}
 
-// Defaults reports whether the methods are all that there are and have their defaults, which were found on other data: all
-// that is given are the data, which are no registered ones, and the budget.
+// Defaults reports whether the methods are all that there are and have their defaults, which were found on other data:
+// all that is given are the data, which are no registered ones, and the budget.
 func (c *Choice) Defaults() bool {
 	if _, registered := dataset.SetName(c.contest.Text("dataset")); registered || c.contest.Methods != nil {
 		return false

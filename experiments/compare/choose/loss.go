@@ -78,8 +78,8 @@ func (t *truths) miss(p *model.Prediction, row int) float64 {
 // unit is 1 in the whole numbers that losses are added up in.
 const unit = 1 << 24
 
-// sum adds up the losses of a candidate at all places, in units of 1/unit. Of each row it adds at most unit, by that row
-// and the model alone: each is predicted on its own, since a product of matrices may round a row by its place among
+// sum adds up the losses of a candidate at all places, in units of 1/unit. Of each row it adds at most unit, by that
+// row and the model alone: each is predicted on its own, since a product of matrices may round a row by its place among
 // others, and a row of which the model has no prediction, as of an input beyond all numbers, has the loss 1, since an
 // error would tell of it. A model that predicts nothing is found at a row of zeros, which is public.
 func (t *truths) sum(ctx context.Context, l *bounded, q *model.Query) (int64, error) {

@@ -99,10 +99,6 @@ type classifierSettings struct {
 	Score
 }
 
-type ownLayers struct {
-	wide.Pipeline `also:"layers: of your own data with named inputs n, but at most 5"`
-}
-
 // FederatedSettings are those of kahm/federated.
 type FederatedSettings struct {
 	federatedSettings
