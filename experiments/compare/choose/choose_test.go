@@ -488,7 +488,7 @@ func TestLosses(t *testing.T) {
 		Rows: [][]float64{{1}, {2}, {100}, {nan}, {inf}, {-inf}, {3}, {1}}}
 	classification := &model.Prediction{Columns: model.ClassColumns([]string{"a", "b"}),
 		Labels: []string{"a", "a", "b", "a"},
-		Rows: [][]float64{{1, 0}, {.9, .1}, {nan, nan}, {1, 0}}}
+		Rows:   [][]float64{{1, 0}, {.9, .1}, {nan, nan}, {1, 0}}}
 	numbers := &truths{values: []float64{1, 1, 1, 1, 1, 1, nan, 1}, scale: 4}
 	classes := &truths{values: []float64{0, 1, 0, 0}, classes: []string{"a", "b"}}
 	for i, c := range []struct {
