@@ -89,8 +89,8 @@ func TestSetsOfPublishers(t *testing.T) {
 			if n, _ := d.X.Dims(); n != c.rows {
 				t.Errorf("%d rows, want %d", n, c.rows)
 			}
-			trialtest.Near(t, "least", d.Extremes.At(0, 0), c.least, 0)
-			trialtest.Near(t, "largest", d.Extremes.At(1, 0), c.largest, 0)
+			trialtest.Near(t, "least", d.Extremes.At(0, 0), c.least, 1e-9)
+			trialtest.Near(t, "largest", d.Extremes.At(1, 0), c.largest, 1e-9)
 			if c.distinct == 0 {
 				return
 			}
