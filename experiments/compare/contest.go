@@ -323,7 +323,8 @@ func (e *Entry) at(epsilon float64) (_ experiment.Params, err error) {
 
 // Ranked reports whether an entry is private and protects the unit of the comparison.
 func (c *Contest) Ranked(e *Entry) bool {
-	return e.Role == Private && (c.Unit == experiment.UnitOutput || e.Protects != experiment.UnitOutput)
+	return e.Role == Private && (e.Protects == experiment.UnitRow ||
+		e.Protects == experiment.UnitOutput && c.Unit == experiment.UnitOutput)
 }
 
 // ReleaseParams are the parameters of a release of a method at an epsilon, which names inputs and classes.

@@ -149,9 +149,10 @@ func (j *judge) blocks() {
 		}
 		b := whole
 		switch {
+		case j.c.Ranked(e):
 		case e.Protects == UnitInputs:
 			b = inputs
-		case !j.c.Ranked(e):
+		default:
 			b = outputs
 		}
 		b.Rows = append(b.Rows, j.row(e))

@@ -22,6 +22,7 @@ import (
 	"privkern/experiments/compare"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm"
 	"privkern/experiments/mechanism/loss"
 	"privkern/experiments/method"
 	"privkern/experiments/model"
@@ -29,7 +30,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), baseline.Experiments()})
+var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), kahm.Paper(), baseline.Experiments()})
 
 // file has numbers x and y, a class, and persons of two rows; the last rows lack x.
 func file(t *testing.T, empty int) string {
@@ -125,6 +126,10 @@ func TestRefused(t *testing.T) {
 			"protects less, outputs alone", shared},
 		{classes + budget1 + "methods=baseline/logistic", "of its release (epsilon, delta) alone is known", shared},
 		{numbers + budget1 + "methods=cloaking/regression unit=output", "its release is a table", shared},
+		{classes + budget1 + "methods=baseline/class-means,kahm/classifier", "baseline/class-means is the only candidate",
+			shared},
+		{classes + budget1 + "methods=kahm/classifier", "there is nothing to choose from:\n  kahm/classifier: it protects " +
+			"less, inputs alone", shared},
 	} {
 		_, err := settle(t, path, c.args, c.o)
 		var refused *RefusedError
@@ -183,7 +188,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Whatever is planned is within its part: the mechanisms of all candidates, and of each release.
+// All that is planned is within its part: the mechanisms of all candidates, and of each release.
 func TestPlansAreWithinTheirParts(t *testing.T) {
 	for _, args := range []string{numbers + budget1, classes + budget1, numbers + budget1 + "unit=output",
 		numbers + budget1 + "person=id rows_per_person=2"} {

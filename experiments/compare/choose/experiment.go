@@ -105,7 +105,7 @@ func (c *Choice) enter() {
 		}
 		reason := not[e.Experiment]
 		if !c.contest.Ranked(e) {
-			reason = "it protects less, outputs alone"
+			reason = fmt.Sprintf("it protects less, %ss alone", strings.TrimSuffix(e.Protects, "s"))
 		}
 		params, err := c.contest.ReleaseParams(e, c.contest.Epsilons[0])
 		if reason == "" && err != nil {

@@ -18,7 +18,8 @@ type bounded struct {
 	measure string // the metric of comparisons that it stands for
 	task    method.Task
 	words   string // for readers of a release
-	of      func(truth *truths, p *model.Prediction, row int) float64
+	// of returns the loss of the prediction of one row, whose output or number of the class is value.
+	of func(t *truths, value float64, p *model.Prediction) float64
 }
 
 // leastProbability is that at which the log loss is cut off.
@@ -29,20 +30,22 @@ const leastProbability = 0.01
 // that smaller ones are told apart: methods that are worth a choice have them at most rows.
 var losses = []bounded{
 	{"rmse", method.Regression, "squared error, in units of a quarter of the public range of the output and at most 1",
-		func(t *truths, p *model.Prediction, row int) float64 { return min(1, t.miss(p, row)*t.miss(p, row)) }},
+		func(t *truths, value float64, p *model.Prediction) float64 {
+			return min(1, t.miss(value, p)*t.miss(value, p))
+		}},
 	{"mae", method.Regression, "absolute error, in units of a quarter of the public range of the output and at most 1",
-		func(t *truths, p *model.Prediction, row int) float64 { return min(1, math.Abs(t.miss(p, row))) }},
+		func(t *truths, value float64, p *model.Prediction) float64 { return min(1, math.Abs(t.miss(value, p))) }},
 	{"accuracy", method.Classification, "number of wrong classes",
-		func(t *truths, p *model.Prediction, row int) float64 {
-			if p.Labels[row] == t.classes[int(t.values[row])] {
+		func(t *truths, value float64, p *model.Prediction) float64 {
+			if p.Labels[0] == t.classes[int(value)] {
 				return 0
 			}
 			return 1
 		}},
 	{"log_loss", method.Classification, fmt.Sprintf("logarithmic loss, of probabilities of %g and more, over its "+
-		"largest value", leastProbability), func(t *truths, p *model.Prediction, row int) float64 {
-		class := t.classes[int(t.values[row])]
-		probability := p.Rows[row][slices.Index(p.Columns, model.ClassColumns([]string{class})[0])]
+		"largest value", leastProbability), func(t *truths, value float64, p *model.Prediction) float64 {
+		class := t.classes[int(value)]
+		probability := p.Rows[0][slices.Index(p.Columns, model.ClassColumns([]string{class})[0])]
 		return math.Log(max(probability, leastProbability)) / math.Log(leastProbability)
 	}},
 }
@@ -71,8 +74,8 @@ type truths struct {
 }
 
 // miss is the error of a mean, in units of a quarter of the public range of the output.
-func (t *truths) miss(p *model.Prediction, row int) float64 {
-	return (t.values[row] - p.Rows[row][0]) / (t.scale / 2)
+func (t *truths) miss(value float64, p *model.Prediction) float64 {
+	return (value - p.Rows[0][0]) / (t.scale / 2)
 }
 
 // unit is 1 in the whole numbers that losses are added up in.
@@ -100,8 +103,7 @@ func (t *truths) sum(ctx context.Context, l *bounded, q *model.Query) (int64, er
 			return 0, stopped
 		}
 		if err == nil {
-			one := truths{values: t.values[row : row+1], scale: t.scale, classes: t.classes}
-			loss = l.of(&one, prediction, 0)
+			loss = l.of(t, value, prediction)
 		}
 		if !(loss <= 1) { // NaN, too
 			loss = 1
