@@ -149,18 +149,15 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 	if err != nil {
 		return nil, err
 	}
-	if j.suite != nil {
-		metric = cmp.Or(metric, j.suite.Measure)
-		origin, err := originOf(r)
-		if err != nil {
-			return nil, err
-		}
-		j.suite.Notes = append(j.suite.Notes, origin)
-	}
-	trials, seeds, err := trialsOf(r)
+	records, err := recordsOf(r)
 	if err != nil {
 		return nil, err
 	}
+	if j.suite != nil {
+		metric = cmp.Or(metric, j.suite.Measure)
+		j.suite.Notes = append(j.suite.Notes, originOf(r.Plan, records))
+	}
+	trials, seeds := trialsOf(r.Plan, records)
 	for _, c := range contests {
 		measure, err := compare.MeasureOf(c.Task, metric)
 		if err != nil {
@@ -216,16 +213,26 @@ func (a *app) printComparison(r *show.Results, j *judgedComparison, format table
 	return j.write(a.out, compare.Format(format), min(compare.Width, columns(a.out)))
 }
 
-// trialsOf are the trials of a plan with their results, and its seeds in their order.
-func trialsOf(r *show.Results) (trials []compare.Trial, seeds []int64, err error) {
-	for _, t := range r.Plan.Trials {
+// recordsOf are the records of the trials of a plan, nil where there is none.
+func recordsOf(r *show.Results) ([]*record.Record, error) {
+	out := make([]*record.Record, len(r.Plan.Trials))
+	for i, t := range r.Plan.Trials {
+		rec, _, err := r.Store.Get(t.Key)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = rec
+	}
+	return out, nil
+}
+
+// trialsOf are the trials of a plan with their results, by their records, and its seeds in their order.
+func trialsOf(p *plan.Plan, records []*record.Record) (trials []compare.Trial, seeds []int64) {
+	for i, t := range p.Trials {
 		if !slices.Contains(seeds, t.Seed) {
 			seeds = append(seeds, t.Seed)
 		}
-		rec, _, err := r.Store.Get(t.Key)
-		if err != nil {
-			return nil, nil, err
-		}
+		rec := records[i]
 		trial := compare.Trial{Experiment: t.Experiment, Params: t.Params, Seed: t.Seed}
 		switch {
 		case rec == nil:
@@ -237,5 +244,5 @@ func trialsOf(r *show.Results) (trials []compare.Trial, seeds []int64, err error
 		}
 		trials = append(trials, trial)
 	}
-	return trials, seeds, nil
+	return trials, seeds
 }

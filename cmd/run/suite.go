@@ -12,7 +12,7 @@ import (
 	"privkern/experiments/compare"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
-	"privkern/runner/show"
+	"privkern/runner/record"
 	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
@@ -82,24 +82,20 @@ func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seed
 
 // originOf states the number of trials with a record, their processor time, the programs and machines that computed
 // them, and their data.
-func originOf(r *show.Results) (string, error) {
+func originOf(p *plan.Plan, records []*record.Record) string {
 	n, seconds, by := 0, 0.0, map[string]bool{}
-	for _, t := range r.Plan.Trials {
-		rec, _, err := r.Store.Get(t.Key)
-		if err != nil {
-			return "", err
-		}
+	for _, rec := range records {
 		if rec == nil {
 			continue
 		}
 		n, seconds = n+1, seconds+rec.Timing.CPUS
-		p := rec.Provenance
-		by[fmt.Sprintf("privkern %s (revision %s, %s) on %s", p.Version, p.Revision, p.Go, p.CPU)] = true
+		made := rec.Provenance
+		by[fmt.Sprintf("privkern %s (revision %s, %s) on %s", made.Version, made.Revision, made.Go, made.CPU)] = true
 	}
 	var data []string
-	for _, name := range r.Plan.DatasetNames() {
-		data = append(data, fmt.Sprintf("%s with the SHA-256 %.12s...", name, r.Plan.Datasets[name]))
+	for _, name := range p.DatasetNames() {
+		data = append(data, fmt.Sprintf("%s with the SHA-256 %.12s...", name, p.Datasets[name]))
 	}
 	return fmt.Sprintf("%s, %.0f s of processor time, by %s; %s", text.Count(n, "trial"), seconds,
-		strings.Join(slices.Sorted(maps.Keys(by)), " and "), strings.Join(data, ", ")), nil
+		strings.Join(slices.Sorted(maps.Keys(by)), " and "), strings.Join(data, ", "))
 }
