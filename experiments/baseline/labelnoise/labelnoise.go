@@ -200,16 +200,9 @@ func products(ctx context.Context, e *engine.Engine, w, x *mat.Dense, y []float6
 	*mat.SymDense, *mat.VecDense, error) {
 	n, d := x.Dims()
 	k, _ := w.Dims()
-	k *= 2
-	sums, err := ground.InChunks(ctx, e, n, chunk, k*k+k, func(lo, hi int, out []float64) {
-		phi := features(x.Slice(lo, hi, 0, d).(*mat.Dense), w)
-		mat.NewSymDense(k, out[:k*k]).SymOuterK(1, phi.T())
-		mat.NewVecDense(k, out[k*k:]).MulVec(phi.T(), mat.NewVecDense(hi-lo, y[lo:hi]))
+	return ground.Products(ctx, e, n, 2*k, func(lo, hi int) (*mat.Dense, []float64) {
+		return features(x.Slice(lo, hi, 0, d).(*mat.Dense), w), y[lo:hi]
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return mat.NewSymDense(k, sums[:k*k]), mat.NewVecDense(k, sums[k*k:]), nil
 }
 
 // features returns those at the rows of x (N×2K): the cosines and then the sines, over √K.

@@ -170,28 +170,19 @@ func squares(rows *method.Part) float64 {
 	return sum
 }
 
-// chunk is the number of rows of a product.
-const chunk = 4096
-
 // products returns XᵀX and Xᵀy by products of matrices.
 func (a *algorithm) products(ctx context.Context, rows *method.Part) (*mat.SymDense, *mat.VecDense, error) {
 	n, d := rows.X.Dims()
-	square := a.p * a.p
-	total, err := ground.InChunks(ctx, a.Engine, n, chunk, square+a.p, func(lo, hi int, out []float64) {
-		x, y := mat.NewDense(hi-lo, a.p, nil), mat.NewVecDense(hi-lo, nil)
+	return ground.Products(ctx, a.Engine, n, a.p, func(lo, hi int) (*mat.Dense, []float64) {
+		x, y := mat.NewDense(hi-lo, a.p, nil), make([]float64, hi-lo)
 		for row := lo; row < hi; row++ {
 			if !ground.Empty(rows, row) {
 				a.features.Of(rows.X.RawRowView(row)[:d], x.RawRowView(row-lo))
-				y.SetVec(row-lo, rows.Y[row])
+				y[row-lo] = rows.Y[row]
 			}
 		}
-		mat.NewSymDense(a.p, out[:square]).SymOuterK(1, x.T())
-		mat.NewVecDense(a.p, out[square:]).MulVec(x.T(), y)
+		return x, y
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return mat.NewSymDense(a.p, total[:square]), mat.NewVecDense(a.p, total[square:]), nil
 }
 
 // Losses implements [ground.Algorithm].

@@ -144,10 +144,7 @@ func (s *DigitsSettings) judge(ctx context.Context, t *experiment.Trial, files *
 func (a *algorithm) scores(weights []float64, x *mat.Dense) [][]float64 {
 	first, last := a.network.split(weights)
 	outputs, _ := forward(first, last, x, 1/math.Sqrt(float64(a.network.hidden)))
-	out := make([][]float64, a.network.outputs)
-	for c := range out {
-		out[c] = mat.Col(nil, c, outputs)
-	}
+	out := byOutput(outputs)
 	ground.Softmax(out)
 	return out
 }

@@ -125,6 +125,16 @@ func (b Body) Check(c *model.Checker, inputs, classes int) {
 	c.Rows("parameters.output", b.Output, below+1, plural)
 }
 
+// byOutput are the columns of outputs at rows (m×k).
+func byOutput(outputs *mat.Dense) [][]float64 {
+	_, k := outputs.Dims()
+	out := make([][]float64, k)
+	for c := range out {
+		out[c] = mat.Col(nil, c, outputs)
+	}
+	return out
+}
+
 // Evaluate implements [ground.Body].
 func (b Body) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error) {
 	var first *mat.Dense
@@ -136,12 +146,8 @@ func (b Body) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][
 		return nil, err
 	}
 	outputs, _ := forward(first, model.Dense(b.Output), seen, 1)
-	_, k := outputs.Dims()
-	out := make([][]float64, k)
-	for c := range out {
-		out[c] = mat.Col(nil, c, outputs)
-	}
-	if k > 1 {
+	out := byOutput(outputs)
+	if len(out) > 1 {
 		ground.Softmax(out)
 		return out, nil
 	}
