@@ -116,7 +116,7 @@ func (m *Model) Sums(
 // A release computes from scaled inputs. The rounding of the division needs no term of its own in
 // the sensitivity of [ExactSums]: the scaled inputs of a row are float64 numbers that depend on
 // this row and on public lengthscales alone, so that the sums are those of other rows, one for one;
-// the bound on a row's kernel vector is the maximum over all inputs, and with it the sensitivityfor
+// the bound on a row's kernel vector is the maximum over all inputs, and with it the sensitivity for
 // all inputs; and the inducing inputs, whose scaled values are public, are the points that the
 // bound and every kernel vector are computed from. The same holds for any function of a row in
 // place of the division. Readers of a model divide in the same way, so that an input at an inducing

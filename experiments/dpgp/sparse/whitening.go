@@ -108,14 +108,20 @@ func (w *Whitening) Sums(s sparsegp.Sums) sparsegp.Sums {
 	for i := range number {
 		out.B.SetRow(i, w.Vector(mat.Row(nil, i, half)))
 	}
-	for i := range number {
+	symmetrise(out.B)
+	return out
+}
+
+// symmetrise puts the mean of a square matrix and its transpose in its place, which rounding has apart.
+func symmetrise(a *mat.Dense) {
+	n, _ := a.Dims()
+	for i := range n {
 		for j := range i {
-			v := (out.B.At(i, j) + out.B.At(j, i)) / 2
-			out.B.Set(i, j, v)
-			out.B.Set(j, i, v)
+			v := (a.At(i, j) + a.At(j, i)) / 2
+			a.Set(i, j, v)
+			a.Set(j, i, v)
 		}
 	}
-	return out
 }
 
 // factor is L as a matrix.
@@ -177,12 +183,8 @@ func (w *Whitening) infer(
 	raised.Mul(&scaled, vectors.T())
 	for i := range number {
 		raised.Set(i, i, raised.At(i, i)-1)
-		for j := range i {
-			v := (raised.At(i, j) + raised.At(j, i)) / 2
-			raised.Set(i, j, v)
-			raised.Set(j, i, v)
-		}
 	}
+	symmetrise(&raised)
 	raised.Scale(m.Noise, &raised)
 	p, err := sparsegp.Infer(ctx, e, orthonormal(number), sparsegp.Sums{A: noisy.A, B: &raised}, 1/m.Noise,
 		sparsegp.Noise{VarianceA: noise.SigmaA * noise.SigmaA, VarianceB: noise.SigmaB * noise.SigmaB,
