@@ -30,7 +30,8 @@ import (
 	"privkern/runner/experiment"
 )
 
-var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), kahm.Paper(), baseline.Experiments()})
+var registry = experiment.RegistryOf([]experiment.Paper{cloaking.Paper(), dpgp.Paper(), kahm.Paper(),
+	baseline.Experiments()})
 
 // file has numbers x and y, a class, and persons of two rows; the last rows lack x.
 func file(t *testing.T, empty int) string {
