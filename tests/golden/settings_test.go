@@ -36,6 +36,11 @@ func settingsOf(name string) []string {
 // bits are compared, not the quality of results. Experiments that read real
 // data only are run where there are some.
 var settings = map[string][]string{
+	"baseline/exact-classification": {"repeats=2"},
+	"baseline/exact-regression":     {"repeats=2"},
+	"baseline/label-noise":          {"repeats=2"},
+	"baseline/randomised-response":  {"repeats=2"},
+	"baseline/sgd-mnist":            {"train=1000 steps=3 features=inputs"},
 	"cloaking/classification": {
 		ownClasses + "lengthscale=2 folds=3 draws=5",
 		ownClasses + "lengthscale=2 folds=3 draws=5 method=sparse inducing=4 probability=averaged",
@@ -53,7 +58,6 @@ var settings = map[string][]string{
 		"inputs=synthetic rank=3",
 	},
 	"cloaking/hmeq":      {"rows=40 draws=5", "rows=40 draws=5 method=sparse"},
-	"baseline/sgd-mnist": {"train=1000 steps=3 features=inputs"},
 	"cloaking/mnist":     {"train=40 test=10 draws=3 inducing=5", "train=40 test=10 draws=3 method=standard"},
 	"cloaking/reference": {"", "method=sparse"},
 	"cloaking/regimes":   {"", "kernel=weighted-sum"},
