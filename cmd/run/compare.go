@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/compare"
+	"privkern/experiments/page"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
@@ -165,7 +166,7 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 		}
 		results := c.Judge(trials, seeds, measure)
 		j.results = append(j.results, results)
-		r.Comparisons = append(r.Comparisons, pageOf(results))
+		r.Comparisons = append(r.Comparisons, pageOf(results.Page()))
 	}
 	return j, nil
 }
@@ -180,13 +181,12 @@ func (a *app) contests(args []string) (*judgedComparison, []*compare.Contest, er
 	return &judgedComparison{}, []*compare.Contest{c}, err
 }
 
-// pageOf are the results for the page of a report.
-func pageOf(results *compare.Results) report.Comparison {
-	page := results.Page(text.Quote)
-	out := report.Comparison{Caption: page.Caption, Header: page.Header, Rows: page.Rows, Legend: page.Legend,
-		Sentences: page.Sentences, Remarks: page.Remarks, Looking: page.Looking}
-	for _, release := range page.Releases {
-		out.Releases = append(out.Releases, report.Release(release))
+// pageOf is a page for a report.
+func pageOf(p *page.Page) report.Comparison {
+	out := report.Comparison{Caption: p.Caption, Header: p.Header, Rows: p.Rows, Legend: p.Legend,
+		Sentences: p.Sentences, Remarks: p.Remarks, Looking: p.Looking}
+	for _, r := range p.Releases {
+		out.Releases = append(out.Releases, report.Release{Title: r.Title, Command: r.Command(text.Quote, page.Width)})
 	}
 	return out
 }
@@ -205,12 +205,12 @@ func (a *app) printComparison(r *show.Results, j *judgedComparison, format table
 		if f == string(tables.FormatText) {
 			continue
 		}
-		write := func(w io.Writer) error { return j.write(w, compare.Format(f), compare.Width) }
+		write := func(w io.Writer) error { return j.write(w, compare.Format(f), page.Width) }
 		if err := r.WriteComparison(j.results[0].Measure.Name+tables.Format(f).Extension(), write); err != nil {
 			return err
 		}
 	}
-	return j.write(a.out, compare.Format(format), min(compare.Width, columns(a.out)))
+	return j.write(a.out, compare.Format(format), min(page.Width, columns(a.out)))
 }
 
 // recordsOf are the records of the trials of a plan, nil where there is none.

@@ -8,12 +8,6 @@ import (
 	"privkern/runner/experiment"
 )
 
-// line is a row of the table for readers.
-type line struct {
-	heading bool // of a block
-	fields  []string
-}
-
 // header are the titles of the columns: the method, the epsilons, and processor time.
 func (r *Results) header() []string {
 	out := []string{"method"}
@@ -23,19 +17,19 @@ func (r *Results) header() []string {
 	return append(out, "CPU s")
 }
 
-// lines are those of the table, below the header.
-func (r *Results) lines() []line {
-	var out []line
+// rows are those of the table, below the header.
+func (r *Results) rows() [][]string {
+	var out [][]string
 	for _, b := range r.Blocks {
 		if b.Less {
-			out = append(out, line{heading: true, fields: []string{r.heading(b)}})
+			out = append(out, []string{r.heading(b)})
 		}
 		for _, row := range b.Rows {
 			fields := []string{row.Method + r.mark(row)}
 			for _, c := range row.Cells {
 				fields = append(fields, r.cellText(c, len(b.Rows) > 1))
 			}
-			out = append(out, line{fields: append(fields, fmt.Sprintf("%.2g", row.CPU))})
+			out = append(out, append(fields, fmt.Sprintf("%.2g", row.CPU)))
 		}
 	}
 	return append(out, r.references()...)
@@ -80,21 +74,21 @@ func (r *Results) cellText(c *Cell, several bool) string {
 }
 
 // references are the lines of the trivial rule and of what privacy costs.
-func (r *Results) references() []line {
-	var out []line
+func (r *Results) references() [][]string {
+	var out [][]string
 	if r.Trivial != nil {
 		fields := []string{TrivialName(r.Contest.Task)}
 		for i := range r.Trivial {
 			fields = append(fields, numberText(&r.Trivial[i]))
 		}
-		out = append(out, line{fields: append(fields, "")})
+		out = append(out, append(fields, ""))
 	}
 	if r.Exact != nil {
 		fields := []string{"without privacy"}
 		for range r.Epsilons {
 			fields = append(fields, numberText(r.Exact))
 		}
-		out = append(out, line{fields: append(fields, "")})
+		out = append(out, append(fields, ""))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"privkern/experiments/compare"
+	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
 
@@ -141,7 +142,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", cell)
 	}
 	var b strings.Builder
-	if err := r.Write(&b, compare.Text, quoted, compare.Width); err != nil || !strings.Contains(b.String(), "failed 1/5") {
+	if err := r.Write(&b, compare.Text, quoted, page.Width); err != nil || !strings.Contains(b.String(), "failed 1/5") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	// Trials that have not run are no scores.
@@ -193,7 +194,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%+v", r.Blocks)
 	}
 	var b strings.Builder
-	err := r.Write(&b, compare.Text, quoted, compare.Width)
+	err := r.Write(&b, compare.Text, quoted, page.Width)
 	if err != nil || !strings.Contains(b.String(), "dpgp/regression (row)") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
@@ -203,8 +204,8 @@ func TestBlocks(t *testing.T) {
 func TestLessAlone(t *testing.T) {
 	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")
 	var text, table strings.Builder
-	if err := errors.Join(r.Write(&text, compare.Text, quoted, compare.Width),
-		r.Write(&table, compare.CSV, quoted, compare.Width)); err != nil {
+	if err := errors.Join(r.Write(&text, compare.Text, quoted, page.Width),
+		r.Write(&table, compare.CSV, quoted, page.Width)); err != nil {
 		t.Fatal(err)
 	}
 	flat := strings.Join(strings.Fields(text.String()), " ")
@@ -231,7 +232,7 @@ func TestFormats(t *testing.T) {
 	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": many, "cloaking/regression": many}, "")
 	write := func(f compare.Format) string {
 		var b strings.Builder
-		if err := r.Write(&b, f, quoted, compare.Width); err != nil {
+		if err := r.Write(&b, f, quoted, page.Width); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

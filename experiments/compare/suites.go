@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"privkern/experiments/page"
 )
 
 // Suite is a list of comparisons on registered data, which are judged and printed together: a table of its own.
@@ -135,13 +137,13 @@ func WriteSuite(w io.Writer, s Suite, all []*Results, f Format, quote func(word 
 	case CSV:
 		return writeSeveral(w, all)
 	}
-	begin, note := &writer{width: width}, "note: "
+	begin, note := &page.Writer{Width: width}, "note: "
 	switch f {
 	case Markdown:
 		begin.WriteString("### " + s.Title + "\n\n`" + s.Name + "`\n\n")
 		note = "- "
 	case Text:
-		begin.wrap(s.Name+": "+s.Title, "")
+		begin.Wrap(s.Name+": "+s.Title, "")
 		begin.WriteString("\n")
 	}
 	if _, err := io.WriteString(w, begin.String()); err != nil {
@@ -160,10 +162,10 @@ func WriteSuite(w io.Writer, s Suite, all []*Results, f Format, quote func(word 
 	if f == LaTeX {
 		return nil
 	}
-	notes := &writer{width: width}
+	notes := &page.Writer{Width: width}
 	notes.WriteString("\n")
 	for _, n := range s.Notes {
-		notes.wrap(note+n, "  ")
+		notes.Wrap(note+n, "  ")
 	}
 	_, err := io.WriteString(w, notes.String())
 	return err

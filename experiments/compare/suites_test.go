@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/compare"
 	"privkern/experiments/dataset"
+	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
 
@@ -102,7 +103,7 @@ func TestWriteSuite(t *testing.T) {
 	}
 	written := func(f compare.Format) string {
 		var b strings.Builder
-		err := compare.WriteSuite(&b, s, all, f, func(w string) string { return w }, compare.Width)
+		err := compare.WriteSuite(&b, s, all, f, func(w string) string { return w }, page.Width)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +197,7 @@ func TestEntriesOfRow(t *testing.T) {
 func resultsText(t *testing.T, r *compare.Results) string {
 	t.Helper()
 	var b strings.Builder
-	err := r.Write(&b, compare.Text, func(w string) string { return w }, compare.Width)
+	err := r.Write(&b, compare.Text, func(w string) string { return w }, page.Width)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
+	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
-
-// quoting makes a word one that a shell reads back.
-type quoting = func(word string) string
 
 // Format is a format of output.
 type Format string
@@ -37,11 +33,11 @@ func (r *Results) Write(w io.Writer, f Format, quote func(word string) string, w
 	case CSV:
 		return r.writeCSV(w)
 	case LaTeX:
-		return r.writeLaTeX(w)
+		return r.Page().LaTeX(w)
 	case Markdown:
-		return r.writeMarkdown(w, quote)
+		return r.Page().Markdown(w, quote)
 	}
-	return (&writer{Results: r, quote: quote, width: width}).write(w)
+	return r.Page().Text(w, quote, width)
 }
 
 // writeCSV writes a row for each method and epsilon, and those of the trivial rule and without privacy.
@@ -86,101 +82,23 @@ func (r *Results) csvRows() [][]string {
 	return rows
 }
 
-// writeMarkdown writes the table, and what it shows.
-func (r *Results) writeMarkdown(w io.Writer, quote quoting) error {
-	var b strings.Builder
-	escape := strings.NewReplacer("|", `\|`, "*", `\*`, "~", `\~`, "_", `\_`).Replace
-	row := func(fields []string) {
-		for _, f := range fields {
-			b.WriteString("| " + escape(f) + " ")
-		}
-		b.WriteString("|\n")
-	}
-	b.WriteString(escape(r.caption()) + "\n\n")
-	row(r.header())
-	b.WriteString("|" + strings.Repeat(" --- |", len(r.header())) + "\n")
-	for _, l := range r.lines() {
-		row(append(slices.Clone(l.fields), make([]string, len(r.header())-len(l.fields))...))
-	}
-	if legend := r.legend(); legend != "" {
-		b.WriteString("\n" + escape(legend) + "\n")
-	}
-	for _, s := range slices.Concat(r.Sentences, r.remarks()) {
-		b.WriteString("\n" + escape(s) + "\n")
-	}
-	for _, winner := range r.Winners {
-		if winner != nil {
-			b.WriteString("\n```sh\n" + command(winner, quote, Width) + "\n```\n")
-		}
-	}
-	if !r.Contest.Published {
-		b.WriteString("\n" + Looking + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// latexEscapes are those of characters with a meaning in LaTeX.
-var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`,
-	"#", `\#`, "$", `\$`, "^", `\^{}`, "~", `$\sim$`, "±", `$\pm$`)
-
-// writeLaTeX writes a table environment for the package booktabs.
-func (r *Results) writeLaTeX(w io.Writer) error {
-	var b strings.Builder
-	columns := len(r.header())
-	row := func(fields []string) {
-		for i, f := range fields {
-			if i > 0 {
-				b.WriteString(" & ")
-			}
-			b.WriteString(latexEscapes.Replace(f))
-		}
-		b.WriteString(" \\\\\n")
-	}
-	fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s %s}\n\\begin{tabular}{l%s}\n\\toprule\n",
-		latexEscapes.Replace(r.caption()), latexEscapes.Replace(r.legend()), strings.Repeat("r", columns-1))
-	row(r.header())
-	b.WriteString("\\midrule\n")
-	for _, l := range r.lines() {
-		if l.heading {
-			fmt.Fprintf(&b, "\\midrule\n\\multicolumn{%d}{l}{%s} \\\\\n", columns, latexEscapes.Replace(l.fields[0]))
-			continue
-		}
-		row(l.fields)
-	}
-	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// Page are the results in the parts of a page.
-type Page struct {
-	Caption string
-	Header  []string
-	Rows    [][]string // one field is the heading of a block
-	Legend  string
-	// Sentences state the outcome, and Remarks failures, suspicions and methods that take no part.
-	Sentences, Remarks []string
-	Releases           []Release
-	Looking            string // at private data; empty for published ones
-}
-
-// Release is the command that releases the best method at an epsilon.
-type Release struct{ Title, Command string }
-
-// Page returns the results for a page. quote makes a word of a command one that a shell reads back.
-func (r *Results) Page(quote func(word string) string) *Page {
-	p := &Page{Caption: r.caption(), Header: r.header(), Legend: r.legend(), Sentences: r.Sentences, Remarks: r.remarks()}
+// Page returns the results for readers.
+func (r *Results) Page() *page.Page {
+	p := &page.Page{Caption: r.caption(), Header: r.header(), Rows: r.rows(), Legend: r.legend(), Sentences: r.Sentences,
+		Remarks: r.remarks()}
 	if !r.Contest.Published {
 		p.Looking = Looking
 	}
-	for _, l := range r.lines() {
-		p.Rows = append(p.Rows, l.fields)
-	}
 	for _, w := range r.Winners {
 		if w != nil {
-			p.Releases = append(p.Releases, Release{r.releaseTitle(w), command(w, quote, Width)})
+			p.Releases = append(p.Releases, page.Release{Title: r.releaseTitle(w), Arguments: w.Arguments})
 		}
 	}
 	return p
+}
+
+// releaseTitle introduces the command of a release.
+func (r *Results) releaseTitle(w *Winner) string {
+	return fmt.Sprintf("The release of %s at epsilon %s, which protects one %s:", w.Method,
+		experiment.FormatNumber(w.Epsilon), r.protected(r.first()))
 }

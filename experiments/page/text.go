@@ -1,90 +1,78 @@
-package compare
+package page
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"privkern/runner/experiment"
 )
 
 // Width is that of text where there is room, in characters.
 const Width = 80
 
-// writer writes results for a terminal.
-type writer struct {
-	*Results
+// Writer writes text in lines of a width, in characters.
+type Writer struct {
 	strings.Builder
-	quote quoting
-	width int
+	Width int
 }
 
-// write writes the results. Columns that have no room go on below.
-func (b *writer) write(w io.Writer) error {
-	b.wrap(b.caption(), "")
+// Text writes the page for a terminal, in lines of a width. Columns that have no room go on below. quote makes a word
+// of a command one that a shell reads back.
+func (p *Page) Text(w io.Writer, quote Quoting, width int) error {
+	b := &Writer{Width: width}
+	b.Wrap(p.Caption, "")
 	b.WriteString("\n")
-	b.columns()
-	if legend := b.legend(); legend != "" {
-		b.wrap(legend, "")
+	b.columns(p)
+	if p.Legend != "" {
+		b.Wrap(p.Legend, "")
 		b.WriteString("\n")
 	}
-	for _, s := range b.Sentences {
-		b.wrap(s, "  ")
+	for _, s := range p.Sentences {
+		b.Wrap(s, "  ")
 	}
-	if remarks := b.remarks(); len(remarks) > 0 {
+	if len(p.Remarks) > 0 {
 		b.WriteString("\n")
-		for _, text := range remarks {
-			b.wrap(text, "  ")
+		for _, text := range p.Remarks {
+			b.Wrap(text, "  ")
 		}
 	}
-	for _, winner := range b.Winners {
-		if winner != nil {
-			b.WriteString("\n")
-			b.wrap(b.releaseTitle(winner), "")
-			b.WriteString(command(winner, b.quote, b.width) + "\n")
-		}
-	}
-	if !b.Contest.Published {
+	for _, r := range p.Releases {
 		b.WriteString("\n")
-		b.wrap(Looking, "")
+		b.Wrap(r.Title, "")
+		b.WriteString(r.Command(quote, width) + "\n")
+	}
+	if p.Looking != "" {
+		b.WriteString("\n")
+		b.Wrap(p.Looking, "")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// releaseTitle introduces the command of a release.
-func (r *Results) releaseTitle(w *Winner) string {
-	return fmt.Sprintf("The release of %s at epsilon %s, which protects one %s:", w.Method,
-		experiment.FormatNumber(w.Epsilon), r.protected(r.first()))
-}
-
 // columns writes the table, and columns that have no room in tables below it. Where a method and a score have no room
 // side by side, scores stand below it.
-func (b *writer) columns() {
-	header, lines := b.header(), b.lines()
+func (b *Writer) columns(p *Page) {
+	header := p.Header
 	widths := make([]int, len(header))
-	for _, l := range append([]line{{fields: header}}, lines...) {
-		for i, f := range l.fields {
-			if !l.heading {
+	for _, row := range append([][]string{header}, p.Rows...) {
+		for i, f := range row {
+			if !heading(row) {
 				widths[i] = max(widths[i], utf8.RuneCountInString(f))
 			}
 		}
 	}
-	stacked := widths[0]+gap+slices.Max(widths[1:]) > b.width
+	stacked := widths[0]+gap+slices.Max(widths[1:]) > b.Width
 	for next := 1; next < len(header); {
 		var shown []int
 		total := widths[0]
 		if stacked {
 			total = 0
 		}
-		for next < len(header) && (len(shown) == 0 || total+gap+widths[next] <= b.width) {
+		for next < len(header) && (len(shown) == 0 || total+gap+widths[next] <= b.Width) {
 			total, shown, next = total+gap+widths[next], append(shown, next), next+1
 		}
-		b.line(line{fields: header}, shown, widths, stacked)
-		for _, l := range lines {
-			b.line(l, shown, widths, stacked)
+		for _, row := range append([][]string{header}, p.Rows...) {
+			b.line(row, shown, widths, stacked)
 		}
 		b.WriteString("\n")
 	}
@@ -93,19 +81,19 @@ func (b *writer) columns() {
 // gap is the space between columns.
 const gap = 2
 
-// line writes some fields of a line behind its first, or below it.
-func (b *writer) line(l line, shown, widths []int, stacked bool) {
-	if l.heading {
-		b.wrap(l.fields[0], "")
+// line writes some fields of a row behind its first, or below it.
+func (b *Writer) line(row []string, shown, widths []int, stacked bool) {
+	if heading(row) {
+		b.Wrap(row[0], "")
 		return
 	}
-	text := padded(l.fields[0], widths[0])
+	text := padded(row[0], widths[0])
 	if stacked {
-		b.wrap(l.fields[0], "")
+		b.Wrap(row[0], "")
 		text = ""
 	}
 	for _, i := range shown {
-		text += strings.Repeat(" ", gap) + padded(l.fields[i], widths[i])
+		text += strings.Repeat(" ", gap) + padded(row[i], widths[i])
 	}
 	if text = strings.TrimRight(text, " "); text != "" {
 		b.WriteString(text + "\n")
@@ -120,17 +108,17 @@ func padded(text string, width int) string {
 // apart and together are a standard error behind its mean, as words and as a part of one.
 const apart, together = " ± ", "\x00±\x00"
 
-// wrap writes a text in lines; those after the first are indented. A word that is longer than a line is broken, and a
+// Wrap writes a text in lines; those after the first are indented. A word that is longer than a line is broken, and a
 // mean stays with its standard error.
-func (b *writer) wrap(text, indent string) {
+func (b *Writer) Wrap(text, indent string) {
 	current, space := "", ""
 	for word := range strings.FieldsSeq(strings.ReplaceAll(text, apart, together)) {
 		word = strings.ReplaceAll(word, together, apart)
-		if length := utf8.RuneCountInString(current + space + word); length > b.width && space != "" {
+		if length := utf8.RuneCountInString(current + space + word); length > b.Width && space != "" {
 			b.WriteString(current + "\n")
 			current, space = indent, ""
 		}
-		parts := chunks(word, b.width-utf8.RuneCountInString(current+space), b.width)
+		parts := chunks(word, b.Width-utf8.RuneCountInString(current+space), b.Width)
 		current += space + parts[0]
 		for _, part := range parts[1:] {
 			b.WriteString(current + "\n")
@@ -151,12 +139,12 @@ func chunks(word string, first, width int) []string {
 	return append(parts, string(runes))
 }
 
-// command is a command line, broken where it is long: between words, and in a word that is longer than a line, where a
+// Command is the command line, broken where it is long: between words, and in a word that is longer than a line, where a
 // shell puts the parts together.
-func command(w *Winner, quote quoting, width int) string {
+func (r Release) Command(quote Quoting, width int) string {
 	const indent, end = "     ", 2 // of a backslash
 	text, current := "", "  run"
-	for _, a := range w.Arguments {
+	for _, a := range r.Arguments {
 		word, parts := quote(a), []string{a}
 		if utf8.RuneCountInString(current+word)+1+end > width {
 			text, current = text+current+" \\\n", indent
