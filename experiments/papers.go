@@ -8,6 +8,7 @@ package experiments
 //go:generate go test privkern/tests privkern/tests/golden -run ^Test(SchemaIsCurrent|SweepFilesCover|PagesOfResults|Keys|Golden) -update
 
 import (
+	"privkern/experiments/attack"
 	"privkern/experiments/baseline"
 	"privkern/experiments/cloaking"
 	"privkern/experiments/compare"
@@ -31,6 +32,7 @@ func Papers() []experiment.Paper {
 		baseline.Experiments(),
 		stats.Experiments(),
 		compare.Paper(),
+		attack.Paper(),
 	}
 	for _, p := range papers {
 		for _, e := range p.Experiments {

@@ -114,11 +114,16 @@ func (a *app) comparison(args []string) (*compare.Contest, error) {
 		return nil, data.Err
 	}
 	c, err := compare.New(a.Experiments, request, data.Folder)
+	return c, refusal(err)
+}
+
+// refusal makes a mistake in a request one in how the program was called.
+func refusal(err error) error {
 	var refused *compare.RefusedError
 	if errors.As(err, &refused) {
-		return nil, usageError{err}
+		return usageError{err}
 	}
-	return c, err
+	return err
 }
 
 // settingsOf lists the settings of the trials of comparisons.

@@ -72,6 +72,10 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	if err != nil {
 		return err
 	}
+	attacked, err := a.attacked(r)
+	if err != nil {
+		return err
+	}
 	if compared == nil && metric != "" {
 		return usagef("--metric is for the results of run compare, and those in %s are others", dir)
 	}
@@ -85,15 +89,21 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	for _, aside := range r.Store.Asides() {
 		a.complain("ignored %s (%s)", aside.File, aside.Reason)
 	}
-	if compared != nil {
+	switch {
+	case compared != nil:
 		err = a.printComparison(r, compared, format)
-	} else {
+	case attacked != nil:
+		err = a.printAttack(r, attacked, format)
+	default:
 		err = a.print(r, format)
 	}
 	if err != nil {
 		return err
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
+	if attacked != nil && attacked.Refuted() {
+		return statusError{exitCheck, "an attack proves more than a guarantee allows"}
+	}
 	if !check {
 		return a.skipped(r)
 	}

@@ -25,7 +25,8 @@ func exitCodesTopic() *cobra.Command {
   4    --check: a value is outside its reference band or missing; of
        run table --all --against: a value or claim that counts has another
        verdict or cannot be compared, or nothing that counts was compared;
-       run audit: a mechanism spends more privacy than it claims
+       run audit: a mechanism spends more privacy than it claims; run attack: an
+       attack proves that a method does
   130  interrupted (SIGINT or SIGTERM); the same command resumes the work
   141  nobody reads standard output any more, as with | head: the command ends, as
        by SIGPIPE. run sweep and run table NAME only stop printing: the trials, the

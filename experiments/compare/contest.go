@@ -267,7 +267,7 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 		epsilons = epsilons[:1]
 	}
 	for _, epsilon := range epsilons {
-		params, err := e.at(epsilon)
+		params, err := e.At(epsilon, e.Fixed)
 		if err != nil {
 			e.Params = nil
 			return strings.TrimPrefix(err.Error(), e.Experiment+": ")
@@ -302,10 +302,10 @@ func (c *Contest) convert(e *Entry, t *Table) error {
 	return nil
 }
 
-// at resolves the parameters of a trial at an epsilon.
-func (e *Entry) at(epsilon float64) (_ experiment.Params, err error) {
+// At resolves the parameters of a trial at an epsilon, with further settings.
+func (e *Entry) At(epsilon float64, more map[string]string) (_ experiment.Params, err error) {
 	given := maps.Clone(e.given)
-	for name, text := range e.Fixed {
+	for name, text := range more {
 		given[name] = text
 	}
 	if e.converted != nil {

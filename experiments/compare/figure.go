@@ -21,8 +21,11 @@ func Paper() experiment.Paper {
 	}}}
 }
 
-// Is reports whether a trial is one of a comparison: a candidate's with its fixed settings.
+// Is reports whether a trial is one of a comparison: a candidate's with its fixed settings, and of no attack.
 func Is(name string, p experiment.Params) bool {
+	if experiment.SettingsIn[method.Recorded](p).Membership {
+		return false
+	}
 	return slices.ContainsFunc(Candidates(), func(c Candidate) bool {
 		if c.Experiment != name {
 			return false

@@ -19,6 +19,8 @@ type Request struct {
 	Methods  []string  // names of experiments; nil for all
 	Task     string    // of taskNames; empty where the output decides
 	Reading  table.Reading
+
+	infinite bool // whether an epsilon may be inf
 }
 
 // Setting is a setting with its text.
@@ -31,11 +33,19 @@ var taskNames = []string{method.Regression: "regression", method.Classification:
 var units = []string{experiment.UnitRow, experiment.UnitOutput, experiment.UnitPerson}
 
 // held are settings that a comparison sets itself, besides those that candidates have fixed.
-var held = []string{"holdout"}
+var held = []string{"holdout", "membership"}
 
 // ParseRequest reads arguments: epsilon (numbers), unit, methods, task, and settings of methods. Each is given once.
-func ParseRequest(args []string) (*Request, error) {
-	r := &Request{}
+func ParseRequest(args []string) (*Request, error) { return parse(args, false) }
+
+// RequestOf reads the arguments of [ParseRequest] for one method alone, whose epsilon may be inf.
+func RequestOf(name string, args []string) (*Request, error) {
+	return parse(append(slices.Clone(args), "methods="+name), true)
+}
+
+// parse reads arguments, with an epsilon of inf where that is allowed.
+func parse(args []string, infinite bool) (*Request, error) {
+	r := &Request{infinite: infinite}
 	seen := map[string]bool{}
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
@@ -55,8 +65,7 @@ func ParseRequest(args []string) (*Request, error) {
 	}
 	for _, name := range []string{"dataset", "output", "epsilon"} {
 		if !seen[name] {
-			return nil, fmt.Errorf("%s is not given; a comparison needs dataset=csv:PATH, output=COLUMN, epsilon=.3,1,3 and "+
-				"delta", name)
+			return nil, fmt.Errorf("%s is not given; needed are dataset=csv:PATH, output=COLUMN, epsilon=.3,1,3 and delta", name)
 		}
 	}
 	if data := r.Text("dataset"); !table.Is(data) {
@@ -70,7 +79,8 @@ func ParseRequest(args []string) (*Request, error) {
 func (r *Request) set(name, text string) (err error) {
 	switch name {
 	case "epsilon":
-		p := experiment.Param{Name: name, Kind: experiment.Numbers, Min: experiment.Bound(0), OpenMin: true}
+		p := experiment.Param{Name: name, Kind: experiment.Numbers, Min: experiment.Bound(0), OpenMin: true,
+			Infinite: r.infinite}
 		v, err := p.Convert(text)
 		if err != nil {
 			return err

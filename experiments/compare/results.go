@@ -41,7 +41,7 @@ type Results struct {
 	Winners   []*Winner  `json:"winners"` // nil where nothing is worth a release
 	Apart     []Apart    `json:"not_compared"`
 	Failures  []*Failure `json:"failures"`
-	Warnings  []*Warned  `json:"warnings"` // of records, each kind once
+	Warnings  Warnings   `json:"warnings"` // of records
 	Notes     []string   `json:"notes"`
 
 	trivial [][]float64 // by epsilon and split

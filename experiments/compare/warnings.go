@@ -27,6 +27,9 @@ type Counted struct {
 // suspect begins the warnings of results that may be wrong.
 const suspect = "computed but suspect: "
 
+// Warnings are those of several trials, each kind once.
+type Warnings []*Warned
+
 // warn counts the warnings of private methods, the most frequent kind first.
 func (j *judge) warn() {
 	for _, e := range j.c.Entries {
@@ -35,33 +38,40 @@ func (j *judge) warn() {
 		}
 		for _, p := range e.Params {
 			for _, seed := range j.seeds {
-				t := j.by[identity(e.Experiment, p, seed)]
-				if t == nil {
-					continue
-				}
-				seen := map[string]bool{} // a trial has several of a kind, one for each input
-				for _, text := range t.Warnings {
-					text = strings.TrimPrefix(text, suspect)
-					w := j.out.warned(text)
-					w.count(e, len(j.seeds), !seen[w.kind])
-					seen[w.kind] = true
+				if t := j.by[identity(e.Experiment, p, seed)]; t != nil {
+					j.out.Warnings.Add(e.Experiment, len(j.seeds)*len(e.Params), t.Warnings)
 				}
 			}
 		}
 	}
+	j.out.Warnings.Sort()
+}
+
+// Add counts the warnings of a trial, one of a number of trials of its method.
+func (l *Warnings) Add(method string, of int, texts []string) {
+	seen := map[string]bool{} // a trial has several of a kind, one for each input
+	for _, text := range texts {
+		w := l.of(strings.TrimPrefix(text, suspect))
+		w.count(method, of, !seen[w.kind])
+		seen[w.kind] = true
+	}
+}
+
+// Sort puts the most frequent kind first.
+func (l Warnings) Sort() {
 	total := func(w *Warned) (n int) {
 		for _, m := range w.Methods {
 			n += m.Trials
 		}
 		return n
 	}
-	slices.SortStableFunc(j.out.Warnings, func(a, b *Warned) int { return cmp.Compare(total(b), total(a)) })
+	slices.SortStableFunc(l, func(a, b *Warned) int { return cmp.Compare(total(b), total(a)) })
 }
 
-// warned returns the warnings of the kind of a text.
-func (r *Results) warned(text string) *Warned {
+// of returns the warnings of the kind of a text.
+func (l *Warnings) of(text string) *Warned {
 	kind := kindOf(text)
-	for _, w := range r.Warnings {
+	for _, w := range *l {
 		if w.kind == kind {
 			if w.Text != text {
 				w.Text = kind
@@ -70,15 +80,15 @@ func (r *Results) warned(text string) *Warned {
 		}
 	}
 	w := &Warned{Text: text, kind: kind}
-	r.Warnings = append(r.Warnings, w)
+	*l = append(*l, w)
 	return w
 }
 
-// count adds a trial of a method, which has that number of splits, unless it is counted.
-func (w *Warned) count(e *Entry, splits int, first bool) {
+// count adds a trial of a method, one of a number, unless it is counted.
+func (w *Warned) count(method string, of int, first bool) {
 	last := len(w.Methods) - 1
-	if last < 0 || w.Methods[last].Method != e.Experiment {
-		w.Methods = append(w.Methods, &Counted{Method: e.Experiment, Of: splits * len(e.Params)})
+	if last < 0 || w.Methods[last].Method != method {
+		w.Methods = append(w.Methods, &Counted{Method: method, Of: of})
 		last++
 	}
 	if first {

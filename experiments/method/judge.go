@@ -39,6 +39,9 @@ type judging struct {
 	rows    *Rows
 	budget  *mechanism.Budget
 	advice  Advice
+
+	series map[string]experiment.Series // of a trial with the setting membership
+	twins  string                       // its warning
 }
 
 // regressionSplit is the result of a split, in the unit of the output.
@@ -88,6 +91,11 @@ func (j *judging) predict(ctx context.Context, repeat int) (noisy, exact *Predic
 	fit, err := j.learner.Fit(ctx, j.rows.of(train), Stream(j.t, "mechanism", repeat), nil)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if j.Membership {
+		if j.series, j.twins, err = j.membership(ctx, fit); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	p, err := fit.Predict(ctx, learn.SelectRows(j.rows.X, test))
 	if err != nil {
@@ -252,7 +260,7 @@ func (j *judging) warnings(task Task, fit, scores []string) []string {
 	if task == Classification {
 		columns = "a column that is used"
 	}
-	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores)
+	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores, []string{j.twins})
 	if !j.budget.Noiseless() {
 		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Units()))
 	}

@@ -141,6 +141,9 @@ func (x *Definition[S, M, L]) check(s *S) error {
 			return err
 		}
 	}
+	if err := c.checkMembership(); err != nil {
+		return err
+	}
 	if check := x.method.Check; check != nil {
 		return check(s)
 	}
@@ -187,7 +190,7 @@ func (x *Definition[S, M, L]) run(ctx context.Context, t *experiment.Trial, s *S
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{c.Splits, t, l, rows, c.Budget, x.method.Advice}
+	j := &judging{Splits: c.Splits, t: t, learner: l, rows: rows, budget: c.Budget, advice: x.method.Advice}
 	judge := j.regression
 	if x.method.Task == Classification {
 		judge = j.classification
@@ -200,7 +203,7 @@ func (x *Definition[S, M, L]) run(ctx context.Context, t *experiment.Trial, s *S
 	if s, ok := any(l).(Suspicious); ok {
 		fit = s.Suspicions(rows.Len() - c.tests(rows.Len()))
 	}
-	return &experiment.Outcome[M]{Metrics: x.method.Metrics(l, scores), Privacy: recorded(l.Guarantee()),
+	return &experiment.Outcome[M]{Metrics: x.method.Metrics(l, scores), Series: j.series, Privacy: recorded(l.Guarantee()),
 		Warnings: j.warnings(x.method.Task, fit, warnings)}, nil
 }
 

@@ -64,6 +64,14 @@ type Splits struct {
 	// splits into rows for training and testing, each with noise of its own; metrics are means over them
 	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
 	CommonRows
+	Recorded
+}
+
+// Recorded is the setting of trials whose fits are attacked.
+type Recorded struct {
+	// true records what the fit tells of each row, trained on or not: run attack makes such trials, each with half of
+	// the rows, which the seed draws
+	Membership bool `name:"membership" default:"false" later:"yes"`
 }
 
 // CommonRows is the setting of splits that methods share.

@@ -25,16 +25,22 @@ import (
 // returns the numbers that it prints. It skips where there is no NumPy.
 func peer(t testing.TB, script string, args ...string) map[string]float64 {
 	t.Helper()
+	var numbers map[string]float64
+	printedBy(t, python(t, "numpy, scipy"), &numbers, script, args...)
+	return numbers
+}
+
+// python returns a python3 that has modules, and skips where there is none.
+func python(t testing.TB, modules string) string {
+	t.Helper()
 	if _, bench := t.(*testing.B); !bench {
 		tier.Night(t, "it compares with NumPy")
 	}
 	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import numpy, scipy").Run() != nil {
-		t.Skip("python3 with NumPy and SciPy is not installed: the comparison with them is not made")
+	if err != nil || exec.Command(python, "-c", "import "+modules).Run() != nil {
+		t.Skipf("python3 with %s is not installed: the comparison with them is not made", modules)
 	}
-	var numbers map[string]float64
-	printedBy(t, python, &numbers, script, args...)
-	return numbers
+	return python
 }
 
 // printedBy runs a script in that Python, on one thread, and decodes the JSON that it prints.

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments/attack"
+	"privkern/experiments/compare"
+	"privkern/experiments/page"
+	"privkern/runner/plan"
+	"privkern/runner/plan/sweep"
+	"privkern/runner/record"
+	"privkern/runner/show"
+	"privkern/runner/show/plot"
+	"privkern/runner/show/tables"
+	"privkern/runner/text"
+)
+
+// defaultModels are the seeds of an attack that names none.
+const defaultModels = "0..63"
+
+func (a *app) attackCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "attack METHOD dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
+		Short: "Try to learn from a method's models who is in your data",
+		Long: `Fit a method many times to random halves of your data, and try to tell by what a model
+predicts which rows (or persons, with person=COLUMN) it was trained on. Epsilon is an
+upper bound of what anybody can learn; attacks are a lower one.
+
+  threshold      who is predicted well is taken for a member
+  LiRA, offline  by comparison with models that were not trained on the row
+  LiRA, online   by the likelihood ratio of models that were and that were not
+                 (Carlini et al. 2022)
+
+The last quarter of the models are attacked, and the others are shadow models: they
+show the adversary how models behave, and settle her thresholds. The table has the
+area under the curve (AUC; 0.5 is guessing), and the share of members that are found
+where .1, 1 and 10 % of others are taken for members, with the largest share that the
+guarantee allows. Guesses about pairs, of which one is a member, prove a bound of
+epsilon with 95 % confidence (Steinke et al. 2023); the exit status is 4 if it is
+beyond the guarantee. The same is done to models without noise.
+
+Arguments are those of run compare for one method. Each seed is a model: 64 by
+default, 10 at least for LiRA. The trials are those of a sweep: Ctrl-C stops them and
+the same command goes on. docs/attacks.md tells what each attack assumes and cannot
+show.`,
+		Example: `  run attack baseline/logistic dataset=csv:my.csv inputs=dose+age output='kind[a|b]' \
+      input_low=0,18 input_high=20,90 epsilon=1,3 delta=1e-6
+  run attack dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 high=10 \
+      input_low=0 input_high=20 epsilon=inf --seeds 0..127`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
+				o.seeds = defaultModels
+			}
+			shard, seeds, format, err := o.validate(cmd)
+			if err != nil {
+				return err
+			}
+			if n := len(seeds); n < attack.Fewest {
+				return usagef("--seeds: there are %d models; an attack needs %d, of which two are attacked", n, attack.Fewest)
+			}
+			p, err := a.attack(args)
+			if err != nil {
+				return err
+			}
+			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
+				var settings []sweep.Assignment
+				for _, params := range p.Params {
+					settings = append(settings, sweep.Assignment{Experiment: p.Entry.Definition, Params: params})
+				}
+				return plan.Listed("attack", p.Title(), args, settings, seeds, o.dtype), nil
+			})
+		},
+	}
+	o.addFlags(cmd, "float64 or float32 (default float64)")
+	cmd.Flags().Lookup("seeds").Usage = "seeds, each of which is a model (default " + defaultModels + ")"
+	return cmd
+}
+
+// attack settles the attack that arguments ask for.
+func (a *app) attack(args []string) (*attack.Plan, error) {
+	request, err := compare.RequestOf(args[0], args[1:])
+	if err != nil {
+		return nil, usageError{err}
+	}
+	data := a.datasets().Get(request.Text("dataset"))
+	if data.Err != nil {
+		return nil, data.Err
+	}
+	p, err := attack.New(a.Experiments, request, data.Folder)
+	return p, refusal(err)
+}
+
+// attacked judges the results of a plan that is an attack, and gives them to its report; nil for other plans.
+func (a *app) attacked(r *show.Results) (*attack.Results, error) {
+	outside := func(t plan.Trial) bool { return !attack.Is(t.Params) }
+	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	p, err := a.attack(r.Plan.Overrides)
+	if err != nil {
+		return nil, err
+	}
+	records, err := recordsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := a.modelsOf(r.Plan, records)
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.Judge(trials)
+	if err != nil {
+		return nil, err
+	}
+	r.Comparisons = append(r.Comparisons, pageOf(out.Page()))
+	return out, nil
+}
+
+// modelsOf are the trials of a plan with their results, by their records.
+func (a *app) modelsOf(p *plan.Plan, records []*record.Record) (trials []attack.Trial, err error) {
+	for i, t := range p.Trials {
+		rec := records[i]
+		trial := attack.Trial{Identity: t.Identity}
+		switch {
+		case rec == nil:
+			trial.Failure = "it has not run"
+		case rec.Status != record.OK:
+			trial.Failure = *rec.Error
+		default:
+			seen, err := plot.Observation(rec, a.Experiments)
+			if err != nil {
+				return nil, err
+			}
+			trial.Series, trial.Warnings = seen.Series, rec.Warnings
+		}
+		trials = append(trials, trial)
+	}
+	return trials, nil
+}
+
+// printAttack writes the files of an attack, and prints it.
+func (a *app) printAttack(r *show.Results, out *attack.Results, format tables.Format) error {
+	write := func(w io.Writer, f tables.Format, width int) error {
+		switch f {
+		case tables.FormatJSON:
+			return out.WriteJSON(w)
+		case tables.FormatCSV:
+			return out.WriteCSV(w)
+		case tables.FormatLaTeX:
+			return out.Page().LaTeX(w)
+		case tables.FormatMarkdown:
+			return out.Page().Markdown(w, text.Quote)
+		}
+		return out.Page().Text(w, text.Quote, width)
+	}
+	for _, f := range tables.Formats {
+		if f == string(tables.FormatText) {
+			continue
+		}
+		name := "membership" + tables.Format(f).Extension()
+		if err := r.WriteComparison(name, func(w io.Writer) error { return write(w, tables.Format(f), page.Width) }); err != nil {
+			return err
+		}
+	}
+	return write(a.out, format, min(page.Width, columns(a.out)))
+}

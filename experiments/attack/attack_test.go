@@ -1,0 +1,227 @@
+package attack
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"privkern/experiments/internal/trialtest"
+)
+
+// game makes models of a number of pairs: of each a coin puts one unit among the members, whose statistic is normal
+// with a mean that is larger by a lead.
+func game(models, pairs int, lead float64) []*Model {
+	rng := rand.New(rand.NewPCG(uint64(models), uint64(pairs)))
+	base := make([]float64, 2*pairs) // units differ from each other
+	for i := range base {
+		base[i] = 3 * rng.NormFloat64()
+	}
+	var out []*Model
+	for range models {
+		m := &Model{}
+		for p := range pairs {
+			first := rng.IntN(2) == 0
+			for _, member := range []bool{first, !first} {
+				x := base[len(m.Pair)] + rng.NormFloat64()
+				if member {
+					x += lead
+				}
+				m.Pair, m.Member = append(m.Pair, p), append(m.Member, member)
+				m.Statistic, m.Confidence = append(m.Statistic, x), append(m.Confidence, x)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func judged(t *testing.T, models []*Model, g Guarantee) *Outcome {
+	t.Helper()
+	out, err := Judge(models, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Of normal statistics that differ by a lead the area is Φ(lead/√2) for one who knows the units, and the threshold of
+// all units, which differ from each other, has less.
+func TestLeadIsFound(t *testing.T) {
+	const lead = 2
+	out := judged(t, game(160, 100, lead), Guarantee{Epsilon: math.Inf(1)})
+	want := distuv.UnitNormal.CDF(lead / math.Sqrt2)
+	for _, a := range out.Attacks {
+		switch a.Attack {
+		case Threshold:
+			if a.AUC.High > want-.1 {
+				t.Errorf("threshold has the AUC %v", a.AUC)
+			}
+		default:
+			trialtest.Near(t, a.Attack, a.AUC.Mean, want, .02)
+		}
+	}
+	online := out.Attacks[2]
+	for _, r := range online.Rates { // of normal scores: Φ(lead + Φ⁻¹(level)), known up to the error of 60 models
+		found := distuv.UnitNormal.CDF(lead + distuv.UnitNormal.Quantile(r.Level))
+		if r.Found.Mean < found/2 || r.Found.Mean > 1.3*found {
+			t.Errorf("%g of members at %g, want about %g", r.Found.Mean, r.Level, found)
+		}
+	}
+	if out.Best == Threshold || out.Proof.Epsilon < 2 {
+		t.Errorf("best %s proves %v", out.Best, out.Proof)
+	}
+}
+
+// Where models tell nothing, nothing is found.
+func TestNothingIsFound(t *testing.T) {
+	out := judged(t, game(64, 100, 0), Guarantee{Epsilon: 1, Delta: 1e-6})
+	for _, a := range out.Attacks {
+		if a.AUC.Low > .5 || a.AUC.High < .5 {
+			t.Errorf("%s has the AUC %v", a.Attack, a.AUC)
+		}
+	}
+	if out.Proof.Epsilon > 0 {
+		t.Errorf("proved %v", out.Proof)
+	}
+}
+
+// With few models there is no likelihood ratio, and no threshold for a rate that they do not tell.
+func TestFewModels(t *testing.T) {
+	out := judged(t, game(9, 100, 1), Guarantee{Epsilon: 1})
+	if len(out.Attacks) != 1 || out.Shadows != 7 || out.Targets != 2 {
+		t.Errorf("%d attacks with %d shadow models, %d targets", len(out.Attacks), out.Shadows, out.Targets)
+	}
+	if got := out.Attacks[0].Rates; len(got) != 1 || got[0].Level != .1 {
+		t.Errorf("rates %v of 700 others", got)
+	}
+	if _, err := Judge(game(3, 10, 1), Guarantee{}); err == nil {
+		t.Error("three models are attacked")
+	}
+	short := game(8, 10, 1)
+	short[2] = game(1, 9, 1)[0]
+	_, err := Judge(short, Guarantee{})
+	trialtest.Refuses(t, err, "different numbers")
+	all := game(8, 10, 1)
+	for i := range all[1].Member {
+		all[1].Member[i] = true
+	}
+	_, err = Judge(all, Guarantee{})
+	trialtest.Refuses(t, err, "no others")
+}
+
+// A shadow model is judged as if it were none.
+func TestWithoutOne(t *testing.T) {
+	models := game(12, 20, 1)
+	const one = 5
+	rest := slices.Concat(models[:one], models[one+1:])
+	for _, name := range names {
+		got := newAdversary(models).scores(name, models[one], one)
+		want := newAdversary(rest).scores(name, models[one], none)
+		for unit := range want {
+			trialtest.Near(t, fmt.Sprintf("%s, unit %d", name, unit), got[unit], want[unit], 1e-9)
+		}
+	}
+}
+
+// The likelihood ratio of a unit by hand: medians, and with 64 shadow models deviations of its own.
+func TestLikelihoodRatio(t *testing.T) {
+	var models []*Model
+	for k := range manyShadows {
+		x := float64(k % 4)
+		models = append(models, &Model{Pair: []int{0, 0}, Member: []bool{k%2 == 0, k%2 == 1},
+			Statistic: []float64{x, -x}, Confidence: []float64{x, -x}})
+	}
+	// In are 0 and 2, with the median 1 and the deviation 1; out are 1 and 3, with 2 and 1.
+	m := &Model{Member: []bool{true, false}, Statistic: []float64{1.5, 0}, Confidence: []float64{1.25, 0}}
+	a := newAdversary(models)
+	trialtest.Near(t, "online", a.scores(Online, m, none)[0], (-.25+.25)/2, 1e-12)
+	trialtest.Near(t, "offline", a.scores(Offline, m, none)[0], 1.25-2, 1e-12)
+	trialtest.Near(t, "online of the other", a.scores(Online, m, none)[1], (-4.0+1)/2, 1e-12)
+}
+
+func TestMoments(t *testing.T) {
+	values := []observed{{1, 0}, {2, 1}, {4, 2}, {9, 3}}
+	for _, c := range []struct {
+		without         int
+		n               int
+		median, squares float64
+	}{{none, 4, 3, 38}, {0, 3, 4, 26}, {3, 3, 2, 14.0 / 3}, {7, 4, 3, 38}} {
+		n, median, squares := moments(values, c.without)
+		if n != c.n || median != c.median || math.Abs(squares-c.squares) > 1e-12 {
+			t.Errorf("without %d: %d, %g, %g", c.without, n, median, squares)
+		}
+	}
+	if n, _, _ := moments(values[:1], 0); n != 0 {
+		t.Errorf("%d values are left of one", n)
+	}
+}
+
+// The area by its definition, with equal scores.
+func TestAUC(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		n := 5 + rng.IntN(30)
+		scores, member := make([]float64, n), make([]bool, n)
+		for i := range scores {
+			scores[i], member[i] = float64(rng.IntN(6)), i == 0 || i > 1 && rng.IntN(2) == 0
+		}
+		want, pairs := 0.0, 0.0
+		for i := range scores {
+			for j := range scores {
+				if member[i] && !member[j] {
+					pairs++
+					switch {
+					case scores[i] > scores[j]:
+						want++
+					case scores[i] == scores[j]:
+						want += .5
+					}
+				}
+			}
+		}
+		trialtest.Near(t, "AUC", auc(scores, member), want/pairs, 1e-12)
+	}
+}
+
+// A threshold lets no more than the share of non-members exceed it, and the next lower score would.
+func TestThresholds(t *testing.T) {
+	var others []float64
+	for i := range 1000 {
+		others = append(others, float64(i*7%1000))
+	}
+	got := thresholds(others, levels)
+	if want := []float64{998, 989, 899}; !slices.Equal(got, want) {
+		t.Errorf("thresholds %v, want %v", got, want)
+	}
+	found, wrong := rates([]float64{5, 1, 3, 4}, []bool{true, true, false, false}, 3)
+	if found != .5 || wrong != .5 {
+		t.Errorf("%g and %g exceed 3", found, wrong)
+	}
+}
+
+// A curve is monotone and ends where all are named.
+func TestCurve(t *testing.T) {
+	m := game(1, 500, 1)[0]
+	c := curveOf(slices.Clone(m.Statistic), m.Member)
+	last := len(c.FPR) - 1
+	if !slices.IsSorted(c.FPR) || !slices.IsSorted(c.TPR) || c.FPR[last] != 1 || c.TPR[last] != 1 || c.FPR[0] < alarms/500. {
+		t.Errorf("curve from (%g, %g) to (%g, %g)", c.FPR[0], c.TPR[0], c.FPR[last], c.TPR[last])
+	}
+}
+
+func TestAllows(t *testing.T) {
+	g := Guarantee{Epsilon: 1, Delta: 1e-5}
+	trialtest.Near(t, "at .1 %", g.Allows(.001), .0027283, 1e-6)
+	trialtest.Near(t, "at 60 %", g.Allows(.6), 1-math.Exp(-1)*(1-1e-5-.6), 1e-12)
+	if got := (Guarantee{Epsilon: math.Inf(1)}).Allows(.1); got != 1 {
+		t.Errorf("without a guarantee %g is allowed", got)
+	}
+	twice := guaranteeOf(1, 1e-5, true)
+	if want := (1 + math.E) * 1e-5; twice.Epsilon != 2 || math.Abs(twice.Delta-want) > 1e-12 {
+		t.Errorf("two steps have %v", twice)
+	}
+}

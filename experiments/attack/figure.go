@@ -1,0 +1,105 @@
+package attack
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"privkern/runner/experiment"
+)
+
+// Paper has the figure of attacks, which belongs to no publication.
+func Paper() experiment.Paper {
+	return experiment.Paper{Name: "attack", Figures: []experiment.Figure{{
+		Name:  "attack/roc",
+		Title: "Membership attacks",
+		Caption: "Share of the members that an attack finds, by the share of others that it takes for members, over all models " +
+			"that are attacked; both axes are logarithmic. The dashed lines are the most that the guarantee allows any attack, " +
+			"and guessing. A threshold is that of the pooled scores of these models; the table has " +
+			"thresholds of shadow models.",
+		Match: func(_ string, p experiment.Params) bool { return Is(p) },
+		Draw:  draw,
+	}}}
+}
+
+// The colours of lines.
+const (
+	allowedColour = 6 // near black
+	guessColour   = 5
+)
+
+// draw draws a panel for each setting but the seed.
+func draw(trials []experiment.Observation) (panels []experiment.Panel) {
+	for len(trials) > 0 {
+		var own, others []experiment.Observation
+		for _, t := range trials {
+			if t.Experiment == trials[0].Experiment && same(t.Params, trials[0].Params) {
+				own = append(own, t)
+			} else {
+				others = append(others, t)
+			}
+		}
+		if p, err := panel(own); err == nil {
+			panels = append(panels, *p)
+		}
+		trials = others
+	}
+	return panels
+}
+
+// same reports whether settings are equal.
+func same(a, b experiment.Params) bool {
+	for name, v := range a {
+		if experiment.FormatValue(v) != experiment.FormatValue(b[name]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// panel draws the attacks on models of one setting.
+func panel(trials []experiment.Observation) (*experiment.Panel, error) {
+	slices.SortFunc(trials, func(a, b experiment.Observation) int { return cmp.Compare(a.Seed, b.Seed) })
+	epsilon, g := budgetOf(trials[0].Params).Epsilon, guaranteeIn(trials[0].Params)
+	p := &experiment.Panel{Title: fmt.Sprintf("%s, ε = %s", trials[0].Experiment, experiment.FormatNumber(epsilon)),
+		XLabel: "share of others taken for members", YLabel: "share of members found", LogX: true, LogY: true}
+	lowest := 1.0
+	for _, noise := range []bool{true, false} {
+		if noise && math.IsInf(epsilon, 1) {
+			continue
+		}
+		var models []*Model
+		for _, t := range trials {
+			m, err := modelOf(t.Series, noise)
+			if err != nil {
+				return nil, err
+			}
+			models = append(models, m)
+		}
+		o, err := Judge(models, g)
+		if err != nil {
+			return nil, err
+		}
+		for i, a := range o.Attacks {
+			name := a.Attack
+			if !noise {
+				name += ", without noise"
+			}
+			lowest = min(lowest, slices.Min(append(a.curve.FPR, 1)))
+			p.Lines = append(p.Lines, experiment.Line{Name: name, X: a.curve.FPR, Y: a.curve.TPR, Color: i, Thin: !noise,
+				Dashed: false})
+		}
+	}
+	var x, allowed []float64
+	for at := lowest; at < 1; at *= curveStep {
+		x, allowed = append(x, at), append(allowed, g.Allows(at))
+	}
+	x, allowed = append(x, 1), append(allowed, 1)
+	if !math.IsInf(epsilon, 1) {
+		p.Lines = append(p.Lines, experiment.Line{Name: "allowed by the guarantee", X: x, Y: allowed, Dashed: true,
+			Color: allowedColour})
+	}
+	p.Lines = append(p.Lines, experiment.Line{Name: "guessing", X: x, Y: x, Dashed: true, Thin: true, Color: guessColour})
+	return p, nil
+}

@@ -1,0 +1,162 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// Fewest is the least number of models of an attack; with fewer shadow models than fewestShadows there is no attack
+	// that compares with them.
+	Fewest, fewestShadows = 4, 8
+	// alarms is the least number of false positives by which shadow models tell a threshold.
+	alarms = 10
+)
+
+// levels are the shares of false positives at which attacks are compared.
+var levels = []float64{.001, .01, .1}
+
+// Targets is the number of models, of all, that are attacked: the last quarter, and two at least. The others are
+// shadow models.
+func Targets(models int) int { return max(2, models/4) }
+
+// Guarantee is one for the substitution of a unit.
+type Guarantee struct{ Epsilon, Delta float64 }
+
+// Allows is the largest share of members that any attack finds with a share of false positives.
+func (g Guarantee) Allows(fpr float64) float64 {
+	if math.IsInf(g.Epsilon, 1) {
+		return 1
+	}
+	return min(1, math.Exp(g.Epsilon)*fpr+g.Delta, 1-math.Exp(-g.Epsilon)*(1-g.Delta-fpr))
+}
+
+// Rate are the shares of members that an attack finds at a level of false positives.
+type Rate struct {
+	Level float64 `json:"fpr"`
+	// Alarms is the share of false positives in the targets, Found that of the members that are found, and Allowed the
+	// largest that the guarantee allows with these false positives.
+	Alarms  float64  `json:"fpr_measured"`
+	Found   Interval `json:"tpr"`
+	Allowed float64  `json:"tpr_allowed"`
+}
+
+// Result are the findings of an attack in the targets.
+type Result struct {
+	Attack string   `json:"attack"`
+	AUC    Interval `json:"auc"`
+	Rates  []Rate   `json:"rates"` // of the levels that shadow models tell
+
+	curve Curve
+}
+
+// Proof is a lower bound of ε by an attack, which names the member of some of the pairs.
+type Proof struct {
+	Pairs   int     `json:"pairs"`
+	Guesses int     `json:"guesses"`
+	Right   int     `json:"right"`
+	Epsilon float64 `json:"epsilon"`
+}
+
+// Outcome are the results of all attacks on fits of one setting.
+type Outcome struct {
+	Shadows int       `json:"shadow_models"`
+	Targets int       `json:"targets"`
+	Units   int       `json:"units"`
+	Attacks []*Result `json:"attacks"`
+	// Best is the attack that proves most about shadow models, or where none does has the largest AUC there: it is
+	// chosen before a target is looked at. Proof is what it proves about the targets.
+	Best  string `json:"best"`
+	Proof Proof  `json:"proof"`
+}
+
+// Judge attacks the last of some models ([Targets]) by the others, which they follow in the order of their seeds.
+func Judge(models []*Model, g Guarantee) (*Outcome, error) {
+	if n := len(models); n < Fewest {
+		return nil, fmt.Errorf("there are %d models; an attack needs %d, of which two are attacked", n, Fewest)
+	}
+	for _, m := range models {
+		if len(m.Member) != len(models[0].Member) {
+			return nil, errors.New("models have different numbers of units: they are of different data")
+		}
+		if !slices.Contains(m.Member, true) || !slices.Contains(m.Member, false) {
+			return nil, errors.New("a model has no members, or no others")
+		}
+	}
+	cut := len(models) - Targets(len(models))
+	j := &judge{shadows: models[:cut], targets: models[cut:], guarantee: g}
+	j.adversary = newAdversary(j.shadows)
+	out := &Outcome{Shadows: cut, Targets: len(models) - cut, Units: len(models[0].Member)}
+	var best *guesser
+	for _, name := range names {
+		if name != Threshold && cut < fewestShadows {
+			continue
+		}
+		a := j.attack(name)
+		out.Attacks = append(out.Attacks, a.result())
+		if g := a.guesser(); best == nil || g.before(best) {
+			best = g
+		}
+	}
+	out.Best, out.Proof = best.name, best.proof()
+	return out, nil
+}
+
+// judge are models that are attacked.
+type judge struct {
+	shadows, targets []*Model
+	adversary        *adversary
+	guarantee        Guarantee
+}
+
+// attack are the scores of one attack, by model and unit.
+type attack struct {
+	*judge
+	name                 string
+	ofShadows, ofTargets [][]float64
+}
+
+func (j *judge) attack(name string) *attack {
+	a := &attack{judge: j, name: name}
+	for k, m := range j.shadows {
+		a.ofShadows = append(a.ofShadows, j.adversary.scores(name, m, k))
+	}
+	for _, m := range j.targets {
+		a.ofTargets = append(a.ofTargets, j.adversary.scores(name, m, none))
+	}
+	return a
+}
+
+// result compares the attack on the targets with thresholds from shadow models.
+func (a *attack) result() *Result {
+	var others, areas, pooled []float64
+	var members []bool
+	for k, m := range a.shadows {
+		for unit, s := range a.ofShadows[k] {
+			if !m.Member[unit] {
+				others = append(others, s)
+			}
+		}
+	}
+	for k, m := range a.targets {
+		areas = append(areas, auc(a.ofTargets[k], m.Member))
+		pooled, members = append(pooled, a.ofTargets[k]...), append(members, m.Member...)
+	}
+	out := &Result{Attack: a.name, AUC: intervalOf(areas).within(), curve: curveOf(pooled, members)}
+	for i, threshold := range thresholds(others, levels) {
+		if levels[i]*float64(len(others)) < alarms {
+			continue
+		}
+		var found, wrong []float64
+		for k, m := range a.targets {
+			f, w := rates(a.ofTargets[k], m.Member, threshold)
+			found, wrong = append(found, f), append(wrong, w)
+		}
+		taken := intervalOf(wrong).Mean
+		out.Rates = append(out.Rates, Rate{Level: levels[i], Alarms: taken, Found: intervalOf(found).within(),
+			Allowed: a.guarantee.Allows(taken)})
+	}
+	return out
+}

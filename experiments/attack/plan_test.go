@@ -1,0 +1,201 @@
+package attack
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"privkern/experiments/baseline"
+	"privkern/experiments/baseline/histogram"
+	"privkern/experiments/compare"
+	"privkern/experiments/dpgp"
+	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm"
+	"privkern/runner/experiment"
+)
+
+var registry = experiment.RegistryOf([]experiment.Paper{dpgp.Paper(), kahm.Paper(), baseline.Experiments()})
+
+const data = "dataset=csv:my.csv inputs=x input_low=0 input_high=1 delta=1e-5 "
+
+// file has a number x, an output y that is 0 or 1, and a class.
+func file(t *testing.T, rows int) string {
+	t.Helper()
+	text := "x,y,kind,id\n"
+	rng := rand.New(rand.NewPCG(2, 4))
+	for i := range rows {
+		one := rng.IntN(2)
+		text += fmt.Sprintf("%g,%d,%s,%d\n", rng.Float64(), one, []string{"a", "b"}[one], i/2)
+	}
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// settle makes the plan of an attack on a file.
+func settle(t *testing.T, path, method, args string) (*Plan, error) {
+	t.Helper()
+	r, err := compare.RequestOf(method, strings.Fields(args))
+	if err != nil {
+		return nil, err
+	}
+	return New(registry, r, path)
+}
+
+func TestRefusals(t *testing.T) {
+	path := file(t, 24)
+	const numbers = data + "output=y low=0 high=1 task=regression epsilon=1 "
+	for _, c := range []struct{ method, args, want string }{
+		{"baseline/label-noise", numbers, "no membership to infer"},
+		{"kahm/classifier", numbers, "do not record"},
+		{"baseline/nothing", numbers, "baseline/nothing"},
+		{"baseline/histogram", numbers + "holdout=0.3", "holdout is set"},
+		{"baseline/histogram", numbers + "membership=true", "membership is set"},
+		{"baseline/histogram", numbers + "methods=baseline/ridge", "given twice"},
+		{"baseline/histogram", data + "output=kind[a|b] epsilon=1", "it is for a regression"},
+		{"baseline/histogram", data + "output=y low=0 high=1 epsilon=0", "epsilon"},
+		{"baseline/largest-class", data + "output=kind[a|b] epsilon=1", "no method can be compared"},
+	} {
+		t.Run(c.method, func(t *testing.T) {
+			_, err := settle(t, path, c.method, c.args)
+			trialtest.Refuses(t, err, c.want)
+		})
+	}
+}
+
+// attacked judges the histogram of 24 rows by models of half of them.
+func attacked(t *testing.T, models int) (*Plan, []Trial, *Results) {
+	t.Helper()
+	path := file(t, 24)
+	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := histogram.Experiment().Settings(p.Params[0])
+	var trials []Trial
+	for seed := range models {
+		trial := trialtest.New(t, trialtest.Options{Seed: uint64(seed), File: path})
+		out, err := histogram.Experiment().Compute(t.Context(), trial, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials = append(trials, Trial{Identity: experiment.Identity{Experiment: "baseline/histogram", Params: p.Params[0],
+			Seed: int64(seed)}, Series: out.Series, Warnings: out.Warnings})
+	}
+	out, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, trials, out
+}
+
+// What is found of a private method is within its guarantee, which a tenth of the noise would not keep, and the method
+// without noise tells more than it allows.
+func TestLeak(t *testing.T) {
+	p, trials, out := attacked(t, 256)
+	at := out.At[0]
+	if out.Refuted() {
+		t.Errorf("with noise %v is proved", at.Noise.Proof)
+	}
+	if at.Exact.Proof.Epsilon <= .2 {
+		t.Errorf("without noise %v is proved", at.Exact.Proof)
+	}
+	if o := at.Noise; o.Shadows != 192 || o.Targets != 64 || o.Units != 24 || o.Proof.Pairs != 64*12 {
+		t.Errorf("%d shadow models, %d targets, %d units, %d pairs", o.Shadows, o.Targets, o.Units, o.Proof.Pairs)
+	}
+	// The same models as if their noise were none.
+	for i := range trials {
+		trials[i].Series = map[string]experiment.Series{"membership": trials[i].Series["membership_without_noise"],
+			"membership_without_noise": trials[i].Series["membership_without_noise"]}
+	}
+	leaking, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !leaking.Refuted() || !strings.Contains(leaking.Sentences[0], "CONTRADICTS") {
+		t.Errorf("a leak is not found: %s", leaking.Sentences[0])
+	}
+}
+
+// Results are written in all forms, and drawn.
+func TestWritten(t *testing.T) {
+	p, trials, out := attacked(t, 64)
+	var text, table, structured bytes.Buffer
+	if err := out.Page().Text(&text, func(w string) string { return w }, 60); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Membership attacks on baseline/histogram", "LiRA, online", "allowed", "without noise",
+		"epsilon 0.2", "for your eyes"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	if err := out.WriteCSV(&table); err != nil || strings.Count(table.String(), "\n") != 1+2*3*1 {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+	var back map[string]any
+	if err := out.WriteJSON(&structured); err != nil || json.Unmarshal(structured.Bytes(), &back) != nil {
+		t.Errorf("%v\n%s", err, structured.String())
+	}
+	var seen []experiment.Observation
+	for _, trial := range trials {
+		seen = append(seen, experiment.Observation{Identity: trial.Identity, Series: trial.Series})
+	}
+	panels := trialtest.Panels(t, Paper().Figures[0], seen)
+	if len(panels) != 1 || len(panels[0].Lines) != 8 || !panels[0].LogX || !panels[0].LogY {
+		t.Errorf("%d panels", len(panels))
+	}
+	if !Is(p.Params[0]) || compare.Is("baseline/histogram", p.Params[0]) {
+		t.Error("trials of an attack are those of a comparison")
+	}
+}
+
+// Models that failed are counted, and too few are no attack.
+func TestFailures(t *testing.T) {
+	p, trials, _ := attacked(t, 64)
+	for i := range trials[3:] {
+		trials[3+i] = Trial{Identity: trials[3+i].Identity, Failure: "no rows"}
+	}
+	out, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.At[0].Failures; len(got) != 2 || got[0] != "61 of 64 models failed: no rows" || out.At[0].Exact != nil ||
+		!strings.Contains(out.Sentences[0], "there is no attack") {
+		t.Errorf("failures %q: %s", got, out.Sentences[0])
+	}
+	trials[0].Series = map[string]experiment.Series{}
+	_, err = p.Judge(trials)
+	trialtest.Refuses(t, err, "no series of members")
+}
+
+// Without a guarantee there is one outcome.
+func TestWithoutGuarantee(t *testing.T) {
+	path := file(t, 24)
+	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=inf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, trials, _ := attacked(t, 64)
+	for i := range trials {
+		trials[i].Params = p.Params[0]
+	}
+	out, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := out.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"epsilon": "inf"`) {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	if out.At[0].Noise != nil || out.Refuted() || !strings.HasPrefix(out.Sentences[0], "Without noise") {
+		t.Errorf("%s", out.Sentences[0])
+	}
+}

@@ -1,0 +1,175 @@
+package attack
+
+import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"privkern/experiments/compare"
+	"privkern/runner/experiment"
+)
+
+// Trial is a planned trial with its result.
+type Trial struct {
+	experiment.Identity
+
+	Series   map[string]experiment.Series // nil unless it is ok
+	Warnings []string                     // of its record
+	Failure  string                       // why there is no result; empty for an ok trial
+}
+
+// Epsilon is that of a guarantee; +Inf for none.
+type Epsilon float64
+
+// MarshalJSON implements [json.Marshaler]: infinity is "inf", as in records.
+func (e Epsilon) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(e), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(e))
+}
+
+// String is the number as settings have it.
+func (e Epsilon) String() string { return experiment.FormatNumber(float64(e)) }
+
+// At are the results at an epsilon.
+type At struct {
+	Epsilon Epsilon `json:"epsilon"`
+	// Noise are those of the private fits, and Exact those of the same without noise; nil where models are too few.
+	Noise *Outcome `json:"private"`
+	Exact *Outcome `json:"without_noise"`
+	// Refuted reports that the proof is beyond the guarantee.
+	Refuted  bool     `json:"refuted"`
+	Failures []string `json:"failures"`
+
+	guarantee Guarantee // for the substitution of a unit
+}
+
+// Results are those of an attack.
+type Results struct {
+	Title  string `json:"title"`
+	Method string `json:"method"`
+	Unit   string `json:"unit"`
+	Delta  string `json:"delta"`
+	At     []*At  `json:"results"`
+	// Sentences state what attacks found, one for each epsilon.
+	Sentences []string         `json:"sentences"`
+	Warnings  compare.Warnings `json:"warnings"` // of records
+	Notes     []string         `json:"notes"`
+}
+
+// Refuted reports whether an attack proves more than a guarantee allows.
+func (r *Results) Refuted() bool {
+	return slices.ContainsFunc(r.At, func(a *At) bool { return a.Refuted })
+}
+
+// Judge attacks the models of trials, in the order of their seeds.
+func (p *Plan) Judge(trials []Trial) (*Results, error) {
+	out := &Results{Title: p.Title(), Method: p.Entry.Experiment, Unit: p.Unit, Delta: cmp.Or(p.Text("delta"), "0"),
+		Notes: slices.Clone(p.Notes)}
+	if p.AddsRemoves() {
+		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is attacked, is "+
+			"that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
+	}
+	for _, params := range p.Params {
+		var own []Trial
+		for _, t := range trials {
+			if budgetOf(t.Params).Epsilon == budgetOf(params).Epsilon {
+				own = append(own, t)
+			}
+		}
+		at, err := at(params, own)
+		if err != nil {
+			return nil, err
+		}
+		out.At = append(out.At, at)
+		for _, t := range own {
+			out.Warnings.Add(out.Method, len(trials), t.Warnings)
+		}
+		out.Sentences = append(out.Sentences, out.sentence(at))
+	}
+	out.Warnings.Sort()
+	return out, nil
+}
+
+// at attacks the models of one setting.
+func at(params experiment.Params, trials []Trial) (*At, error) {
+	epsilon := budgetOf(params).Epsilon
+	out := &At{Epsilon: Epsilon(epsilon), guarantee: guaranteeIn(params)}
+	failures := map[string]int{}
+	var private, exact []*Model
+	for _, t := range trials {
+		if t.Series == nil {
+			failures[t.Failure]++
+			continue
+		}
+		noisy, err := modelOf(t.Series, true)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", t.Seed, err)
+		}
+		plain, err := modelOf(t.Series, false)
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", t.Seed, err)
+		}
+		private, exact = append(private, noisy), append(exact, plain)
+	}
+	for reason, n := range failures {
+		out.Failures = append(out.Failures, fmt.Sprintf("%d of %d models failed: %s", n, len(trials), reason))
+	}
+	slices.Sort(out.Failures)
+	if len(private) < Fewest {
+		out.Failures = append(out.Failures, fmt.Sprintf("there are %d models; an attack needs %d, of which two are attacked",
+			len(private), Fewest))
+		return out, nil
+	}
+	var err error
+	if out.Exact, err = Judge(exact, Guarantee{Epsilon: math.Inf(1)}); err != nil {
+		return nil, err
+	}
+	if math.IsInf(epsilon, 1) {
+		return out, nil
+	}
+	if out.Noise, err = Judge(private, out.guarantee); err != nil {
+		return nil, err
+	}
+	out.Refuted = out.Noise.Proof.Epsilon > out.guarantee.Epsilon
+	return out, nil
+}
+
+// WriteJSON writes the results.
+func (r *Results) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// WriteCSV writes a row for each attack and level.
+func (r *Results) WriteCSV(w io.Writer) error {
+	rows := [][]string{{"method", "epsilon", "delta", "noise", "attack", "shadow_models", "targets", "units", "auc",
+		"auc_low", "auc_high", "fpr", "fpr_measured", "tpr", "tpr_low", "tpr_high", "tpr_allowed"}}
+	add := func(at *At, o *Outcome, noise bool) {
+		if o == nil {
+			return
+		}
+		for _, a := range o.Attacks {
+			for _, rate := range a.Rates {
+				row := []string{r.Method, at.Epsilon.String(), r.Delta, fmt.Sprint(noise), a.Attack,
+					fmt.Sprint(o.Shadows), fmt.Sprint(o.Targets), fmt.Sprint(o.Units)}
+				for _, v := range []float64{a.AUC.Mean, a.AUC.Low, a.AUC.High, rate.Level, rate.Alarms, rate.Found.Mean,
+					rate.Found.Low, rate.Found.High, rate.Allowed} {
+					row = append(row, experiment.FormatNumber(v))
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	for _, at := range r.At {
+		add(at, at.Noise, true)
+		add(at, at.Exact, false)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

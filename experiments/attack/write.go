@@ -1,0 +1,171 @@
+package attack
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"privkern/experiments/page"
+	"privkern/runner/experiment"
+)
+
+// Looking states the cost of an attack.
+const Looking = "These results are computed from the private rows: they are for your eyes, and no part of a release."
+
+// Page returns the results for readers.
+func (r *Results) Page() *page.Page {
+	p := &page.Page{Caption: r.caption(), Header: []string{"attack", "AUC"}, Sentences: r.Sentences, Remarks: r.remarks(),
+		Legend: "found / named: shares of members and of others that the attack takes for members, by a threshold that the " +
+			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %",
+		Looking: Looking}
+	for _, level := range levels {
+		p.Header = append(p.Header, "found / named at "+percent(level))
+	}
+	for _, at := range r.At {
+		p.Rows = append(p.Rows, at.rows()...)
+	}
+	return p
+}
+
+// caption states what the table shows.
+func (r *Results) caption() string {
+	units := map[string]string{experiment.UnitPerson: "persons"}[r.Unit]
+	if units == "" {
+		units = "rows"
+	}
+	text := r.Title + "."
+	for _, at := range r.At {
+		if o := at.Exact; o != nil {
+			return text + fmt.Sprintf(" Of %d %s each model has a random half; %d models are attacked, with %d shadow models.",
+				o.Units, units, o.Targets, o.Shadows)
+		}
+	}
+	return text
+}
+
+// rows are those of the table at an epsilon.
+func (at *At) rows() (out [][]string) {
+	add := func(o *Outcome, suffix string) {
+		if o == nil {
+			return
+		}
+		for _, a := range o.Attacks {
+			row := []string{a.Attack + suffix, a.AUC.text("%.3f", 1)}
+			for _, level := range levels {
+				cell := "-"
+				for _, rate := range a.Rates {
+					if rate.Level == level {
+						cell = fmt.Sprintf("%s / %s", rate.Found.text("%.3g", 100), percent(rate.Alarms))
+					}
+				}
+				row = append(row, cell)
+			}
+			out = append(out, row)
+		}
+	}
+	if at.Noise != nil {
+		out = append(out, []string{fmt.Sprintf("epsilon %s", at.Epsilon)})
+		add(at.Noise, "")
+		row := []string{"allowed", ""}
+		for _, level := range levels {
+			row = append(row, percent(at.guarantee.Allows(level)))
+		}
+		out = append(out, row)
+	}
+	out = append(out, []string{"without noise"})
+	add(at.Exact, "")
+	return out
+}
+
+// text is a mean with its interval, times a factor.
+func (i Interval) text(format string, times float64) string {
+	return fmt.Sprintf(format+" ["+format+", "+format+"]", times*i.Mean, times*i.Low, times*i.High)
+}
+
+// percent is a share in per cent.
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
+
+// sentence states what attacks found at an epsilon.
+func (r *Results) sentence(at *At) string {
+	if at.Exact == nil {
+		return fmt.Sprintf("At epsilon %s there is no attack: %s.", at.Epsilon,
+			strings.Join(at.Failures, "; "))
+	}
+	if at.Noise == nil {
+		return "Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
+	}
+	text := fmt.Sprintf("At (%s, %s) per %s: %s; %s", at.Epsilon, r.Delta, r.Unit,
+		at.Noise.found(&at.guarantee), at.Noise.proved())
+	if at.Refuted {
+		text += ", WHICH CONTRADICTS THE GUARANTEE"
+	}
+	return text + ". Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
+}
+
+// found states what the best attack finds at the lowest level that shadow models tell.
+func (o *Outcome) found(g *Guarantee) string {
+	a := o.Attacks[slices.IndexFunc(o.Attacks, func(a *Result) bool { return a.Attack == o.Best })]
+	if len(a.Rates) == 0 {
+		return fmt.Sprintf("%s has the AUC %s", a.Attack, a.AUC.text("%.3f", 1))
+	}
+	rate := a.Rates[0]
+	text := fmt.Sprintf("%s finds %s %% of the members and names %s of others", a.Attack, rate.Found.text("%.3g", 100),
+		percent(rate.Alarms))
+	if g != nil {
+		text += fmt.Sprintf(", where the guarantee allows to find %s", percent(rate.Allowed))
+	}
+	return text
+}
+
+// proved states what guesses about pairs prove.
+func (o *Outcome) proved() string {
+	p := o.Proof
+	text := fmt.Sprintf("of %d pairs it guesses about %d and names %d members, which proves ", p.Pairs, p.Guesses, p.Right)
+	if p.Epsilon == 0 {
+		return text + "nothing"
+	}
+	return text + fmt.Sprintf("epsilon >= %.3g", p.Epsilon)
+}
+
+// mostWarnings is how many kinds of warnings are shown.
+const mostWarnings = 5
+
+// remarks are the lines below the table, without the sentences.
+func (r *Results) remarks() (out []string) {
+	for _, at := range r.At {
+		for _, f := range at.Failures {
+			out = append(out, fmt.Sprintf("epsilon %s: %s", at.Epsilon, f))
+		}
+	}
+	for i, w := range r.Warnings {
+		if i == mostWarnings {
+			out = append(out, fmt.Sprintf("warnings of %d more kinds are in the records", len(r.Warnings)-i))
+			break
+		}
+		out = append(out, "warning: "+w.String())
+	}
+	for _, n := range append(slices.Clone(r.Notes), r.tooFew()...) {
+		out = append(out, "note: "+n)
+	}
+	return out
+}
+
+// tooFew notes attacks and levels for which models are too few.
+func (r *Results) tooFew() (out []string) {
+	for _, at := range r.At {
+		o := at.Exact
+		if o == nil {
+			continue
+		}
+		if o.Shadows < fewestShadows {
+			out = append(out, fmt.Sprintf("there are %d shadow models: LiRA compares with %d or more, --seeds 0..%d", o.Shadows,
+				fewestShadows, fewestShadows+Targets(fewestShadows+2)-1))
+		}
+		if len(o.Attacks[0].Rates) < len(levels) {
+			out = append(out, fmt.Sprintf("- stands for a share of false positives that shadow models do not tell: they have fewer "+
+				"than %d of them", alarms))
+		}
+		return out
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"privkern/runner/experiment"
+)
+
+// Series of a trial with the setting membership. Their rows are the units of the data, rows or persons, in the order of
+// the file. They have the columns
+//
+//	pair        number of the pair that the unit is in: one of the two is trained on, by a fair coin that depends
+//	            on no other; NaN for the unit that has no partner
+//	member      1 for a unit that is trained on, and 0 for others
+//	confidence  of the fit in the outputs of the unit, the larger the more does it speak for a member: of a class
+//	            with the probability p, log p/(1−p), or its score less the largest of others; of a number minus the
+//	            error, in units of half the public range; of a person the mean over her rows
+//	statistic   a number with about a normal distribution over fits, of which the confidence is a function: the same
+//	            of a class, and the error with its sign of a number
+const (
+	SeriesMembership             = "membership"
+	SeriesMembershipWithoutNoise = "membership_without_noise"
+)
+
+// checkMembership refuses splits whose halves are no pairs that others draw again.
+func (s Splits) checkMembership() error {
+	if s.Membership && (s.SplitSource != CommonSplits || s.Repeats != 1 || s.Holdout != .5) {
+		return errors.New("membership = true: it needs splits=common repeats=1 holdout=0.5, so that each seed is one draw of " +
+			"members, which others make as well")
+	}
+	return nil
+}
+
+// membership returns what fits, by their predictions at all rows, tell of each unit to one who knows its rows; and a
+// warning where units are equal on both sides.
+func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experiment.Series, string, error) {
+	predictions, err := fit.Predict(ctx, j.rows.X)
+	if err != nil {
+		return nil, "", err
+	}
+	groups := make([][]int, j.rows.Len()) // the rows of each unit
+	for i := range groups {
+		groups[i] = []int{i}
+	}
+	if j.rows.People != nil {
+		groups = j.rows.People.Groups()
+	}
+	n := len(groups)
+	tests := j.tests(n)
+	order := commonOrder(j.t.Seed, 0, n)
+	pair, member := make([]float64, n), make([]float64, n)
+	for i, unit := range order {
+		pair[unit] = float64(i % tests)
+		if i >= tests {
+			member[unit] = 1
+		} else if i >= n-tests {
+			pair[unit] = math.NaN()
+		}
+	}
+	out := map[string]experiment.Series{}
+	for i, name := range []string{SeriesMembership, SeriesMembershipWithoutNoise} {
+		confidence, statistic := j.rows.confidences(&predictions[i], groups)
+		out[name] = experiment.Series{"pair": pair, "member": member, "confidence": confidence, "statistic": statistic}
+	}
+	return out, j.rows.twins(groups, member), nil
+}
+
+// confidences are those of a fit in the outputs of groups of rows, with their statistics.
+func (r *Rows) confidences(p *Prediction, groups [][]int) (confidence, statistic []float64) {
+	one := r.classConfidence
+	if r.Labels == nil {
+		one = r.valueConfidence
+	}
+	for _, rows := range groups {
+		sum, sumStatistic := 0.0, 0.0
+		for _, row := range rows {
+			c, s := one(p, row)
+			sum, sumStatistic = sum+c, sumStatistic+s
+		}
+		confidence = append(confidence, sum/float64(len(rows)))
+		statistic = append(statistic, sumStatistic/float64(len(rows)))
+	}
+	return confidence, statistic
+}
+
+// valueConfidence is minus the error at a row, and the error.
+func (r *Rows) valueConfidence(p *Prediction, row int) (confidence, statistic float64) {
+	miss := r.Scaled(r.Values[row]) - p.Mean[row]
+	return -math.Abs(miss), miss
+}
+
+// tiny keeps logarithms of probabilities finite.
+const tiny = 1e-300
+
+// classConfidence is log p/(1−p) of the probability of the class of a row, which is nearly normal over fits (Carlini et
+// al. 2022, Section IV-C); of scores alone, that of the class less the largest of others.
+func (r *Rows) classConfidence(p *Prediction, row int) (confidence, statistic float64) {
+	label, others := r.Labels[row], 0.0
+	if p.Probabilities == nil {
+		largest := math.Inf(-1)
+		for c := range p.Scores {
+			if c != label {
+				largest = max(largest, p.Scores[c][row])
+			}
+		}
+		confidence = p.Scores[label][row] - largest
+		return confidence, confidence
+	}
+	for c := range p.Probabilities {
+		if c != label {
+			others += p.Probabilities[c][row]
+		}
+	}
+	confidence = math.Log(max(p.Probabilities[label][row], tiny)) - math.Log(max(others, tiny))
+	return confidence, confidence
+}
+
+// twins warns of units that are held out and equal to one that is trained on, in inputs and output; empty for none.
+func (r *Rows) twins(groups [][]int, member []float64) string {
+	key := func(rows []int) string {
+		var b strings.Builder
+		outputs := r.outputs()
+		for _, row := range rows {
+			fmt.Fprintf(&b, "%v %v;", r.X.RawRowView(row), outputs[row])
+		}
+		return b.String()
+	}
+	trained := map[string]bool{}
+	for i, rows := range groups {
+		if member[i] == 1 {
+			trained[key(rows)] = true
+		}
+	}
+	twins := 0
+	for i, rows := range groups {
+		if member[i] == 0 && trained[key(rows)] {
+			twins++
+		}
+	}
+	if twins == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d units that are not trained on are equal to one that is, in inputs and output: nobody tells "+
+		"them apart, and an attack seems weaker than it is", twins, len(groups)-int(floats.Sum(member)))
+}

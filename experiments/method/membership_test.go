@@ -1,0 +1,139 @@
+package method
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"privkern/experiments/internal/trialtest"
+)
+
+// membershipOf computes a trial of the mean of a table with the setting membership.
+func membershipOf(t *testing.T, text string, seed uint64) (map[string][]float64, []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "my.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := trialtest.Compute(t, trialtest.Options{File: path, Seed: seed}, means.Experiment(),
+		func(s *meanSettings) {
+			s.Dataset, s.Inputs, s.Output = "csv:my.csv", "x", "y"
+			s.Low, s.High = End{Number: 0}, End{Number: 10}
+			s.Epsilon, s.Repeats, s.Holdout, s.SplitSource, s.Membership = math.Inf(1), 1, .5, CommonSplits, true
+		})
+	return out.Series[SeriesMembership], out.Warnings
+}
+
+// rows of n different outputs.
+func linear(n int) string {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range n {
+		fmt.Fprintf(&b, "%d,%g\n", i, float64(i)*10/float64(n))
+	}
+	return b.String()
+}
+
+// Of each pair one unit is a member, which the fit was trained on, and a unit without a partner is none.
+func TestMembershipPairs(t *testing.T) {
+	for _, n := range []int{8, 9} {
+		s, _ := membershipOf(t, linear(n), 3)
+		members, alone, sum := map[float64][]float64{}, 0, 0.0
+		for unit, p := range s["pair"] {
+			if math.IsNaN(p) {
+				alone++
+				if s["member"][unit] != 0 {
+					t.Errorf("n = %d: unit %d has no partner and is trained on", n, unit)
+				}
+				continue
+			}
+			members[p] = append(members[p], s["member"][unit])
+			if s["member"][unit] == 1 {
+				sum += float64(unit) * 10 / float64(n)
+			}
+		}
+		if alone != n%2 || len(members) != n/2 {
+			t.Errorf("n = %d: %d pairs, %d units without one", n, len(members), alone)
+		}
+		for p, m := range members {
+			if slices.Sort(m); !slices.Equal(m, []float64{0, 1}) {
+				t.Errorf("n = %d: pair %g has members %v", n, p, m)
+			}
+		}
+		mean := sum / float64(n/2) // the fit, without noise
+		for unit, got := range s["statistic"] {
+			want := (float64(unit)*10/float64(n) - mean) / 5
+			trialtest.Near(t, "statistic", got, want, 1e-12)
+			trialtest.Near(t, "confidence", s["confidence"][unit], -math.Abs(want), 1e-12)
+		}
+	}
+}
+
+// The coins of pairs are fair, and those of two pairs independent.
+func TestMembershipCoins(t *testing.T) {
+	const n, seeds = 6, 400
+	both := [4]int{}
+	for seed := range seeds {
+		order := commonOrder(int64(seed), 0, n)
+		first, second := 0, 0
+		if order[0] > order[3] {
+			first = 1
+		}
+		if order[1] > order[4] {
+			second = 1
+		}
+		both[2*first+second]++
+	}
+	for i, count := range both {
+		if math.Abs(float64(count)-seeds/4) > 4*math.Sqrt(seeds*3/16) {
+			t.Errorf("coins %02b: %d of %d", i, count, seeds)
+		}
+	}
+}
+
+// Units that are equal on both sides are counted.
+func TestMembershipTwins(t *testing.T) {
+	_, warnings := membershipOf(t, "x,y\n"+strings.Repeat("1,2\n", 8), 1)
+	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "4 of 4 units") }) {
+		t.Errorf("warnings %q", warnings)
+	}
+	if _, warnings := membershipOf(t, linear(8), 1); slices.ContainsFunc(warnings, func(w string) bool {
+		return strings.Contains(w, "are equal to one")
+	}) {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
+func TestMembershipRefusals(t *testing.T) {
+	for _, s := range []Splits{
+		{Holdout: .5, Repeats: 1, Recorded: Recorded{true}},
+		{Holdout: .5, Repeats: 2, Recorded: Recorded{true}, CommonRows: CommonRows{CommonSplits}},
+		{Holdout: .2, Repeats: 1, Recorded: Recorded{true}, CommonRows: CommonRows{CommonSplits}},
+	} {
+		trialtest.Refuses(t, s.checkMembership(), "splits=common repeats=1 holdout=0.5")
+	}
+	if err := (Splits{Holdout: .2, Repeats: 3}).checkMembership(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Confidences of classes, by probabilities and by scores, and of persons.
+func TestClassConfidence(t *testing.T) {
+	r := &Rows{Labels: []int{0, 1, 1}, Classes: []string{"a", "b", "c"}}
+	groups := [][]int{{0}, {1, 2}}
+	scores := [][]float64{{.5, .1, .2}, {.3, .7, .2}, {.2, .2, .6}}
+	got, _ := r.confidences(&Prediction{Scores: scores, Probabilities: scores}, groups)
+	trialtest.Near(t, "even odds", got[0], 0, 1e-12)
+	trialtest.Near(t, "person", got[1], (math.Log(.7/.3)+math.Log(.2/.8))/2, 1e-12)
+	got, _ = r.confidences(&Prediction{Scores: scores}, groups)
+	trialtest.Near(t, "scores", got[0], .2, 1e-12)
+	trialtest.Near(t, "scores of a person", got[1], (.5-.4)/2, 1e-12)
+	certain := [][]float64{{1, 0, 0}, {0, 1, 1}, {0, 0, 0}}
+	if got, _ = r.confidences(&Prediction{Scores: certain, Probabilities: certain}, groups); math.IsInf(got[0], 0) {
+		t.Errorf("a certain class has the confidence %g", got[0])
+	}
+}
