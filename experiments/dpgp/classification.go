@@ -31,7 +31,7 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 			To:        func(s *ClassificationSettings) []any { return []any{&s.Bound, &s.Spacing} },
 			DecidedBy: func(s *ClassificationSettings) []any { return []any{&s.Dataset, &s.Features} },
 			Words:     "dataset is simulated, or features is kernel",
-			Holds:     func(s *ClassificationSettings) bool { return !s.isOwn() || s.Features == kernelFeatures },
+			Holds:     func(s *ClassificationSettings) bool { return !s.isOwn() || s.Features == sparse.KernelFeatures },
 		}},
 		Complete: completeClassification,
 		Check:    checkClassification,

@@ -109,7 +109,7 @@ func (c *ownClassifier) file(privacy *experiment.Privacy) *classmodel.Model {
 		lengthscales = slices.Repeat([]float64{c.Model.Lengthscale}, len(c.rows.Inputs))
 	}
 	bound := c.settings.Bound.String()
-	if c.settings.Features == whitenedFeatures {
+	if c.settings.Features == sparse.WhitenedFeatures {
 		bound = c.settings.Features.String()
 	}
 	return &classmodel.Model{

@@ -27,7 +27,7 @@ const maxClasses = 20
 // of inputs, and an update that stays positive definite.
 func completeClassification(s *ClassificationSettings, given func(field any) bool) error {
 	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Spacing) { // a bound is that of kernel features
-		s.Features = whitenedFeatures
+		s.Features = sparse.WhitenedFeatures
 	}
 	if !given(&s.Bound) {
 		s.Bound = sparse.Exact
@@ -37,7 +37,7 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	}
 	if !given(&s.Jitter) {
 		s.Jitter = 1e-8
-		if s.Features == whitenedFeatures {
+		if s.Features == sparse.WhitenedFeatures {
 			s.Jitter *= max(1, s.KernelVariance) // a share of the variance proves the norm of features
 		}
 	}
@@ -49,7 +49,7 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	}
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)
-		if s.Features == whitenedFeatures {
+		if s.Features == sparse.WhitenedFeatures {
 			s.Ratio = own.WhitenedRatio(s.KernelVariance)
 		}
 	}
@@ -58,7 +58,7 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	}
 	if !given(&s.Alpha) {
 		s.Alpha = ownAlpha
-		if s.Features == whitenedFeatures {
+		if s.Features == sparse.WhitenedFeatures {
 			s.Alpha = whitenedAlpha
 		}
 	}
@@ -113,7 +113,7 @@ func prepareClassifier(
 		return nil, err
 	}
 	c.scaling = scaling
-	if s.Features == whitenedFeatures {
+	if s.Features == sparse.WhitenedFeatures {
 		if m.Whitened, err = sparse.NewWhitening(m); err != nil {
 			return nil, err
 		}

@@ -119,7 +119,7 @@ type ClassificationSettings struct {
 	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your
 	// own data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
 	// overlap, so that there is less noise where rows differ
-	Features      features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
+	Features      sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
 	classInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
@@ -138,18 +138,6 @@ type ClassificationSettings struct {
 type classInducing struct {
 	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, its default, lays a few by the number of inputs"`
 }
-
-// features are the vectors of rows whose products are summed.
-type features int
-
-const (
-	kernelFeatures features = iota
-	whitenedFeatures
-)
-
-func (features) Choices() []string { return []string{"kernel", "whitened"} }
-
-func (f features) String() string { return experiment.NameOf(f) }
 
 // classUpdate is the update of every class.
 type classUpdate struct {

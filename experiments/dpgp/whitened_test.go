@@ -68,19 +68,19 @@ func whitenedMove(d dirichlet, i, j int, ratio float64, phi, other []float64) (s
 func TestDefaultFeatures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(*ClassificationSettings)
-		features features
+		features sparse.Features
 		alpha    float64
 	}{
-		"nothing given": {func(*ClassificationSettings) {}, whitenedFeatures, 0.5},
-		"a bound":       {func(s *ClassificationSettings) { s.Bound = sparse.Eq8 }, kernelFeatures, 0.1},
-		"kernel":        {func(s *ClassificationSettings) { s.Features = kernelFeatures }, kernelFeatures, 0.1},
+		"nothing given": {func(*ClassificationSettings) {}, sparse.WhitenedFeatures, 0.5},
+		"a bound":       {func(s *ClassificationSettings) { s.Bound = sparse.Eq8 }, sparse.KernelFeatures, 0.1},
+		"kernel":        {func(s *ClassificationSettings) { s.Features = sparse.KernelFeatures }, sparse.KernelFeatures, 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &ClassificationSettings{}
 			c.change(s)
 			given := func(field any) bool {
 				switch f := field.(type) {
-				case *features:
+				case *sparse.Features:
 					return name == "kernel" && f == &s.Features
 				case *sparse.Bound:
 					return name == "a bound"
@@ -101,7 +101,7 @@ func TestDefaultFeatures(t *testing.T) {
 // Two classes that a line parts are told by features of overlapping kernels, with a noise that hides them from sums of
 // kernel vectors.
 func TestWhitenedClasses(t *testing.T) {
-	accuracy := func(f features) float64 {
+	accuracy := func(f sparse.Features) float64 {
 		return trialtest.Compute(t, trialtest.Options{File: ownFile(t)}, classification(),
 			func(s *ClassificationSettings) {
 				ownClasses(s)
@@ -110,7 +110,7 @@ func TestWhitenedClasses(t *testing.T) {
 				s.Features, s.KernelVariance, s.Alpha, s.Rho = f, 0.25, 0.5, 0.5
 			}).Metrics.Accuracy
 	}
-	if plain, whitened := accuracy(kernelFeatures), accuracy(whitenedFeatures); whitened < plain+0.1 {
+	if plain, whitened := accuracy(sparse.KernelFeatures), accuracy(sparse.WhitenedFeatures); whitened < plain+0.1 {
 		t.Errorf("accuracy %g with whitened features, %g with kernel vectors", whitened, plain)
 	}
 }

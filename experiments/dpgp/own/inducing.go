@@ -32,7 +32,9 @@ type Inducing struct {
 	Auto bool
 	// Centred puts one of them in the middle, as classes need it.
 	Centred bool
-	Range   method.InputRange
+	// Whitened lays them for whitened features of a number ([star]), with longer lengthscales.
+	Whitened bool
+	Range    method.InputRange
 	// Centres is how many centres of the rows of File are taken; 0 for the rows.
 	Centres int
 	// Lengthscale are the units of distances between the rows of File; nil for one.
@@ -160,7 +162,7 @@ func (i Inducing) overRange(inputs []table.Input) (*mat.Dense, error) {
 	points, grid, _ := i.layout(table.Width(inputs))
 	switch {
 	case i.Auto:
-		return design(inputs, low, high, i.Centred)
+		return design(inputs, low, high, arrangement{centred: i.Centred, star: i.Whitened})
 	case grid:
 		return Regular(i.Count, low, high), nil
 	}

@@ -36,6 +36,9 @@ func Ratio(variance float64) float64 { return 1 / variance }
 // A is least at ratio²·σ_f² = 1/2.
 func WhitenedRatio(variance float64) float64 { return 1 / math.Sqrt(2*variance) }
 
+// FilteredRatio is [WhitenedRatio] of a number, for which the noise in B counts more: ratio²·σ_f² is 1.
+func FilteredRatio(variance float64) float64 { return 1 / math.Sqrt(variance) }
+
 // perInput is the number of values of each input in a full design, by the number of inputs that are numbers.
 func perInput(numbers int) int {
 	switch numbers {
@@ -55,21 +58,28 @@ const (
 	// inset is how far two values of an input are from the ends of its range, as a share of it: there are few rows
 	// in the corners of several inputs.
 	inset = 0.125
+	// whitenedShare is the lengthscale of whitened features of several numbers over that of kernel vectors, whose noise
+	// grows with the overlap of the kernels.
+	whitenedShare = 1.4
 )
+
+// arrangement is the kind of a [design].
+type arrangement struct{ centred, star bool }
 
 // design returns the inducing inputs of the rule (M×columns) between the ends, by the number of inputs and levels
 // alone. They are
 //
 //   - every combination of equidistant values of each number ([perInput]) and of the levels of each category,
 //     where these are few ([isFull]);
+//   - with star, where it has at most mostFull points, a [star];
 //   - otherwise a fraction of the combinations of two values of each input (Box and Hunter 1961, "The 2^(k−p)
 //     fractional factorial designs", Technometrics 3): of any two inputs each pair of values is there equally
 //     often, and of any three each triple, as long as there are at most half as many inputs as points;
 //   - for more inputs than such a design of mostRuns has, a Halton sequence.
 //
-// With centre, for classes, the middle is one of two values' points, too: without it what is learned about classes is
+// When centred, for classes, the middle is one of two values' points, too: without it what is learned about classes is
 // far from most rows, where probabilities are then even.
-func design(inputs []table.Input, low, high []float64, centre bool) (*mat.Dense, error) {
+func design(inputs []table.Input, low, high []float64, of arrangement) (*mat.Dense, error) {
 	if numbers := numeric(inputs); perInput(numbers) == 2 {
 		low, high = inwards(inputs, low, high)
 	}
@@ -77,12 +87,14 @@ func design(inputs []table.Input, low, high []float64, centre bool) (*mat.Dense,
 	switch factors, runs := fraction(inputs); {
 	case isFull(inputs):
 		z = crossed(inputs, low, high)
+	case of.star && starred(inputs) <= mostFull:
+		return star(inputs, low, high), nil
 	case runs <= mostRuns:
 		z = corners(inputs, factors, runs, low, high)
 	default:
 		return scattered(defaultScattered, inputs, low, high)
 	}
-	if centre && numeric(inputs) == len(inputs) && perInput(len(inputs)) == 2 {
+	if of.centred && numeric(inputs) == len(inputs) && perInput(len(inputs)) == 2 {
 		middle := mat.NewDense(1, len(low), nil)
 		for j := range low {
 			middle.Set(0, j, low[j]+(high[j]-low[j])/2)
@@ -283,7 +295,8 @@ func (i Inducing) ends(inputs []table.Input, z *mat.Dense) (low, high []float64,
 
 // byRange returns the lengthscales of the rule ([method.ByRange]).
 //
-// The fraction is a tenth for one input, and √d/4 for d of them, as distances in units of the ranges grow. Where
+// The fraction is a tenth for one input, and √d/4 for d of them, as distances in units of the ranges grow; of whitened
+// features of a number it is [whitenedShare] times that of several inputs. Where
 // a number of inducing inputs was given, it is half their least distance at least: there is no gap between them.
 func (i Inducing) byRange(inputs []table.Input, low, high []float64) (experiment.Several, error) {
 	share, err := i.share(inputs)
@@ -298,6 +311,9 @@ func (i Inducing) share(inputs []table.Input) (float64, error) {
 	share := 0.1
 	if d := len(inputs); d > 1 {
 		share = method.Share(d)
+		if i.Whitened {
+			share *= whitenedShare
+		}
 	}
 	if !i.Computed() || i.Auto {
 		return share, nil

@@ -76,7 +76,7 @@ func TestRule(t *testing.T) {
 // Of any two inputs each pair of values is there equally often, and of up to half as many as points any triple.
 func TestCornersAreBalanced(t *testing.T) {
 	for _, d := range []int{5, 6, 8, 9, 15, 16, 17, 32, 40} {
-		z, err := design(numbers(d), make([]float64, d), slices.Repeat([]float64{1}, d), false)
+		z, err := design(numbers(d), make([]float64, d), slices.Repeat([]float64{1}, d), arrangement{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestCornersAreBalanced(t *testing.T) {
 func TestCornersHaveLevels(t *testing.T) {
 	inputs := []table.Input{{}, {Levels: 3}, {}, {Levels: 5}, {}}
 	low, high := make([]float64, 11), slices.Repeat([]float64{1}, 11)
-	z, err := design(inputs, low, high, true)
+	z, err := design(inputs, low, high, arrangement{centred: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,5 +207,46 @@ func TestKnown(t *testing.T) {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A star has the middle, the ends of each number and the levels of each category one at a time, where it is small
+// enough; the lengthscales are longer.
+func TestStar(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		inputs []table.Input
+		points int
+		share  float64
+	}{
+		{"one input", numbers(1), 6, 0.1},
+		{"four", numbers(4), 17, 0.7},
+		{"five", numbers(5), 11, 0.35 * math.Sqrt(5)},
+		{"eleven", numbers(11), 23, 0.35 * math.Sqrt(11)},
+		{"twelve", numbers(12), 17, 0.35 * math.Sqrt(12)},
+		{"four and two categories", append(numbers(4), table.Input{Levels: 3}, table.Input{Levels: 2}), 14,
+			0.35 * math.Sqrt(6)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			i := Inducing{Auto: true, Centred: true, Whitened: true, Range: between([]float64{0}, []float64{2})}
+			z, err := i.overRange(c.inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, _ := z.Dims(); n != c.points {
+				t.Errorf("%d points", n)
+			}
+			i.Range = between([]float64{0}, []float64{1})
+			got, err := i.Lengthscales(method.Automatic(), c.inputs, z)
+			if err != nil || math.Abs(got[0]-c.share) > 1e-12 {
+				t.Errorf("lengthscale %v, %v", got, err)
+			}
+		})
+	}
+	z := star([]table.Input{{}, {Levels: 4}}, []float64{2, 0, 0, 0, 0}, []float64{4, 1, 1, 1, 1})
+	want := mat.NewDense(7, 5, []float64{3, .25, .25, .25, .25, 2, .25, .25, .25, .25, 4, .25, .25, .25, .25,
+		3, 1, 0, 0, 0, 3, 0, 1, 0, 0, 3, 0, 0, 1, 0, 3, 0, 0, 0, 1})
+	if !mat.Equal(z, want) {
+		t.Errorf("%v", mat.Formatted(z))
 	}
 }

@@ -195,7 +195,7 @@ func farthest(points [][]float64) (distance float64, one, two int) {
 // large enough, for all blocks together.
 func TestSumsOfNeighbours(t *testing.T) {
 	tier.Sequential(t)
-	for _, c := range sumCases {
+	for _, c := range slices.Concat(sumCases, whitenedCases) {
 		t.Run(c.name, func(t *testing.T) {
 			plan := planFor(t, c.settings(t))
 			factor, err := mechanism.AnalyticGaussian(plan.Spending.Epsilon, plan.Spending.Delta)

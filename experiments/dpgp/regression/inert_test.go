@@ -42,6 +42,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 			"simulated": simulated, "own": users,
 			"simulated, no noise":     func(s *Settings) { simulated(s); s.Epsilon = math.Inf(1) },
 			"own, persons":            func(s *Settings) { users(s); s.Person.Person = "id" },
+			"own, features":           func(s *Settings) { users(s); whitened(s) },
 			"own, inducing in a file": func(s *Settings) { users(s); s.Inducing = "csv:rows.csv" },
 		},
 		Others: func(s *Settings) []inert.Setting {
@@ -53,6 +54,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, givenAll(-2)), inert.Values(&s.InputHigh, givenAll(2)),
 				inert.Values(&s.Lengthscale, method.LengthscalesOf(1.3)),
 				inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.3),
+				inert.Values(&s.Features, sparse.KernelFeatures, sparse.WhitenedFeatures),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
 				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2), inert.Values(&s.SplitSource, method.CommonSplits),

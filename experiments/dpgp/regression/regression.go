@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -32,10 +33,16 @@ var Experiment = definition.Experiment
 
 var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 	Declaration: experiment.Declaration[*Settings, Metrics]{
-		Name:         Name,
-		Version:      7, // 7: one bound for all inputs is none of levels
-		Summary:      "your own data predicted with protection of inputs and outputs; a model that can be released",
-		Source:       "Honkela 2021, Section 3, Algorithm 1",
+		Name:    Name,
+		Version: 8, // 8: whitened features of own data
+		Summary: "your own data predicted with protection of inputs and outputs; a model that can be released",
+		Source:  "Honkela 2021, Section 3, Algorithm 1",
+		Rules: []experiment.Rule[*Settings]{{
+			To:        func(s *Settings) []any { return []any{&s.Bound, &s.Covariance} },
+			DecidedBy: func(s *Settings) []any { return []any{&s.Dataset, &s.Features} },
+			Words:     "dataset is simulated, or features is kernel",
+			Holds:     func(s *Settings) bool { return !s.whitened() },
+		}},
 		Complete:     complete,
 		Check:        check,
 		Memory:       memory,
@@ -101,7 +108,8 @@ func (s *Settings) method() method.Settings {
 
 // inducing returns the inducing inputs that the settings name: those of a file, or a grid.
 func (s *Settings) inducing() (own.Inducing, error) {
-	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}, Reading: s.Reading.In(s.Dataset)}
+	out := own.Inducing{Range: method.InputRange{Low: s.InputLow, High: s.InputHigh}, Reading: s.Reading.In(s.Dataset),
+		Centred: s.whitened(), Whitened: s.whitened()}
 	if table.Is(s.Inducing) {
 		out.File, out.Centres, out.Lengthscale = s.Inducing, s.InducingCentres, &s.Lengthscale
 		return out, nil
@@ -119,8 +127,14 @@ func (s *Settings) inducing() (own.Inducing, error) {
 	return out, nil
 }
 
+// whitened reports whether features are summed in the place of kernel vectors.
+func (s *Settings) whitened() bool { return s.IsOwn() && s.Features == sparse.WhitenedFeatures }
+
 // complete gives own data the defaults of the rule ([own.Inducing.Known]).
 func complete(s *Settings, given func(field any) bool) error {
+	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Covariance) { // these are of kernel features
+		s.Features = sparse.WhitenedFeatures
+	}
 	if !given(&s.Inducing) {
 		s.Inducing = experiment.NameOf(sparse.Auto(0))
 	}
@@ -133,8 +147,14 @@ func complete(s *Settings, given func(field any) bool) error {
 	if !given(&s.KernelVariance) {
 		s.KernelVariance = own.Variance
 	}
+	if !given(&s.Jitter) && s.whitened() {
+		s.Jitter *= max(1, s.KernelVariance) // a share of the variance proves the norm of features
+	}
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)
+		if s.whitened() {
+			s.Ratio = own.FilteredRatio(s.KernelVariance)
+		}
 	}
 	if !given(&s.Rho) {
 		s.Rho = own.Rho
@@ -215,7 +235,8 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings, rows *method
 		return nil, err
 	}
 	l.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine),
-		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance, Raise: true}}
+		Update: sparse.Update{Rho: s.Rho, Regularisation: s.Regularisation, Covariance: s.Covariance, Raise: true,
+			Filtered: true}}
 	lengthscale, err := l.inducing.Lengthscales(s.Lengthscale, rows.Asked, l.z)
 	if err != nil {
 		return nil, err
@@ -223,6 +244,11 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings, rows *method
 	if l.Model, l.scaling, err = own.Model(l.z, lengthscale, rows.Asked, s.KernelVariance, s.Sigma*s.Sigma,
 		s.Jitter); err != nil {
 		return nil, err
+	}
+	if s.whitened() {
+		if l.Model.Whitened, err = sparse.NewWhitening(l.Model); err != nil {
+			return nil, err
+		}
 	}
 	l.bound = s.Bound.bound()
 	l.Noise, err = l.Model.Calibrate(sparse.Calibration{Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
@@ -238,7 +264,7 @@ type fit struct {
 
 // Fit is Algorithm 1 on some rows.
 func (l *Learner) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Rand) (method.Fit, error) {
-	sums, err := sparsegp.Sum(ctx, l.Engine, l.Model.Inducing, l.scaling.Apply(rows.X), rows.Y, nil)
+	sums, err := l.sums(ctx, l.scaling.Apply(rows.X), rows.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +284,19 @@ func (l *Learner) Fit(ctx context.Context, rows *method.Part, noise ...*rand.Ran
 		out.posteriors = append(out.posteriors, p)
 	}
 	return out, nil
+}
+
+// sums are A and B of rows without noise. Features are differences of kernel values, which float32 would lose.
+func (l *Learner) sums(ctx context.Context, x *mat.Dense, y []float64) (sparsegp.Sums, error) {
+	w := l.Model.Whitened
+	if w == nil {
+		return sparsegp.Sum(ctx, l.Engine, l.Model.Inducing, x, y, nil)
+	}
+	s, err := sparsegp.SumDouble(ctx, l.Engine, l.Model.Inducing, x, y, nil)
+	if err != nil {
+		return s, err
+	}
+	return w.Sums(s), nil
 }
 
 // Predict returns mean and variance of the function.
@@ -285,9 +324,13 @@ func (l *Learner) publicMetrics() publicMetrics {
 }
 
 // Suspicions compare the noise in an element of A with its public range over rows: a sum of
-// kernel values, at most σ_f², times outputs from −1 to 1.
+// kernel values, at most σ_f², or of features, at most σ_f, times outputs from −1 to 1.
 func (l *Learner) Suspicions(rows int) []string {
-	most := 2 * float64(rows) * l.Model.Variance
+	largest := l.Model.Variance
+	if l.Model.Whitened != nil {
+		largest = math.Sqrt(largest)
+	}
+	most := 2 * float64(rows) * largest
 	if l.Noise.SigmaA <= most {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 	out := &experiment.Privacy{
 		Unit: s.Person.Unit(fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(l.rows.Inputs, ", "), l.rows.Output)),
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
-			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) with bound " + l.bound.String(),
+			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) " + l.ofBound(),
 		Notes: []string{
 			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
 			"public, and so not to be read off the data: " + l.inducing.Public(l.rows.Asked) + ", the kernel with its " +
@@ -39,6 +39,22 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 		out.Notes = append(out.Notes, sparse.LimitedNote)
 	}
 	return out
+}
+
+// named is the name of the bound in a file, or that of the features in its place.
+func (l *Learner) named() string {
+	if l.Model.Whitened != nil {
+		return l.settings.Features.String()
+	}
+	return l.bound.String()
+}
+
+// ofBound describes the bound on the norm of the vectors that are summed.
+func (l *Learner) ofBound() string {
+	if l.Model.Whitened != nil {
+		return "of whitened features, whose squared norms are at most kernel_variance"
+	}
+	return "with bound " + l.bound.String()
 }
 
 // Publication plans a model of all rows, which depends on them through noisy sums alone.
@@ -97,7 +113,7 @@ func (l *Learner) file(p *sparse.Posterior, privacy *experiment.Privacy) *modelf
 		Inducing: model.Rows(l.z), Mean: p.Mean, Covariance: model.Rows(p.Cov),
 		Mechanism: modelfile.Mechanism{
 			Epsilon: l.settings.Epsilon, Delta: l.settings.Delta, Sensitivity: l.Noise.Sensitivity,
-			Bound: l.bound.String(), NormSquared: l.Noise.NormSquared,
+			Bound: l.named(), NormSquared: l.Noise.NormSquared,
 			SigmaA: l.Noise.SigmaA, SigmaB: l.Noise.SigmaB, Lambda: p.Ridge,
 		},
 		Privacy: privacy,

@@ -32,14 +32,19 @@ type Settings struct {
 	InputHigh method.Ends `name:"input_high" default:"none" when:"inducing is not csv:* or parquet:* or npy:* or images:*"`
 	// lengthscale of the EQ kernel, one for all inputs or one for each, joined by commas in the order of
 	// inputs and in their units; public. auto, the default of your own data: a tenth of the range of one input, of d
-	// inputs sqrt(d)/4 of each range, and at least half the distance of inducing inputs whose number is given
+	// inputs 0.35 sqrt(d) of each range, of kernel features sqrt(d)/4, and at least half the distance of inducing inputs
+	// whose number is given
 	Lengthscale method.Lengthscale `name:"lengthscale" default:"1" above:"0"`
 	// variance of the kernel for outputs scaled to [-1, 1]; public. Of your own data 0.25 by default
 	KernelVariance float64 `name:"kernel_variance" default:"1" above:"0"`
 	// standard deviation of the observation noise for outputs scaled to [-1, 1]; public. Of your own data 0.2 by default
 	Sigma             float64 `name:"sigma" default:"0.1" above:"0"`
 	sparse.Budget     `also:"delta: csv: it must be given, far below 1/n for n rows"`
-	sparse.NoiseRatio `also:"ratio: of your own data 1/kernel_variance by default"`
+	sparse.NoiseRatio `also:"ratio: of your own data 1/sqrt(kernel_variance), of kernel features 1/kernel_variance"`
+	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your
+	// own data the default unless bound or covariance is given, L^-1 k with the Cholesky factor L of their covariance,
+	// whose norm does not grow where kernels overlap, so that there is less noise where rows differ
+	Features sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
 	// bound on the norm of a row's kernel vector: auto is the exact maximum over all inputs, up to a relative 1e-6; for
 	// more than six inputs that are no grid it is a bound by the largest eigenvalue of the kernel matrix
 	Bound                 boundOrAuto `name:"bound" default:"auto"`

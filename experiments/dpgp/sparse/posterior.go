@@ -51,6 +51,8 @@ type Update struct {
 	Covariance     Covariance
 	// Raise makes λ larger where the noise exceeds it; otherwise there is no posterior then.
 	Raise bool
+	// Filtered weighs the directions of a whitened model by the noise in A, too ([Whitening.filtered]).
+	Filtered bool
 }
 
 // Posterior is a model that may be published: Z, the kernel, m and S. It depends on the
@@ -77,7 +79,10 @@ const RaisedText = "the noise exceeds lambda of Eq. (10); lambda was raised, by 
 func (m *Model) Infer(
 	ctx context.Context, e *engine.Engine, noisy sparsegp.Sums, noise Noise, u Update,
 ) (*Posterior, error) {
-	if m.Whitened != nil {
+	switch {
+	case m.Whitened != nil && u.Filtered:
+		return m.Whitened.filtered(m, noisy, noise, u)
+	case m.Whitened != nil:
 		return m.Whitened.infer(ctx, e, m, noisy, noise, u)
 	}
 	ridge := noise.Ridge(m, u.Rho, u.Regularisation)

@@ -42,6 +42,20 @@ type Lambda struct {
 	Rho float64 `name:"rho" default:"0.01" above:"0" below:"1" when:"epsilon is not inf"`
 }
 
+// Features are the vectors of rows whose products are summed.
+type Features int
+
+// The features.
+const (
+	KernelFeatures   Features = iota // k of the inducing inputs
+	WhitenedFeatures                 // L⁻¹k ([Whitening])
+)
+
+// Choices are the names of the features.
+func (Features) Choices() []string { return []string{"kernel", "whitened"} }
+
+func (f Features) String() string { return experiment.NameOf(f) }
+
 // DiagonalJitter keeps the covariance of the inducing inputs positive definite.
 type DiagonalJitter struct {
 	// added to the diagonal of the inducing inputs' covariance
