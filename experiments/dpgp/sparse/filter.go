@@ -43,7 +43,8 @@ func (w *Whitening) filtered(m *Model, noisy sparsegp.Sums, noise Noise, u Updat
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	f := filter{noise: noise, observed: m.Noise, floor: floorShare * m.Noise * noise.Ridge(m, u.Rho, u.Regularisation)}
+	ridge := noise.Ridge(m, u.Rho, u.Regularisation)
+	f := filter{noise: noise, observed: m.Noise, floor: floorShare * m.Noise * ridge}
 	var a mat.VecDense
 	a.MulVec(vectors.T(), mat.NewVecDense(number, noisy.A))
 	mean, cov := f.posterior(eigen.Values(nil), a.RawVector().Data)
@@ -57,7 +58,7 @@ func (w *Whitening) filtered(m *Model, noisy sparsegp.Sums, noise Noise, u Updat
 	all.Mul(&half, to.T())
 	symmetrise(&all)
 	return &Posterior{Posterior: &sparsegp.Posterior{Mean: at.RawVector().Data, Cov: &all}, Model: m,
-		Ridge: f.floor}, nil
+		Ridge: ridge}, nil
 }
 
 // filter is the gain G of [Whitening.filtered] in the directions of the eigenvectors of the noisy B.
