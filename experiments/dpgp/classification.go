@@ -163,7 +163,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 		return nil
 	}
 	privacy := &experiment.Privacy{
-		Unit: "one row, input and class, substituted by any other",
+		Unit: c.settings.Neighbours.Neighbours.Unit(method.Person{}, "input and class"),
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the weighted sums A and B of a sparse GP for " +
 			"each class (Honkela 2021, Section 5, Appendix D), " + c.bound(),
 		Notes: []string{
@@ -176,6 +176,7 @@ func (c *classifier) privacy() *experiment.Privacy {
 		},
 	}
 	privacy.State(withoutLastDigits(c.total.Epsilon), withoutLastDigits(c.total.Delta))
+	c.settings.Neighbours.Neighbours.State(privacy)
 	if c.settings.Centre == leastCentre {
 		privacy.Notes = append(privacy.Notes, fmt.Sprintf("%.6g is taken off the transformed labels, "+
 			"which depends on public settings alone", c.labels.centre))

@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
+	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/graphs/sparsegp"
 	"privkern/runner/experiment"
@@ -62,16 +63,19 @@ func (c *classifier) share(kk float64) (each mechanism.Guarantee, sensitivity fu
 	s := c.settings
 	each = mechanism.Guarantee{Epsilon: s.Epsilon, Delta: s.Delta}
 	c.total = each
-	classes := float64(s.Classes)
+	classes, of := float64(s.Classes), substituted
+	if s.Neighbours.Neighbours == method.AddRemove {
+		of = added
+	}
 	switch s.Composition {
 	case jointly:
-		return each, func(d dirichlet) float64 { return d.jointSensitivity(s.Classes, s.Ratio, kk) }
+		return each, func(d dirichlet) float64 { return of.joint(d, s.Classes, s.Ratio, kk) }
 	case equalShares:
 		each = mechanism.Guarantee{Epsilon: each.Epsilon / classes, Delta: each.Delta / classes}
-		return each, func(d dirichlet) float64 { return d.classSensitivity(s.Ratio, kk) }
+		return each, func(d dirichlet) float64 { return of.class(d, s.Ratio, kk) }
 	}
 	c.total = mechanism.Guarantee{Epsilon: classes * each.Epsilon, Delta: classes * each.Delta}
-	return each, func(d dirichlet) float64 { return d.publishedSensitivity(s.Ratio, kk) }
+	return each, func(d dirichlet) float64 { return of.published(d, s.Ratio, kk) }
 }
 
 // classSums are the sums of the regression for one class.

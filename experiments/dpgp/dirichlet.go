@@ -99,6 +99,40 @@ func (d dirichlet) classSensitivity(ratio, kk float64) float64 {
 	return max(d.moved(ratio, kk, [2]int{0, 0}), d.moved(ratio, kk, [2]int{0, 1}), d.moved(ratio, kk, [2]int{1, 1}))
 }
 
+// share is the squared norm of what a row whose label is i of a class ("is", 1, or "is not", 0) adds to the sums (A,
+// ratio·B̂) of that class.
+func (d dirichlet) share(i int, ratio, kk float64) float64 {
+	w, y := d.w[i], d.y[i]
+	return w*w*y*y*kk + ratio*ratio*w*w*kk*kk
+}
+
+// jointAdded is by how much a row that is added or removed moves the sums of all classes together, the norm of what it
+// adds to them: it is of one class.
+func (d dirichlet) jointAdded(classes int, ratio, kk float64) float64 {
+	return math.Sqrt(d.share(1, ratio, kk) + float64(classes-1)*d.share(0, ratio, kk))
+}
+
+// classAdded is that of one class.
+func (d dirichlet) classAdded(ratio, kk float64) float64 {
+	return math.Sqrt(max(d.share(0, ratio, kk), d.share(1, ratio, kk)))
+}
+
+// publishedAdded is [dirichlet.publishedSensitivity] of a row that is added or removed.
+func (d dirichlet) publishedAdded(ratio, kk float64) float64 {
+	return max(d.w[0], d.w[1]) * sparse.AddedSensitivity(ratio, max(math.Abs(d.y[0]), math.Abs(d.y[1])), kk)
+}
+
+// relation are the sensitivities under a relation of neighbours ([method.Relation]).
+type relation struct {
+	joint            func(d dirichlet, classes int, ratio, kk float64) float64
+	class, published func(d dirichlet, ratio, kk float64) float64
+}
+
+var (
+	substituted = relation{dirichlet.jointSensitivity, dirichlet.classSensitivity, dirichlet.publishedSensitivity}
+	added       = relation{dirichlet.jointAdded, dirichlet.classAdded, dirichlet.publishedAdded}
+)
+
 // publishedSensitivity is that of Appendix D: Eq. (6) times a bound on 1/σ̃² (it
 // prints one on σ̃²).
 func (d dirichlet) publishedSensitivity(ratio, kk float64) float64 {

@@ -105,6 +105,7 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 				s.severalKernel.others(), sparsetest.OtherRatios(&s.NoiseRatio),
 				sparsetest.OtherRowBounds(&s.RowBound), sparsetest.OtherUpdates(&s.UpdateSettings), s.ownColumns.others())
 			return append(out, inert.Values(&s.Composition, equalShares),
+				inert.Values(&s.Neighbours.Neighbours, method.AddRemove),
 				inert.Values(&s.Features, sparse.WhitenedFeatures, sparse.KernelFeatures), inert.Values(&s.Centre, leastCentre),
 				inert.Values(&s.Alpha, 0.1), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
 				inert.Values(&s.SplitSource, method.CommonSplits))

@@ -217,8 +217,8 @@ func (c *ownClassifier) Guarantee() *experiment.Privacy {
 		return nil
 	}
 	s := c.settings.method()
-	privacy.Unit = s.Person.Unit(fmt.Sprintf("inputs (%s) and class (%s)", strings.Join(c.rows.Inputs, ", "),
-		c.rows.Output))
+	privacy.Unit = c.settings.Neighbours.Neighbours.Unit(s.Person, fmt.Sprintf("inputs (%s) and class (%s)",
+		strings.Join(c.rows.Inputs, ", "), c.rows.Output))
 	which := "the classes are those of the data, which a release does not take: it needs them named, output=" +
 		c.rows.Output + "[a|b|c]"
 	if c.rows.Named {
@@ -239,6 +239,7 @@ func (c *ownClassifier) Guarantee() *experiment.Privacy {
 		notes = append(notes, sparse.LimitedNote)
 	}
 	privacy.Notes = notes
+	c.settings.Neighbours.Neighbours.State(privacy)
 	return privacy
 }
 
@@ -252,6 +253,9 @@ func checkClassRelease(s *ClassificationSettings) error {
 	case table.LevelsOf(s.Output) == nil:
 		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
 			s.Output)
+	}
+	if err := s.Neighbours.Neighbours.CheckRelease(); err != nil {
+		return err
 	}
 	_, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta)
 	return err

@@ -128,6 +128,7 @@ type ClassificationSettings struct {
 	sparse.NoiseRatio `also:"ratio: of your own data 1/sqrt(2 kernel_variance), of kernel features 1/kernel_variance"`
 	sparse.RowBound   `also:"bound: of your own data exact by default; by eigenvalues for more than six inputs, no grid"`
 
+	method.Neighbours
 	classUpdate        `also:"regularisation: of your own data corrected || rho: of your own data 0.5"`
 	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
 	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`

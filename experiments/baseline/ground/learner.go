@@ -234,11 +234,7 @@ func (l *Learner[B]) Guarantee() *experiment.Privacy {
 	}
 	p.Mechanism = l.algorithm.Mechanism()
 	p.State(l.Epsilon, l.Delta)
-	if l.Neighbours == AddRemove {
-		p.Simulated.Neighbours = "add-remove"
-		p.Notes = append(p.Notes, "neighbours have one unit more or less: under substitution, as elsewhere here, "+
-			"the same noise protects less")
-	}
+	l.Neighbours.State(p)
 	return p
 }
 

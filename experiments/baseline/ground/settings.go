@@ -20,16 +20,13 @@ var settingsSource string
 func init() { experiment.Document[Data](settingsSource) }
 
 // Relation is the relation of neighbouring data sets.
-type Relation int
+type Relation = method.Relation
 
 // The relations.
 const (
-	Substitute Relation = iota // one unit is replaced by any other
-	AddRemove                  // one unit is there or not
+	Substitute = method.Substitute
+	AddRemove  = method.AddRemove
 )
-
-// Choices are their words.
-func (Relation) Choices() []string { return []string{"substitute", "add-remove"} }
 
 // Data are the settings that every baseline has: the data, their public ranges, and the budget.
 type Data struct {
@@ -108,11 +105,10 @@ func (d *Data) checkOutputs() error {
 
 // checkRelease refuses a release without a guarantee.
 func (d *Data) checkRelease(task method.Task) error {
-	switch {
-	case d.Neighbours == AddRemove:
-		return errors.New("neighbours = add-remove: the number of rows would have to be private, and a release shows it; " +
-			"use neighbours=substitute")
-	case task == method.Classification && table.LevelsOf(d.Output) == nil:
+	if err := d.Neighbours.CheckRelease(); err != nil {
+		return err
+	}
+	if task == method.Classification && table.LevelsOf(d.Output) == nil {
 		return fmt.Errorf("output = %s: its classes would be those of the private rows; name them: output=%[1]s[a|b|c]",
 			d.Output)
 	}
@@ -121,11 +117,7 @@ func (d *Data) checkRelease(task method.Task) error {
 
 // rowUnit describes the protected unit, whose rows have these parts.
 func (d *Data) rowUnit(parts string) string {
-	person := d.settings(nil).Person
-	if d.Neighbours == AddRemove {
-		return person.Protected(parts) + ", added or removed"
-	}
-	return person.Unit(parts)
+	return d.Neighbours.Unit(d.settings(nil).Person, parts)
 }
 
 // Query describes a sum over rows of a vector of each, for the calibration of its noise.

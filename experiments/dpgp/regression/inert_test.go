@@ -54,6 +54,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Inducing, "4"), inert.Values(&s.InputLow, givenAll(-2)), inert.Values(&s.InputHigh, givenAll(2)),
 				inert.Values(&s.Lengthscale, method.LengthscalesOf(1.3)),
 				inert.Values(&s.KernelVariance, 1.2), inert.Values(&s.Sigma, 0.3),
+				inert.Values(&s.Neighbours.Neighbours, method.AddRemove),
 				inert.Values(&s.Features, sparse.KernelFeatures, sparse.WhitenedFeatures),
 				inert.Values(&s.Bound, givenBound(sparse.Eq4), givenBound(sparse.Eq7)),
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),

@@ -130,6 +130,11 @@ func (s *Settings) inducing() (own.Inducing, error) {
 // whitened reports whether features are summed in the place of kernel vectors.
 func (s *Settings) whitened() bool { return s.IsOwn() && s.Features == sparse.WhitenedFeatures }
 
+// addsRemoves reports whether the noise is for a unit that is added or removed; without noise there are no neighbours.
+func (s *Settings) addsRemoves() bool {
+	return s.Neighbours.Neighbours == method.AddRemove && !s.Noiseless()
+}
+
 // complete gives own data the defaults of the rule ([own.Inducing.Known]).
 func complete(s *Settings, given func(field any) bool) error {
 	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Covariance) { // these are of kernel features
@@ -208,6 +213,9 @@ func checkRelease(s *Settings) error {
 	if s.Dataset == s.Inducing {
 		return errors.New("inducing names the file of the data: inducing inputs are released as they are")
 	}
+	if err := s.Neighbours.Neighbours.CheckRelease(); err != nil {
+		return err
+	}
 	_, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta)
 	return err
 }
@@ -252,7 +260,7 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings, rows *method
 	}
 	l.bound = s.Bound.bound()
 	l.Noise, err = l.Model.Calibrate(sparse.Calibration{Epsilon: s.Epsilon, Delta: s.Delta, OutputBound: 1, Ratio: s.Ratio,
-		Bound: l.bound, Unit: s.method().Person.Rows()})
+		Bound: l.bound, Unit: s.method().Person.Rows(), Added: s.addsRemoves()})
 	return l, err
 }
 

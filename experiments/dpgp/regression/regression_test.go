@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -510,6 +511,8 @@ func TestReleasesRefused(t *testing.T) {
 			"the inducing inputs are rows of the private data"},
 		{"a copy in another layout", func(s *Settings) { s.Inducing = "csv:" + trialtest.Rewritten(t, path, 20, "x") },
 			"the inducing inputs are rows of the private data"},
+		{"added or removed", func(s *Settings) { s.Neighbours.Neighbours = method.AddRemove },
+			"the number of rows would have to be private"},
 		{"unnamed inputs", func(s *Settings) { s.Inputs = "*" }, "inputs = *: which columns are numbers"},
 		{"a column of predictions", func(s *Settings) { s.Inputs = "mean" }, `predictions have a column "mean"`},
 	} {
@@ -523,3 +526,36 @@ func TestReleasesRefused(t *testing.T) {
 
 // givenBound returns the setting that names a bound.
 func givenBound(b sparse.Bound) boundOrAuto { return boundOrAuto(b) + 1 }
+
+// Where a row is added or removed, the noise is that of the norm of its contribution, which no row exceeds.
+func TestAddRemove(t *testing.T) {
+	for name, change := range map[string]func(*Settings){"kernel vectors": func(*Settings) {}, "features": whitened} {
+		t.Run(name, func(t *testing.T) {
+			judge := func(r method.Relation, path string) (sparsegp.Sums, *Learner) {
+				return sumsOfTrial(t, ownSettings(path), change, func(s *Settings) { s.Neighbours.Neighbours = r })
+			}
+			_, substituted := judge(method.Substitute, writeOwn(t, 20, nil))
+			most := 0.0
+			var l *Learner
+			for _, row := range []string{"10,100", "2.5,0", "11,1e9", "-400,0", "0.5,50"} {
+				var one sparsegp.Sums
+				one, l = judge(method.AddRemove, writeOwn(t, 1, map[int]string{0: row}))
+				if w := l.Model.Whitened; w != nil {
+					one = w.Sums(one)
+				}
+				square := floats.Dot(one.A, one.A) + math.Pow(l.settings.Ratio*mat.Norm(one.B, 2), 2)
+				most = max(most, math.Sqrt(square)/l.Noise.Sensitivity)
+			}
+			if most > 1+1e-6 || most < 0.9 {
+				t.Errorf("a row adds at most %g of the sensitivity", most)
+			}
+			if got, than := l.Noise.Sensitivity, substituted.Noise.Sensitivity; got > 0.8*than {
+				t.Errorf("sensitivity %g, of a substituted row %g", got, than)
+			}
+			p := l.Guarantee()
+			if p.Simulated.Neighbours != "add-remove" || !strings.HasSuffix(p.Unit, ", added or removed") {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}

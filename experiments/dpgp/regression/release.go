@@ -19,10 +19,15 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 		return nil
 	}
 	number, s := experiment.FormatNumber, l.settings.method()
+	relation, by := l.settings.Neighbours.Neighbours, "by Eq. (6)"
+	if relation == method.AddRemove {
+		by = "by the norm of what a row adds"
+	}
 	out := &experiment.Privacy{
-		Unit: s.Person.Unit(fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(l.rows.Inputs, ", "), l.rows.Output)),
+		Unit: relation.Unit(s.Person, fmt.Sprintf("inputs (%s) and output (%s)", strings.Join(l.rows.Inputs, ", "),
+			l.rows.Output)),
 		Mechanism: "analytic Gaussian mechanism (Balle and Wang 2018) on the sums A and B of a sparse GP together " +
-			"(Honkela 2021, Algorithm 1), sensitivity by Eq. (6) " + l.ofBound(),
+			"(Honkela 2021, Algorithm 1), sensitivity " + by + " " + l.ofBound(),
 		Notes: []string{
 			"protects inputs and outputs of " + s.Person.Whose() + "; " + s.Counted(),
 			"public, and so not to be read off the data: " + l.inducing.Public(l.rows.Asked) + ", the kernel with its " +
@@ -35,6 +40,7 @@ func (l *Learner) Guarantee() *experiment.Privacy {
 		},
 	}
 	out.State(l.settings.Epsilon, l.settings.Delta)
+	relation.State(out)
 	if l.Noise.Limited {
 		out.Notes = append(out.Notes, sparse.LimitedNote)
 	}

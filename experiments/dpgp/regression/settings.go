@@ -51,6 +51,7 @@ type Settings struct {
 	covariance            `when:"covariance: epsilon is not inf"`
 	sparse.Lambda         `default:"regularisation: corrected" also:"rho: of your own data 0.5 by default"`
 	sparse.DiagonalJitter `default:"jitter: 1e-8"`
+	method.Neighbours
 	method.Splits
 	method.Person  `when:"person: dataset is not simulated"`
 	method.Invalid `when:"invalid: dataset is not simulated"`

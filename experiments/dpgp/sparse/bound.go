@@ -147,6 +147,10 @@ func Nearest(z *mat.Dense) (first, second int, distance float64) {
 	return first, second, distance
 }
 
+// AddedSensitivity is by how much a row that is added or removed moves (A, ratio·B̂), |y| ≤ r and ‖k_x‖² ≤ kk: the norm
+// of its contribution, whose square is y²‖k‖² + ratio²‖k‖⁴.
+func AddedSensitivity(ratio, r, kk float64) float64 { return math.Hypot(r*math.Sqrt(kk), ratio*kk) }
+
 // JointSensitivity is Eq. (6), by how much a substituted row moves the rescaled
 // sums (A, ratio·B̂), where ratio = σ_a/σ_b, |y| ≤ r and ‖k_x‖² ≤ kk.
 //

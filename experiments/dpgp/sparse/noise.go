@@ -32,6 +32,8 @@ type Calibration struct {
 	Spacing        float64 // of the inducing inputs; 0 for the one they have
 	// Unit is the most rows of the protected unit: m for a person, 1 for a row.
 	Unit int
+	// Added calibrates to a unit that is there or not, in the place of one that is substituted.
+	Added bool
 }
 
 // LimitedNote remarks on a bound that no search confirmed.
@@ -40,7 +42,7 @@ const LimitedNote = "the search for the largest norm of a row's kernel vector ca
 	"which is valid but not the smallest one; inducing inputs on a grid need no search"
 
 // Calibrate returns the noise with which the sums together are (ε, δ)-private where one
-// unit of at most that many rows is substituted (Algorithm 1), for sums without weights.
+// unit of at most that many rows is substituted (Algorithm 1), or added or removed, for sums without weights.
 //
 // The sensitivity of a unit of m rows is m times that of a row. A unit contributes the sum of m
 // vectors of the set C of contributions (A, ratio·B̂) of a row, of which some may be 0, for rows that
@@ -48,6 +50,9 @@ const LimitedNote = "the search for the largest norm of a row's kernel vector ca
 // vectors of C ∪ {0}, and some are, where all rows are equal. Eq. (6) bounds the distance of two
 // vectors of C, and that of one to 0 as well: its square is at least 2(R_y²R_k² + c R_k⁴), twice the
 // largest squared norm.
+//
+// A unit that is added or removed moves the sums by its own contribution, at most m times the largest norm of a vector of C
+// ([AddedSensitivity]).
 //
 // σ_a = f·Δ with f of the analytic Gaussian mechanism (Balle and Wang 2018) for
 // sensitivity one, and σ_b = σ_a/ratio, so that (A, ratio·B̂) carries noise of one
@@ -58,9 +63,12 @@ func (m *Model) Calibrate(c Calibration) (Noise, error) {
 	if err != nil {
 		return Noise{}, err
 	}
-	kk := largest.NormSquared
+	kk, sensitivity := largest.NormSquared, JointSensitivity
+	if c.Added {
+		sensitivity = AddedSensitivity
+	}
 	out := Noise{NormSquared: kk, Limited: !largest.Complete,
-		Sensitivity: float64(c.Unit) * JointSensitivity(c.Ratio, c.OutputBound, kk)}
+		Sensitivity: float64(c.Unit) * sensitivity(c.Ratio, c.OutputBound, kk)}
 	if s := out.Sensitivity; !(s > 0) || math.IsInf(s, 1) || math.IsInf(s/c.Ratio, 1) || s/c.Ratio == 0 {
 		return Noise{}, fmt.Errorf("outputs up to %g, ratio = %g and kernel_variance = %g give a sensitivity of %g: bring "+
 			"them nearer to one", c.OutputBound, c.Ratio, m.Variance, s)
