@@ -12,6 +12,7 @@ import math
 import sys
 
 import numpy as np
+from dp_accounting import NeighboringRelation
 from dp_accounting.pld import pld_pmf
 from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -31,6 +32,10 @@ def distribution(loss, spacing):
         return pld.from_laplace_mechanism(1 / size, value_discretization_interval=spacing)
     if law == "exponential mechanism":
         return choice(size, spacing)
+    if law == "substituted subsampled gaussian":
+        return pld.from_gaussian_mechanism(
+            1 / size, sensitivity=0.5, value_discretization_interval=spacing, sampling_prob=loss["rate"],
+            neighboring_relation=NeighboringRelation.REPLACE_ONE)
     return pld.from_gaussian_mechanism(
         1 / size, value_discretization_interval=spacing, sampling_prob=loss.get("rate", 1.0))
 

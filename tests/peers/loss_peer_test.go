@@ -47,6 +47,7 @@ func drawComposition(rng *rand.Rand) composition {
 		add("gaussian", 0.5, 0.1, 2, 20, 0)
 		add("exponential mechanism", 0.4, 0.1, 3, 20, 0)
 		add("subsampled gaussian", 0.2, 0.5, 4, 50, between(rng, 1e-3, 0.3))
+		add("substituted subsampled gaussian", 0.2, 0.5, 8, 50, between(rng, 1e-3, 0.3))
 	}
 	c.Spacing = 1e-4
 	if variance(c.Losses) < 0.25 {

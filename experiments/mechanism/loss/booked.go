@@ -34,6 +34,7 @@ const (
 	laplace     = "laplace"
 	exponential = "exponential mechanism"
 	subsampled  = "subsampled gaussian"
+	substituted = "substituted subsampled gaussian"
 	response    = "randomised response"
 )
 
@@ -47,7 +48,10 @@ const (
 // mostTimes bounds how often a mechanism is applied, so that sums over mechanisms are integers.
 const mostTimes = 1_000_000_000_000
 
-var laws = []string{gaussian, laplace, exponential, subsampled, response}
+var laws = []string{gaussian, laplace, exponential, subsampled, substituted, response}
+
+// sampled reports whether a law is that of a query over a sample.
+func sampled(law string) bool { return law == subsampled || law == substituted }
 
 // check refuses losses that are none.
 func check(losses []experiment.Loss) error {
@@ -58,7 +62,7 @@ func check(losses []experiment.Loss) error {
 		switch {
 		case !slices.Contains(laws, l.Law):
 			return fmt.Errorf("loss %d: no law is named %q; there are %q", i+1, l.Law, laws)
-		case l.Law == subsampled && !(l.Rate > 0 && l.Rate < 1):
+		case sampled(l.Law) && !(l.Rate > 0 && l.Rate < 1):
 			return fmt.Errorf("loss %d (%s): its rate is %g; a number strictly between 0 and 1 is required", i+1, l.Law,
 				l.Rate)
 		case !(l.Size > 0) || math.IsInf(l.Size, 1):
@@ -87,7 +91,7 @@ func Book(losses []experiment.Loss, delta float64) (Booked, error) {
 	pure := new(big.Rat)
 	for _, l := range losses {
 		times := float64(l.Times)
-		if l.Law == gaussian || l.Law == subsampled { // a sample reveals no more than the whole
+		if l.Law == gaussian || sampled(l.Law) { // a sample reveals no more than the whole
 			pure = nil
 			out.Mu = math.Hypot(out.Mu, math.Sqrt(times)*l.Size)
 			out.Rho += times * l.Size * l.Size / 2

@@ -63,6 +63,8 @@ func TestRefusedLosses(t *testing.T) {
 		{"nan", []experiment.Loss{{Law: gaussian, Size: math.NaN(), Times: 1}}, "size is NaN"},
 		{"too often", []experiment.Loss{{Law: laplace, Size: 1, Times: math.MaxInt}}, "from 1 to 1e+12"},
 		{"never", []experiment.Loss{{Law: gaussian, Size: 1, Times: 1}, {Law: laplace, Size: 1}}, "loss 2 (laplace)"},
+		{"no sample", []experiment.Loss{{Law: subsampled, Size: 1, Times: 1}}, "its rate is 0"},
+		{"all of a sample", []experiment.Loss{{Law: substituted, Size: 1, Times: 1, Rate: 1}}, "its rate is 1"},
 		{"overflow", []experiment.Loss{{Law: gaussian, Size: 1e300, Times: 1}}, "beyond double precision"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,8 +210,10 @@ func TestGroup(t *testing.T) {
 		t.Errorf("%+v, %v", noise, err)
 	}
 	near(t, "epsilon", noise.Epsilon, 9.997256146434, 2e-9)
-	if g, err := Group([]experiment.Loss{{Law: subsampled, Size: 1, Times: 1, Rate: 0.1}}, 1e-5, 2); err == nil {
-		t.Errorf("%+v", g)
+	for _, law := range []string{subsampled, substituted} {
+		if g, err := Group([]experiment.Loss{{Law: law, Size: 1, Times: 1, Rate: 0.1}}, 1e-5, 2); err == nil {
+			t.Errorf("%s: %+v", law, g)
+		}
 	}
 	if pixels[0].Size != 0.1 {
 		t.Error("the losses have changed")

@@ -112,6 +112,8 @@ func spacing(losses []experiment.Loss, z float64) float64 {
 			spread += v
 		case subsampled:
 			v, w = min(v, l.Rate*l.Rate*math.Expm1(min(v, 700))), e*(e+2*z)
+		case substituted: // about the mean square of (P−Q)/N(0, 1) under N(0, 1)
+			v, w = min(v, 4*l.Rate*l.Rate*math.Sinh(min(v/4, 700))), e*(e+2*z)
 		}
 		count += float64(l.Times)
 		variance += v * float64(l.Times)
@@ -338,7 +340,7 @@ func (c curve) epsilon(delta float64) float64 {
 func Group(losses []experiment.Loss, delta float64, rows int) (experiment.Group, error) {
 	all := slices.Clone(losses)
 	for i := range all {
-		if all[i].Law == subsampled {
+		if sampled(all[i].Law) {
 			return experiment.Group{}, errors.New("rows of one person are sampled independently, and have no common size")
 		}
 		all[i].Size *= float64(rows)
@@ -371,7 +373,7 @@ func Epsilon(losses []experiment.Loss, delta float64) (float64, error) {
 		epsilon = min(epsilon, booked.Pure)
 	}
 	losses = merged(losses)
-	if l := losses[0]; len(losses) == 1 && l.Times == 1 && l.Law != subsampled {
+	if l := losses[0]; len(losses) == 1 && l.Times == 1 && !sampled(l.Law) {
 		switch l.Law {
 		case laplace:
 			epsilon = min(epsilon, (l.Size+2*math.Log1p(-delta))*certain)

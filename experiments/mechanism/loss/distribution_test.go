@@ -31,6 +31,10 @@ var compositions = []struct {
 		[3]float64{2.9284938502862423, 4.435182158586455, 5.517870391952698}},
 	{"samples", []experiment.Loss{{Law: subsampled, Size: 1, Times: 1000, Rate: 0.01}},
 		[3]float64{1.1625178978904498, 2.124522530138565, 2.9895945307060257}},
+	{"samples of substitutes", []experiment.Loss{{Law: substituted, Size: 2, Times: 1000, Rate: 0.01}},
+		[3]float64{1.9587682939356672, 3.2142370120989456, 4.188100579558511}},
+	{"large samples of substitutes", []experiment.Loss{{Law: substituted, Size: 0.5, Times: 20, Rate: 0.5}},
+		[3]float64{3.5705184886534274, 5.502176562281848, 6.92732856872785}},
 	// Of randomised response by sums of binomial probabilities.
 	{"answers", []experiment.Loss{{Law: response, Size: 0.1, Times: 50}},
 		[3]float64{2.0074417167373926, 3.1729027340191904, 3.9531097931682924}},
@@ -165,13 +169,13 @@ func TestChoicesAgainstAdversary(t *testing.T) {
 // Of random compositions: more loses more, the order does not matter, and ε falls with δ.
 func TestEpsilonIsMonotone(t *testing.T) {
 	n, rng := tier.Random(t, 20, 300)
-	laws := []string{laplace, exponential, gaussian, subsampled, response}
+	laws := []string{laplace, exponential, gaussian, subsampled, response, substituted}
 	for range n {
 		losses := make([]experiment.Loss, 2+rng.IntN(3))
 		for i := range losses {
 			law := laws[rng.IntN(len(laws))]
 			losses[i] = experiment.Loss{Law: law, Size: 0.05 + rng.Float64(), Times: 1 + rng.IntN(30)}
-			if law == subsampled {
+			if sampled(law) {
 				losses[i].Rate = 0.01 + 0.2*rng.Float64()
 			}
 		}
@@ -218,6 +222,8 @@ func TestEpsilonOfExtremes(t *testing.T) {
 		{"answers of unequal size", []experiment.Loss{{Law: response, Size: 300, Times: 2}, {Law: response, Size: 1e-3,
 			Times: 1}}, 600.001},
 		{"samples", []experiment.Loss{{Law: subsampled, Size: 300, Times: 10, Rate: 1e-9}}, 1e11},
+		{"samples of substitutes", []experiment.Loss{{Law: substituted, Size: 300, Times: 10, Rate: 1e-9}}, 1e11},
+		{"tiny samples of substitutes", []experiment.Loss{{Law: substituted, Size: 1e-9, Times: 10, Rate: 1e-9}}, 1e-8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Epsilon(c.losses, 1e-6)

@@ -26,6 +26,8 @@
 //     Viswanath 2015, Theorem 3.1).
 //   - Gaussian noise on a Poisson sample: (1−q) N(0, 1) + q N(μ, 1) and N(0, 1) where neighbours lack a
 //     unit, and the same in the other order where they have one more (Zhu et al. 2022, Theorem 11).
+//   - The same where a unit is replaced: (1−q) N(0, 1) + q N(μ/2, 1) and (1−q) N(0, 1) + q N(−μ/2, 1), with the proof
+//     at substitutedPair.
 //
 // # The grid
 //

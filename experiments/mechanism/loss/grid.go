@@ -118,61 +118,18 @@ var rules = func() (out []rule) {
 	return out
 }()
 
-// gaussianMasses returns the loss of Gaussian noise on a query that moves by μ with probability q, and else does not:
-// of P = (1−q) N(0, 1) + q N(μ, 1) against Q = N(0, 1), where the unit is removed, or of Q against P, where it is
-// added. Beyond z deviations it counts as unbounded, or as the next multiple above.
+// gaussianMasses returns the loss of Gaussian noise, on a query over all units or over a sample of them. Beyond z
+// deviations it counts as unbounded, or as the next multiple above.
 func gaussianMasses(l experiment.Loss, added bool, h, z float64) *masses {
-	mu, q := l.Size, 1.0
-	if l.Law == subsampled {
-		q = l.Rate
-	}
-	// The loss rises with x, which is drawn from the density.
-	loss := func(x float64) float64 {
-		if q == 1 {
-			return mu*x - mu*mu/2
-		}
-		y := mu*x - mu*mu/2
-		if y > 30 {
-			return y + math.Log(q+(1-q)*math.Exp(-y))
-		}
-		return math.Log1p(q * math.Expm1(y))
-	}
-	inverse := func(l float64) float64 {
-		switch y := math.Expm1(l) / q; {
-		case l > 30:
-			return (l + math.Log1p((q-1)*math.Exp(-l)) - math.Log(q) + mu*mu/2) / mu
-		case y <= -1:
-			return math.Inf(-1)
-		default:
-			return (math.Log1p(y) + mu*mu/2) / mu
-		}
-	}
-	density := func(x float64) float64 {
-		d := q * math.Exp(-(x-mu)*(x-mu)/2)
-		if q < 1 {
-			d += (1 - q) * math.Exp(-x*x/2)
-		}
-		return d / math.Sqrt(2*math.Pi)
-	}
-	low, high := -z, mu+z
-	if q == 1 {
-		low = mu - z
-	}
-	if added { // by the mirror image x → −x, in which the loss rises as well
-		removed, inverted := loss, inverse
-		loss = func(x float64) float64 { return -removed(-x) }
-		inverse = func(l float64) float64 { return -inverted(-l) }
-		density = func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
-		low, high = -mu-z, z
-	}
-	m := span(loss(low), loss(high), h, l.Times)
+	pair := pairOf(l, added, z)
+	m := span(pair.loss(pair.low), pair.loss(pair.high), h, l.Times)
 	m.infinite = math.Erfc(z / math.Sqrt2)
 	m.add(m.at+1, m.infinite)
-	for j, from := m.at, low; from < high; j++ {
+	for j, from := m.at, pair.low; from < pair.high; j++ {
 		a := float64(j) * h
-		to := min(high, max(from, inverse(a+h)))
+		to := min(pair.high, max(from, pair.inverse(a+h)))
 		if j-m.at+2 >= len(m.log) {
-			to = high
+			to = pair.high
 		}
 		at := 0
 		for at < len(rules)-1 && to-from > rules[at].widest {
@@ -185,8 +142,8 @@ func gaussianMasses(l experiment.Loss, added bool, h, z float64) *masses {
 		for k := 0.0; k < parts; k++ {
 			for i, node := range rule.nodes {
 				x := from + (k+node)*width
-				p := rule.weights[i] * width * density(x)
-				share := upperShare(loss(x)-a, h)
+				p := rule.weights[i] * width * pair.density(x)
+				share := upperShare(pair.loss(x)-a, h)
 				lower += p * (1 - share)
 				upper += p * share
 			}
