@@ -327,11 +327,16 @@ func (c *Contest) Ranked(e *Entry) bool {
 		e.Protects == experiment.UnitOutput && c.Unit == experiment.UnitOutput)
 }
 
-// ReleaseParams are the parameters of a release of a method at an epsilon, which names inputs and classes.
+// ReleaseParams are the parameters of a release of a method at an epsilon, which names inputs and classes; an error is
+// the reason why it refuses them.
 func (c *Contest) ReleaseParams(e *Entry, epsilon float64) (experiment.Params, error) {
 	given := maps.Clone(e.given)
 	given["inputs"], given["epsilon"] = c.inputs, epsilon
-	return e.Definition.Resolve(given)
+	params, err := e.Definition.Resolve(given)
+	if err == nil && e.Definition.CheckRelease != nil {
+		err = e.Definition.CheckRelease(params)
+	}
+	return params, err
 }
 
 // ReleaseArguments are the arguments of the program that release a method at an epsilon into a file.

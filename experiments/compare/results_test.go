@@ -100,6 +100,10 @@ func TestSentences(t *testing.T) {
 			map[string][]float64{"baseline/histogram": {6, 2}}, "",
 			"At (1, 1e-4) per row added or removed: baseline/histogram 6.00 ± 0.07, the only method that is ranked; always " +
 				"the middle 10; without privacy 1.", ""},
+		{"samples", numbers + "methods=baseline/sgd-regression rate=0.5", seeds,
+			map[string][]float64{"baseline/sgd-regression": {6, 2}}, "",
+			"At (1, 1e-4) per row: baseline/sgd-regression 6.00 ± 0.07, the only method that is ranked; always the middle 10; " +
+				"without privacy 1.", ""},
 		{"as good as trivial", both, seeds[:1], map[string][]float64{dpgp: {10.1, 2}, cloaking: {30, 2}}, "",
 			"At (1, 1e-4) per output: no method is better than always the middle, 9.9, which looks at no input: the best is " +
 				"dpgp/regression with 9.9; use a larger epsilon or more rows.", ""},
@@ -151,6 +155,17 @@ func TestFailures(t *testing.T) {
 	if none.Winners[0] != nil || none.Trivial != nil || none.Exact != nil ||
 		none.Sentences[0] != "At (1, 1e-4) per output: no method has a score on every split." {
 		t.Errorf("%+v", none)
+	}
+}
+
+// A method that is best with settings that its release refuses has a note in place of a command.
+func TestNoRelease(t *testing.T) {
+	const sgd = "baseline/sgd-regression"
+	for args, want := range map[string]string{"rate=0.5": sgd + " at epsilon 1 has no release: rate is below 1", "rate=1": ""} {
+		r := judged(t, numbers+"methods="+sgd+" "+args, seeds, map[string][]float64{sgd: {6, 2}}, "")
+		if got := strings.Join(r.Notes, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("%s: notes %q, want %q", args, got, want)
+		}
 	}
 }
 

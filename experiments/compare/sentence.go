@@ -107,6 +107,11 @@ func (r *Results) winner(at int) *Winner {
 		r.Contest.AddsRemoves() || r.Contest.Published {
 		return nil
 	}
+	if _, err := r.Contest.ReleaseParams(row.entry, cell.Epsilon); err != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s at epsilon %s has no release: %v", row.Method,
+			experiment.FormatNumber(cell.Epsilon), err))
+		return nil
+	}
 	return &Winner{row.Method, cell.Epsilon, r.Contest.ReleaseArguments(row.entry, cell.Epsilon)}
 }
 

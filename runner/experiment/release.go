@@ -151,14 +151,15 @@ type Spending struct {
 type Loss struct {
 	// Law is that of the [Noise]: "gaussian", "laplace", "exponential mechanism" or "randomised response", whose
 	// ε bounds any pure mechanism; or "subsampled gaussian", where
-	// each unit is in a sample with probability Rate, independently, and neighbours lack a unit.
+	// each unit is in a sample with probability Rate, independently, and neighbours lack a unit,
+	// or "substituted subsampled gaussian", where another is in its place.
 	Law string `json:"law"`
 	// Size is the μ of Gaussian noise (sensitivity over standard deviation), the ε of one coordinate of
 	// Laplace noise (sensitivity over scale), and the ε of a choice or an answer.
 	Size float64 `json:"size"`
 	// Times is how often the mechanism is applied to the unit.
 	Times int     `json:"times"`
-	Rate  float64 `json:"rate,omitempty"` // of subsampled gaussian, strictly between 0 and 1
+	Rate  float64 `json:"rate,omitempty"` // of a sample, strictly between 0 and 1
 }
 
 // Size is how much a release writes at most. It is computed from public numbers alone, because

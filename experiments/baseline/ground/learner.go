@@ -54,8 +54,8 @@ type Baseline[S any, B Body] struct {
 	Version         int
 	Summary, Source string
 	Data            func(*S) *Data
-	// Check refuses settings that no data can have; nil for none.
-	Check func(*S) error
+	// Check refuses settings that no data can have, and CheckRelease those that no release has; nil for none.
+	Check, CheckRelease func(*S) error
 	// Unit is the unit of protection: empty for [experiment.UnitRow], or [experiment.UnitOutput], which takes inputs to
 	// be public: then the settings have [OutputData].
 	Unit    string
@@ -100,7 +100,12 @@ func of[S, M any, B Body](b Baseline[S, B], m method.Method[S, M, *Learner[B]]) 
 			}
 			return b.Check(s)
 		},
-		CheckRelease: func(s *S) error { return b.Data(s).checkRelease(task) },
+		CheckRelease: func(s *S) error {
+			if err := b.Data(s).checkRelease(task); err != nil || b.CheckRelease == nil {
+				return err
+			}
+			return b.CheckRelease(s)
+		},
 		Memory: func(s *S) int64 {
 			held := b.Held
 			if b.More != nil {

@@ -173,17 +173,23 @@ func (d *Data) Gaussian(q Query, share float64) (*Noise, error) {
 
 // Subsampled calibrates noise for a query whose Times are asked each of a new Poisson sample
 // ([Sums.Sample]) in which every row is with probability rate, 0 < rate < 1: the ratio Δ/σ is the largest, to a
-// ten-thousandth, at which the composition has the budget. Its pair (package loss) is that of neighbours of which one
-// lacks a row, and of no others.
+// ten-thousandth, at which the composition has the budget. Package loss has the pair of each relation, of one row: the
+// rows of a person are sampled one by one, and would need another. That of substitution has opposite vectors of the
+// largest norm, so that no Diameter makes it less.
 func (d *Data) Subsampled(q Query, rate float64) (*Noise, error) {
 	if d.Noiseless() {
 		return &Noise{query: q}, nil
 	}
-	if d.Neighbours != AddRemove || d.settings(nil).Person.Given() {
-		return nil, errors.New("samples are accounted for where one row is added or removed, alone")
+	if d.settings(nil).Person.Given() {
+		return nil, errors.New("samples are accounted for where one row is protected, and no person")
+	}
+	q.Diameter = 0
+	law := substituted
+	if d.Neighbours == AddRemove {
+		law = subsampled
 	}
 	of := func(size float64) experiment.Loss {
-		return experiment.Loss{Law: subsampled, Size: size, Times: max(1, q.Times), Rate: rate}
+		return experiment.Loss{Law: law, Size: size, Times: max(1, q.Times), Rate: rate}
 	}
 	whole, err := mechanism.SafeFactor(mechanism.Analytic, d.Epsilon, d.Delta)
 	if err != nil {
@@ -215,8 +221,11 @@ func (d *Data) Subsampled(q Query, rate float64) (*Noise, error) {
 	}, of(low))
 }
 
-// subsampled is the law of the loss of Gaussian noise on a sample.
-const subsampled = "subsampled gaussian"
+// The laws of the losses of Gaussian noise on a sample, by the relation of neighbours.
+const (
+	subsampled  = "subsampled gaussian"
+	substituted = "substituted subsampled gaussian"
+)
 
 // affords reports whether the budget is that of a loss, or more.
 func (d *Data) affords(l experiment.Loss) (bool, error) {

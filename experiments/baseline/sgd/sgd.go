@@ -34,8 +34,8 @@ type Training struct {
 	Hidden int `name:"hidden" default:"0" min:"0" max:"10000"`
 	// steps of the descent, each of which takes an equal part of the budget
 	Steps int `name:"steps" default:"100" min:"1" max:"100000"`
-	// probability with which a row is in the sample of a step; 1 takes all rows in each. Below 1 it needs
-	// neighbours=add-remove, and a row that is protected alone
+	// probability with which a row is in the sample of a step; 1 takes all rows in each, as a release does. Below 1 it
+	// protects rows, and no persons
 	Rate float64 `name:"rate" default:"1" above:"0" max:"1"`
 	// the norm to which the gradient of a row is clipped, where inputs have the norm 1 at most, and an output is in
 	// [-1, 1]; auto: 1 of classes, 0.4 of classes of pictures by features, 0.2 of a regression, 0.5 of one with hidden
@@ -63,13 +63,16 @@ type ClassificationSettings struct {
 
 // check refuses samples where their losses have no proof.
 func (s *Training) check(d *ground.Data) error {
-	switch {
-	case s.Rate == 1 || d.Noiseless():
-		return nil
-	case d.Neighbours != ground.AddRemove:
-		return errors.New("rate is below 1: samples are accounted for neighbours=add-remove alone; use rate=1")
-	case d.Person.Given():
+	if s.Rate < 1 && !d.Noiseless() && d.Person.Given() {
 		return errors.New("rate is below 1: rows are sampled one by one, and a person has several; use rate=1 or person=none")
+	}
+	return nil
+}
+
+// checkRelease refuses samples, which the exact sums of a release do not have.
+func (s *Training) checkRelease() error {
+	if s.Rate < 1 {
+		return errors.New("rate is below 1: samples are for judging, and a release takes all rows in each step; use rate=1")
 	}
 	return nil
 }
@@ -96,6 +99,8 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 	Summary: "a linear model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
 	Check:   func(s *RegressionSettings) error { return s.Training.check(&s.Data) },
+
+	CheckRelease: func(s *RegressionSettings) error { return s.checkRelease() },
 	Prepare: func(p *ground.Problem, s *RegressionSettings) (ground.Algorithm[Body], error) {
 		return prepare(p, &s.Training, nil)
 	},
@@ -114,6 +119,7 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 		}
 		return s.Training.check(&s.Data)
 	},
+	CheckRelease: func(s *ClassificationSettings) error { return s.checkRelease() },
 	Prepare: func(p *ground.Problem, s *ClassificationSettings) (ground.Algorithm[Body], error) {
 		size, err := s.size()
 		if err != nil {
@@ -159,9 +165,9 @@ const momentum = 0.9
 // Honkela, "Subsampling is not magic: why large batch sizes work for differentially private stochastic optimisation",
 // ICML 2024).
 //
-// With Poisson samples, where a row is there or not, a step has the pair (1−q) N(0, 1) + q N(C/σ, 1) and N(0, 1)
-// (Zhu, Dong and Wang 2022, Theorem 11), whose composition package loss computes. No batch is truncated. Where a row is
-// substituted, another pair would be needed: these are refused.
+// With Poisson samples a step has the pair (1−q) N(0, 1) + q N(C/σ, 1) and N(0, 1) where a row is there or not (Zhu, Dong
+// and Wang 2022, Theorem 11), and (1−q) N(0, 1) + q N(±C/σ, 1) where one is substituted (package loss has the proof); it
+// computes their composition. No batch is truncated.
 //
 // # Length
 //

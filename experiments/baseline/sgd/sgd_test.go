@@ -177,26 +177,32 @@ func (n *network) loss(weights []float64, x *mat.Dense, target float64) float64 
 
 // Noise on samples is the least with which the steps compose to the budget, to a thousandth of ε.
 func TestSampled(t *testing.T) {
-	d := ground.Data{Neighbours: ground.AddRemove}
-	d.Epsilon, d.Delta = 2, 1e-5
 	for _, c := range []struct {
-		rate  float64
-		steps int
-	}{{.01, 1000}, {.1, 100}, {.5, 10}} {
+		neighbours ground.Relation
+		law        string
+		change     float64
+		rate       float64
+		steps      int
+	}{
+		{ground.AddRemove, "subsampled gaussian", 1, .01, 1000},
+		{ground.AddRemove, "subsampled gaussian", 1, .1, 100},
+		{ground.AddRemove, "subsampled gaussian", 1, .5, 10},
+		{ground.Substitute, "substituted subsampled gaussian", 2, .01, 1000},
+		{ground.Substitute, "substituted subsampled gaussian", 2, .5, 10},
+	} {
+		d := ground.Data{Neighbours: c.neighbours}
+		d.Epsilon, d.Delta = 2, 1e-5
 		noise, err := d.Subsampled(ground.Query{What: "gradients", Coordinates: 3, Norm: 1, Largest: 1, Rows: 100,
 			Times: c.steps}, c.rate)
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := func(size float64) float64 {
-			epsilon, err := loss.Epsilon([]experiment.Loss{{Law: "subsampled gaussian", Size: size, Times: c.steps,
-				Rate: c.rate}}, d.Delta)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return epsilon
+		epsilon, err := loss.Epsilon([]experiment.Loss{{Law: c.law, Size: c.change / noise.Scale(), Times: c.steps,
+			Rate: c.rate}}, d.Delta)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if epsilon := of(1 / noise.Scale()); epsilon > 2 || epsilon < 1.998 {
+		if epsilon > 2 || epsilon < 1.998 {
 			t.Errorf("%+v: the noise %g has ε = %g, want 2", c, noise.Scale(), epsilon)
 		}
 	}
@@ -205,17 +211,31 @@ func TestSampled(t *testing.T) {
 func TestRefused(t *testing.T) {
 	table := baselinetest.Regression(t, 20)
 	for _, c := range []struct {
-		want string
-		set  func(*RegressionSettings)
+		name, trial, release string // parts of the errors; empty for none
+		set                  func(*RegressionSettings)
 	}{
-		{"neighbours=add-remove alone", func(s *RegressionSettings) { s.Rate = .5 }},
-		{"a person has several", func(s *RegressionSettings) {
-			s.Rate, s.Neighbours, s.Person.Person = .5, ground.AddRemove, "who"
+		{"all rows", "", "", func(*RegressionSettings) {}},
+		{"samples", "", "samples are for judging", func(s *RegressionSettings) { s.Rate = .5 }},
+		{"samples of persons", "a person has several", "", func(s *RegressionSettings) {
+			s.Rate, s.Person.Person = .5, "who"
 		}},
 	} {
-		_, err := Regression().Resolved(Regression().With(values(table, 1, c.set)))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one with %q", err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			params, err := Regression().Resolved(Regression().With(values(table, 1, c.set)))
+			if !isError(err, c.trial) {
+				t.Fatalf("error %v, want %q", err, c.trial)
+			}
+			if err != nil {
+				return
+			}
+			if err := Regression().CheckRelease(params); !isError(err, c.release) {
+				t.Errorf("release: error %v, want %q", err, c.release)
+			}
+		})
 	}
+}
+
+// isError reports whether an error has a text, or is none where that is empty.
+func isError(err error, text string) bool {
+	return err == nil && text == "" || err != nil && text != "" && strings.Contains(err.Error(), text)
 }
