@@ -39,12 +39,23 @@ func NewSums(noise *Noise, n int, largest float64) (*Sums, error) {
 // NaN counts as 0: no row can make the whole numbers overflow.
 func (s *Sums) Add(contribution []float64) {
 	for i, v := range contribution {
-		v = min(max(v, -s.largest), s.largest)
-		if math.IsNaN(v) {
-			v = 0
-		}
-		s.total[i] += int64(math.RoundToEven(v / s.unit)) // exact division, by a power of two
+		s.add(i, v)
 	}
+}
+
+// AddAt is [Sums.Add] of a contribution that is 0 but at some places.
+func (s *Sums) AddAt(places []int, values []float64) {
+	for i, place := range places {
+		s.add(place, values[i])
+	}
+}
+
+func (s *Sums) add(i int, v float64) {
+	v = min(max(v, -s.largest), s.largest)
+	if math.IsNaN(v) {
+		v = 0
+	}
+	s.total[i] += int64(math.RoundToEven(v / s.unit)) // exact division, by a power of two
 }
 
 // Noisy returns the sums with noise. No rounding comes between the whole numbers

@@ -84,6 +84,46 @@ func (s *Sums) Sum(n *Noise, of func(row int, out []float64)) ([]float64, error)
 	return total, nil
 }
 
+// SumAt is [Sums.Sum] of vectors that are 0 but at a few places, which differ: of writes them and the values there.
+func (s *Sums) SumAt(n *Noise, few int, of func(row int, places []int, values []float64)) ([]float64, error) {
+	places, values := make([]int, few), make([]float64, few)
+	each := func(lo, hi int, add func(places []int, values []float64)) {
+		for row := lo; row < hi; row++ {
+			if !Empty(s.rows, row) {
+				of(row, places, values)
+				n.clip(values)
+				add(places, values)
+			}
+		}
+	}
+	rows, _ := s.rows.X.Dims()
+	if s.source != nil {
+		total, err := release.NewSums(n.exact, n.query.Rows, n.query.Largest)
+		if err != nil {
+			return nil, err
+		}
+		each(0, rows, total.AddAt)
+		return total.Noisy(s.source), s.ctx.Err()
+	}
+	total, part := make([]float64, n.query.Coordinates), make([]float64, n.query.Coordinates)
+	var met []int
+	for lo := 0; lo < rows; lo += chunk { // sums of chunks, as Sum has them
+		met = met[:0]
+		each(lo, min(rows, lo+chunk), func(places []int, values []float64) {
+			for i, place := range places {
+				part[place] += values[i]
+			}
+			met = append(met, places...)
+		})
+		for _, place := range met {
+			total[place] += part[place]
+			part[place] = 0
+		}
+	}
+	s.Judge(n, total)
+	return total, s.ctx.Err()
+}
+
 // Each returns a number of each row that of computes, with noise, for a query that keeps the rows apart: no sum is
 // formed. An empty row has 0. A call of the function reads no other row.
 func (s *Sums) Each(n *Noise, of func(row int) float64) ([]float64, error) {

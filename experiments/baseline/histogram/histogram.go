@@ -126,9 +126,10 @@ const typical = 0.15
 
 // Fit implements [ground.Algorithm].
 func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
-	total, err := sums.Sum(a.noise, func(row int, out []float64) {
+	total, err := sums.SumAt(a.noise, 2, func(row int, places []int, values []float64) {
 		cell := a.cell(rows.X.RawRowView(row))
-		out[2*cell], out[2*cell+1] = a.weight, rows.Y[row]
+		places[0], places[1] = 2*cell, 2*cell+1
+		values[0], values[1] = a.weight, rows.Y[row]
 	})
 	if err != nil {
 		return Body{}, err
