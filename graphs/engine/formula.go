@@ -140,9 +140,26 @@ func (b *Builder) Sqrt(x *gorgonia.Node) *gorgonia.Node {
 // Sin is the sine of every element, in radians.
 func (b *Builder) Sin(x *gorgonia.Node) *gorgonia.Node { return b.unary("sine", gorgonia.Sin, x) }
 
+// Tanh is the hyperbolic tangent of every element.
+func (b *Builder) Tanh(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("hyperbolic tangent", gorgonia.Tanh, x)
+}
+
+// Softmax is exp(x_ij) / Σ_l exp(x_il), by rows.
+func (b *Builder) Softmax(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("softmax", func(x *gorgonia.Node) (*gorgonia.Node, error) { return gorgonia.SoftMax(x, 1) }, x)
+}
+
 // Transpose is Xᵀ.
 func (b *Builder) Transpose(x *gorgonia.Node) *gorgonia.Node {
 	return b.node("transpose", gorgonia.Nodes{x}, func() (*gorgonia.Node, error) { return gorgonia.Transpose(x) })
+}
+
+// TransposeMembers is Xᵀ of each member of a batch: m×p×n for m×n×p.
+func (b *Builder) TransposeMembers(x *gorgonia.Node) *gorgonia.Node {
+	return b.unary("transposes of members", func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.Transpose(x, 0, 2, 1)
+	}, x)
 }
 
 // Sum is the scalar Σ_ij x_ij, or the vector of the sums along the axes: 0 adds

@@ -20,7 +20,7 @@ func movements() []Builtin {
 // transposition puts axes into another order: axis a of the result is axis pattern[a] of the
 // operand. It is a copy, because kernels take no strides.
 func transposition() Builtin {
-	return Builtin{Name: "transpose", kind: "transposeOp",
+	return Builtin{Name: "transpose", kind: "transposeOp", host: transpositionOnHost,
 		queue: func(p *parameters) func(Stream) {
 			pattern := p.integers("pattern")
 			return func(t Stream) {
@@ -48,6 +48,7 @@ func transposition() Builtin {
 				exact("transpose", x, transpose([]int{70, 41})),
 				exact("transpose a row", x, transpose([]int{1, 2870})),
 				exact("transpose three axes", small, transpose([]int{4, 3, 10}, 2, 0, 1)),
+				exact("transpose members", []Operand{s.normal(3, 70*41)}, transpose([]int{3, 70, 41}, 0, 2, 1)),
 				exact("transpose four axes", small, transpose([]int{2, 3, 4, 5}, 0, 3, 1, 2)),
 				exact("transpose five axes", small, transpose([]int{2, 3, 2, 2, 5}, 4, 1, 3, 0, 2)),
 				slope("transpose four axes, derivative", 0, 1, small, transpose([]int{2, 3, 4, 5}, 2, 0, 3, 1)),

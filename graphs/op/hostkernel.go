@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"math"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -92,4 +93,16 @@ func overParts[T cpublas.Float](f func(dst, src []T), x *tensor.Dense) HostKerne
 var (
 	exponentials = &elementwise{vector.Exp[float64], vector.Exp[float32]}
 	tangents     = &elementwise{vector.Tanh[float64], vector.Tanh[float32]}
+	squares      = &elementwise{squared[float64], squared[float32]}
+	roots        = &elementwise{rooted[float64], rooted[float32]}
 )
+
+// squared is x², as gorgonia has it, in memory that is used again.
+func squared[T cpublas.Float](dst, src []T) { vector.Mul(dst, src, src) }
+
+// rooted is √x, rounded once, as gorgonia has it.
+func rooted[T cpublas.Float](dst, src []T) {
+	for i, v := range src {
+		dst[i] = T(math.Sqrt(float64(v)))
+	}
+}

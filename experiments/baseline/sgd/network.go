@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/clipped"
 )
 
 // network is a function of the inputs u in [−1, 1]^d with k outputs: of x = (u/√d, 1) it is Wx, or with h hidden units
@@ -98,6 +100,34 @@ func (n *network) misses(outputs *mat.Dense, targets []float64) {
 		}
 		row[int(target)]--
 	}
+}
+
+// program is the network as programs have it.
+func (n *network) program() clipped.Network {
+	return clipped.Dense{Length: n.inputs + 1, Hidden: n.hidden, Targets: n.outputs}
+}
+
+// loss is that of programs, see misses.
+func (n *network) loss() clipped.Loss {
+	if n.classes {
+		return clipped.CrossEntropy
+	}
+	return clipped.Squared
+}
+
+// wanted are targets as programs have them (m×k): a column, or unit vectors of classes. Rows without a target have
+// zeros.
+func (n *network) wanted(targets []float64) *mat.Dense {
+	out := mat.NewDense(len(targets), n.outputs, nil)
+	for i, target := range targets {
+		switch {
+		case !n.classes && !math.IsNaN(target):
+			out.Set(i, 0, target)
+		case n.classes && target >= 0:
+			out.Set(i, int(target), 1)
+		}
+	}
+	return out
 }
 
 // add adds to sum the gradients of the loss at the rows x (m×(d+1)), each of which is made shorter to the norm clip.

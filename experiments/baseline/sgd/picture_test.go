@@ -86,8 +86,8 @@ func TestPicturesReleased(t *testing.T) {
 
 // Some rows are those of their numbers, whether they follow each other or not.
 func TestSome(t *testing.T) {
-	e := &examples{&algorithm{network: network{inputs: 1}}, mat.NewDense(5, 2, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
-		[]float64{0, 10, 20, 30, 40}}
+	e := &examples{algorithm: &algorithm{network: network{inputs: 1}},
+		x: mat.NewDense(5, 2, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), targets: []float64{0, 10, 20, 30, 40}}
 	for _, rows := range [][]int{{1, 2, 3}, {0, 2, 4}, {1, 3}, {3}} {
 		x, targets := e.some(rows)
 		for i, row := range rows {

@@ -251,6 +251,7 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 // descend returns the weights after all steps, from rows of View.
 func (a *algorithm) descend(ctx context.Context, rows *method.Part, sums *ground.Sums) ([]float64, error) {
 	e := newExamples(a, rows)
+	defer e.close()
 	weights, step := a.network.start(), make([]float64, a.network.size())
 	for range a.steps {
 		sum, used, err := e.gradient(ctx, weights, sums)

@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/mechanism/loss"
 	"privkern/experiments/method"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
@@ -146,9 +148,9 @@ func TestGradient(t *testing.T) {
 			for k := range one {
 				at := weights[k]
 				weights[k] = at + step
-				up := n.loss(weights, row, targets[i])
+				up := n.lossAt(weights, row, targets[i])
 				weights[k] = at - step
-				one[k] = (up - n.loss(weights, row, targets[i])) / (2 * step)
+				one[k] = (up - n.lossAt(weights, row, targets[i])) / (2 * step)
 				weights[k] = at
 			}
 			if norm := floats.Norm(one, 2); norm > clip {
@@ -164,8 +166,54 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// loss is half the squared error at one row, or the cross entropy of the softmax.
-func (n *network) loss(weights []float64, x *mat.Dense, target float64) float64 {
+// The programs that judge have the sums of a release, in which rows are added one by one.
+func TestProgram(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const rows, clip = 2100, 0.8
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
+	for _, n := range []network{{3, 0, 1, false}, {3, 4, 1, false}, {3, 0, 3, true}, {3, 5, 3, true}, {3, 1, 1, false}} {
+		x, targets, weights := mat.NewDense(rows, 4, nil), make([]float64, rows), n.start()
+		for i := range weights {
+			weights[i] += rng.NormFloat64()
+		}
+		for i := range rows {
+			x.SetRow(i, []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64(), 1})
+			targets[i] = float64(rng.IntN(n.outputs + 1 - min(1, n.outputs-1)))
+		}
+		for _, c := range []struct {
+			name   string
+			sample []int // nil for all rows
+			count  int
+		}{{"all", nil, rows}, {"some", nil, 1023}, {"one", nil, 1}, {"none sampled", []int{}, rows},
+			{"one sampled", []int{77}, rows}, {"sampled", rng.Perm(rows)[:300], rows}} {
+			t.Run(fmt.Sprintf("%+v %s", n, c.name), func(t *testing.T) {
+				a := &algorithm{Problem: &ground.Problem{Engine: e}, network: n, clip: clip}
+				judged := &examples{algorithm: a, x: x.Slice(0, c.count, 0, 4).(*mat.Dense), targets: targets[:c.count]}
+				defer judged.close()
+				numbers := c.sample
+				if numbers == nil {
+					for i := range c.count {
+						numbers = append(numbers, i)
+					}
+				}
+				want := make([]float64, n.size())
+				for _, i := range numbers {
+					n.add(weights, mat.NewDense(1, 4, x.RawRowView(i)), targets[i:i+1], clip, want)
+				}
+				got, err := judged.programmed(t.Context(), weights, numbers, c.sample != nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if far := floats.Distance(got, want, 2); !(far <= 1e-12*max(1, floats.Norm(want, 2))) {
+					t.Errorf("the sum is off by %g, and has the norm %g", far, floats.Norm(want, 2))
+				}
+			})
+		}
+	}
+}
+
+// lossAt is half the squared error at one row, or the cross entropy of the softmax.
+func (n *network) lossAt(weights []float64, x *mat.Dense, target float64) float64 {
 	first, last := n.split(weights)
 	outputs, _ := forward(first, last, x, 1/math.Sqrt(float64(n.hidden)))
 	if row := outputs.RawRowView(0); n.classes {
