@@ -37,8 +37,9 @@ type Network interface {
 	inputs(weights []float64) map[string]*mat.Dense
 	// names are the outputs of a program with sums of gradients, whose elements in this order collect makes the list.
 	collect(sums func(name string) ([]float64, error)) ([]float64, error)
-	// widths are the lengths of rows that are added.
+	// widths are the lengths of rows that are added, and lengths reports whether the norms of examples are used.
 	widths() []int
+	lengths() bool
 	// forward returns the outputs (m×k) at examples, and the layers for the derivatives of losses by them (m×k).
 	forward(b *examples) (outputs *gorgonia.Node, layers func(derivatives *gorgonia.Node) []layer)
 	// divide returns parts of some examples, which are any that are gathered, or else successive ones.
@@ -113,16 +114,19 @@ func newSums(e *engine.Engine, n Network, l Loss, x *mat.Dense, clip float64) *S
 
 // examples are the inputs of programs for the rows from lo to hi.
 func (s *Sums) examples(x, targets *mat.Dense, lo, hi int) engine.Values {
-	squares := make([]float64, hi-lo)
-	for i := range squares {
-		row := x.RawRowView(lo + i)
-		squares[i] = floats.Dot(row, row)
-	}
 	rows := func(a *mat.Dense) gorgonia.Value {
 		_, columns := a.Dims()
 		return s.engine.Matrix(a.Slice(lo, hi, 0, columns).(*mat.Dense))
 	}
-	in := engine.Values{"x": rows(x), "targets": rows(targets), "squares": s.engine.Column(squares)}
+	in := engine.Values{"x": rows(x), "targets": rows(targets)}
+	if s.network.lengths() {
+		squares := make([]float64, hi-lo)
+		for i := range squares {
+			row := x.RawRowView(lo + i)
+			squares[i] = floats.Dot(row, row)
+		}
+		in["squares"] = s.engine.Column(squares)
+	}
 	for _, n := range s.network.widths() {
 		if n > 1 {
 			in[ones(n)] = s.engine.Column(slices.Repeat([]float64{1}, n))

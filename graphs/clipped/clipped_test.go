@@ -28,6 +28,7 @@ var problems = []problem{
 	{"one hidden unit", Dense{Length: 4, Hidden: 1, Targets: 1}, Squared, 4, true},
 	{"linear classification", Dense{Length: 4, Targets: 3}, CrossEntropy, 4, true},
 	{"classification with hidden units", Dense{Length: 4, Hidden: 5, Targets: 3}, CrossEntropy, 4, true},
+	{"convolution", Convolution{Width: 14, Height: 15, Targets: 3}, CrossEntropy, 14 * 15, false},
 }
 
 // draw returns rows, targets and weights.
@@ -50,6 +51,15 @@ func (p problem) draw(rows int) (x, targets *mat.Dense, weights []float64) {
 	weights = make([]float64, p.network.Len())
 	for i := range weights {
 		weights[i] = rng.NormFloat64()
+	}
+	if c, ok := p.network.(Convolution); ok { // units that are not saturated
+		at, in, out := 0, []int(nil), []int(nil)
+		in, out = c.Fans()
+		for l, m := range c.matrices() {
+			floats.Scale(1/math.Sqrt(float64(in[l])), weights[at:at+m[0]*m[1]])
+			at += m[0] * m[1]
+			_ = out
+		}
 	}
 	return x, targets, weights
 }

@@ -93,7 +93,7 @@ func (d Dense) forward(b *examples) (*gorgonia.Node, func(derivatives *gorgonia.
 		}
 	}
 	units := b.Tanh(product)
-	last := &dense{name: "last", in: b.batched(units), constant: true}
+	last := &dense{name: "last", in: b.batched(units), constants: "last constant"}
 	outputs := b.SubtractRow(b.flat(b.MatrixProduct(last.in, b.weights["forth"])), b.weights["less"])
 	return outputs, func(derivatives *gorgonia.Node) []layer {
 		squares := b.Square(units)
@@ -111,6 +111,8 @@ func (d Dense) widths() []int {
 	}
 	return []int{d.Targets, d.Hidden}
 }
+
+func (d Dense) lengths() bool { return true }
 
 // The numbers of rows of a member. Those that are gathered are padded to a multiple.
 const (

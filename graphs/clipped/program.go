@@ -52,11 +52,15 @@ func (s *Sums) program(p part, gathered bool) engine.Program {
 			gathered),
 		Build: func(b *engine.Builder) {
 			e := newExamples(b, s.network, p)
-			e.x, e.squares = b.Input("x", all, s.length), b.Input("squares", all, 1)
-			targets := b.Input("targets", all, s.network.Outputs())
+			some := func(a *gorgonia.Node) *gorgonia.Node { return a }
 			if gathered {
 				at := b.Reshape(b.Input("at", m, 1), m)
-				e.x, e.squares, targets = b.Members(e.x, at), b.Members(e.squares, at), b.Members(targets, at)
+				some = func(a *gorgonia.Node) *gorgonia.Node { return b.Members(a, at) }
+			}
+			e.x = some(b.Input("x", all, s.length))
+			targets := some(b.Input("targets", all, s.network.Outputs()))
+			if s.network.lengths() {
+				e.squares = some(b.Input("squares", all, 1))
 			}
 			outputs, layers := s.network.forward(e)
 			if s.loss == CrossEntropy {
@@ -92,11 +96,11 @@ func outputsProgram(n Network, p part, length int) engine.Program {
 
 // dense is the layer of a matrix W (k×p), and a constant with the weights c (k) unless that is in the vectors.
 type dense struct {
-	name        string
+	name        string         // of the output of the sum
 	in          *gorgonia.Node // members×rows×p, the vectors a that W multiplies
 	lengths     *gorgonia.Node // |a|², or |a|² + 1 with a constant, m×1
 	derivatives *gorgonia.Node // δ by Wa + c, m×k
-	constant    bool
+	constants   string         // the output of the sum for the constants; empty for none
 }
 
 // squares are |δ|²|a|².
@@ -104,12 +108,12 @@ func (l *dense) squares(b *examples) *gorgonia.Node {
 	return b.Hadamard(b.rowSquares(l.derivatives), l.lengths)
 }
 
-// sum adds Σ_i f_i δ_i a_iᵀ, k×p, and of a constant Σ_i f_i δ_i, k, with the name and "constant".
+// sum adds Σ_i f_i δ_i a_iᵀ, k×p, and of a constant Σ_i f_i δ_i, k.
 func (l *dense) sum(b *examples, factors *gorgonia.Node) {
 	scaled := b.ScaleRows(factors, l.derivatives)
 	b.Output(l.name, b.overMembers(b.MatrixProduct(b.transposes(scaled), l.in)))
-	if l.constant {
-		b.Output(l.name+" constant", b.Sum(scaled, 0))
+	if l.constants != "" {
+		b.Output(l.constants, b.Sum(scaled, 0))
 	}
 }
 

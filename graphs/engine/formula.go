@@ -202,6 +202,37 @@ func (b *Builder) Members(x, at *gorgonia.Node) *gorgonia.Node {
 	})
 }
 
+// Windows are the side×side windows of images (n×channels×height×width), stride apart and with a padding of zeros:
+// n×height'×width'×channels·side², so that a convolution is a product with filters.
+func (b *Builder) Windows(x *gorgonia.Node, side, pad, stride int) *gorgonia.Node {
+	return b.unary("windows", func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.Im2Col(x, tensor.Shape{side, side}, tensor.Shape{pad, pad}, tensor.Shape{stride, stride},
+			tensor.Shape{1, 1})
+	}, x)
+}
+
+// LargestOfWindows is the largest element of each side×side window of images, stride apart.
+func (b *Builder) LargestOfWindows(x *gorgonia.Node, side, stride int) *gorgonia.Node {
+	return b.unary("largest of windows", func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		return gorgonia.MaxPool2D(x, tensor.Shape{side, side}, []int{0, 0}, []int{stride, stride})
+	}, x)
+}
+
+// Adjoint is the derivative of an objective by x, for its derivative d by y: y is an operation of x alone.
+func (b *Builder) Adjoint(x, y, d *gorgonia.Node) *gorgonia.Node {
+	return b.node("adjoint", gorgonia.Nodes{x, y, d}, func() (*gorgonia.Node, error) {
+		f, ok := y.Op().(gorgonia.SDOp)
+		if !ok {
+			return nil, fmt.Errorf("%v has no derivative", y.Op())
+		}
+		all, err := f.SymDiff(gorgonia.Nodes{x}, y, d)
+		if err != nil {
+			return nil, err
+		}
+		return all[0], nil
+	})
+}
+
 // Gradient is the symbolic derivative of a scalar by some nodes, one each. It adds nodes
 // to the graph; the derivative of an operation without one is an error.
 func (b *Builder) Gradient(of *gorgonia.Node, by ...*gorgonia.Node) gorgonia.Nodes {

@@ -48,7 +48,7 @@ func columnsOn(c kernels.Columns, images, columns tensor.Shape) kernels.Columns 
 // product (im2col): row (n, i, j) has the channels·h·w pixels of a window, which the filters,
 // filters×channels·h·w, multiply.
 func imageColumns() Builtin {
-	return Builtin{Name: "columns of windows", kind: "im2colOp",
+	return Builtin{Name: "columns of windows", kind: "im2colOp", host: columnsOnHost(false),
 		queue: func(p *parameters) func(Stream) {
 			c := columnsOf(p)
 			return func(t Stream) {
@@ -63,7 +63,7 @@ func imageColumns() Builtin {
 // columnsImage is the derivative of imageColumns: each pixel gets the sum of the
 // derivatives by its copies.
 func columnsImage() Builtin {
-	return Builtin{Name: "columns of windows, derivative", kind: "col2imOp",
+	return Builtin{Name: "columns of windows, derivative", kind: "col2imOp", host: columnsOnHost(true),
 		queue: func(p *parameters) func(Stream) {
 			c := columnsOf(p)
 			return func(t Stream) {
@@ -130,7 +130,7 @@ func poolOn(t Stream, k kernels.Pool, images, pooled tensor.Shape) (kernels.Pool
 // maxPool is the largest element of each window. Its Index, which the derivative needs, is that
 // of the first such element in the plane.
 func maxPool() Builtin {
-	return Builtin{Name: "largest of windows", kind: "maxPoolOp",
+	return Builtin{Name: "largest of windows", kind: "maxPoolOp", host: largestOnHost(false),
 		queue: func(p *parameters) func(Stream) {
 			pool := poolOf(p)
 			return func(t Stream) {
@@ -142,11 +142,11 @@ func maxPool() Builtin {
 		cases: maxPoolCases}
 }
 
-// maxPoolGradient adds the derivative by each window to its largest element. The host keeps the
-// positions of these from the computation of the windows; a device finds them again, so that
-// its result depends on the operands alone.
+// maxPoolGradient adds the derivative by each window to its largest element. gorgonia keeps the
+// positions of these from the computation of the windows; the host and a device find them again,
+// so that the result depends on the operands alone.
 func maxPoolGradient() Builtin {
-	return Builtin{Name: "largest of windows, derivative", kind: "maxPoolDiffOp",
+	return Builtin{Name: "largest of windows, derivative", kind: "maxPoolDiffOp", host: largestOnHost(true),
 		queue: func(p *parameters) func(Stream) {
 			pool := poolOf(p)
 			return func(t Stream) {
