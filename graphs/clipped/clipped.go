@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/batch"
 	"privkern/graphs/engine"
@@ -65,6 +66,7 @@ func (p part) size() int { return p.members * p.rows }
 // Sums are sums of clipped gradients over examples in the memory of an engine's backend. They are for one goroutine.
 type Sums struct {
 	engine  *engine.Engine
+	dtype   tensor.Dtype
 	network Network
 	loss    Loss
 	clip    float64
@@ -78,9 +80,25 @@ type Sums struct {
 
 // Over returns the sums over all examples: x (N×p) and their targets (N×k), which must not change before Close.
 func Over(e *engine.Engine, n Network, l Loss, x, targets *mat.Dense, clip float64) (*Sums, error) {
-	s := newSums(e, n, l, x, clip)
+	return over(e, e.ElementType(), n, l, x, targets, clip)
+}
+
+// One is the clipped gradient at one example x (1×p) with its target (1×k), in float64.
+func One(ctx context.Context, e *engine.Engine, n Network, l Loss, x, target *mat.Dense, clip float64,
+	weights []float64) ([]float64, error) {
+	s, err := over(e, tensor.Float64, n, l, x, target, clip)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.All(ctx, weights)
+}
+
+// over is [Over] in an element type.
+func over(e *engine.Engine, dtype tensor.Dtype, n Network, l Loss, x, targets *mat.Dense, clip float64) (*Sums, error) {
+	s := newSums(e, dtype, n, l, x, clip)
 	for _, p := range n.divide(s.count, false) {
-		session, err := e.Session(s.program(p, false))
+		session, err := e.SessionAs(dtype, s.program(p, false))
 		if err != nil {
 			s.Close()
 			return nil, err
@@ -100,14 +118,14 @@ func Over(e *engine.Engine, n Network, l Loss, x, targets *mat.Dense, clip float
 
 // Among returns the sums over some of the examples, for x and targets as of [Over].
 func Among(e *engine.Engine, n Network, l Loss, x, targets *mat.Dense, clip float64) (*Sums, error) {
-	s := newSums(e, n, l, x, clip)
+	s := newSums(e, e.ElementType(), n, l, x, clip)
 	var err error
 	s.kept, err = batch.Keep(e, s.examples(x, targets, 0, s.count))
 	return s, err
 }
 
-func newSums(e *engine.Engine, n Network, l Loss, x *mat.Dense, clip float64) *Sums {
-	s := &Sums{engine: e, network: n, loss: l, clip: clip}
+func newSums(e *engine.Engine, dtype tensor.Dtype, n Network, l Loss, x *mat.Dense, clip float64) *Sums {
+	s := &Sums{engine: e, dtype: dtype, network: n, loss: l, clip: clip}
 	s.count, s.length = x.Dims()
 	return s
 }
@@ -116,7 +134,7 @@ func newSums(e *engine.Engine, n Network, l Loss, x *mat.Dense, clip float64) *S
 func (s *Sums) examples(x, targets *mat.Dense, lo, hi int) engine.Values {
 	rows := func(a *mat.Dense) gorgonia.Value {
 		_, columns := a.Dims()
-		return s.engine.Matrix(a.Slice(lo, hi, 0, columns).(*mat.Dense))
+		return engine.NewMatrix(s.dtype, a.Slice(lo, hi, 0, columns).(*mat.Dense))
 	}
 	in := engine.Values{"x": rows(x), "targets": rows(targets)}
 	if s.network.lengths() {
@@ -125,11 +143,11 @@ func (s *Sums) examples(x, targets *mat.Dense, lo, hi int) engine.Values {
 			row := x.RawRowView(lo + i)
 			squares[i] = floats.Dot(row, row)
 		}
-		in["squares"] = s.engine.Column(squares)
+		in["squares"] = s.column(squares)
 	}
 	for _, n := range s.network.widths() {
 		if n > 1 {
-			in[ones(n)] = s.engine.Column(slices.Repeat([]float64{1}, n))
+			in[ones(n)] = s.column(slices.Repeat([]float64{1}, n))
 		}
 	}
 	return in
@@ -139,7 +157,12 @@ func (s *Sums) examples(x, targets *mat.Dense, lo, hi int) engine.Values {
 func (s *Sums) limits(p part, in engine.Values) {
 	clip, limit := slices.Repeat([]float64{s.clip}, p.size()), make([]float64, p.size())
 	copy(limit, clip[:p.count])
-	in["clip"], in["limit"] = s.engine.Column(clip), s.engine.Column(limit)
+	in["clip"], in["limit"] = s.column(clip), s.column(limit)
+}
+
+// column is an n×1 value.
+func (s *Sums) column(v []float64) gorgonia.Value {
+	return engine.NewMatrix(s.dtype, mat.NewDense(len(v), 1, v))
 }
 
 // Close frees the examples.
@@ -171,7 +194,7 @@ func (s *Sums) Of(ctx context.Context, weights []float64, examples []int) ([]flo
 		}
 		in = maps.Clone(in)
 		maps.Copy(in, s.kept)
-		in["at"] = s.engine.Column(at)
+		in["at"] = s.column(at)
 		s.limits(p, in)
 		return s.engine.Run(ctx, s.program(p, true), in)
 	})
@@ -180,7 +203,7 @@ func (s *Sums) Of(ctx context.Context, weights []float64, examples []int) ([]flo
 // sum adds the sums of parts in their order; run computes one, given the weights.
 func (s *Sums) sum(ctx context.Context, weights []float64, parts int,
 	run func(i int, in engine.Values) (engine.Values, error)) ([]float64, error) {
-	in := values(s.engine, s.network, weights)
+	in := values(s.dtype, s.network, weights)
 	sums := make([][]float64, parts)
 	err := s.engine.ParallelFor(ctx, parts, 1, func(i, _ int) error {
 		out, err := run(i, in)
@@ -201,10 +224,10 @@ func (s *Sums) sum(ctx context.Context, weights []float64, parts int,
 }
 
 // values are the weights as inputs of programs.
-func values(e *engine.Engine, n Network, weights []float64) engine.Values {
+func values(dtype tensor.Dtype, n Network, weights []float64) engine.Values {
 	out := engine.Values{}
 	for name, w := range n.inputs(weights) {
-		out[name] = e.Matrix(w)
+		out[name] = engine.NewMatrix(dtype, w)
 	}
 	return out
 }
@@ -212,7 +235,7 @@ func values(e *engine.Engine, n Network, weights []float64) engine.Values {
 // Evaluate returns the outputs (N×k) of a network at the rows of x (N×p).
 func Evaluate(ctx context.Context, e *engine.Engine, n Network, weights []float64, x *mat.Dense) (*mat.Dense, error) {
 	count, length := x.Dims()
-	matrices, out := values(e, n, weights), mat.NewDense(count, n.Outputs(), nil)
+	matrices, out := values(e.ElementType(), n, weights), mat.NewDense(count, n.Outputs(), nil)
 	parts := n.divide(count, false)
 	err := e.ParallelFor(ctx, len(parts), 1, func(i, _ int) error {
 		p := parts[i]

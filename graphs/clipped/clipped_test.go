@@ -53,13 +53,7 @@ func (p problem) draw(rows int) (x, targets *mat.Dense, weights []float64) {
 		weights[i] = rng.NormFloat64()
 	}
 	if c, ok := p.network.(Convolution); ok { // units that are not saturated
-		at, in, out := 0, []int(nil), []int(nil)
-		in, out = c.Fans()
-		for l, m := range c.matrices() {
-			floats.Scale(1/math.Sqrt(float64(in[l])), weights[at:at+m[0]*m[1]])
-			at += m[0] * m[1]
-			_ = out
-		}
+		c.Start(weights, rng)
 	}
 	return x, targets, weights
 }

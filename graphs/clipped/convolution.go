@@ -2,6 +2,8 @@ package clipped
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -16,7 +18,7 @@ import (
 // Its weights are the filters of both layers, the units and the outputs, each a matrix by rows, with a constant as last
 // column. Filters have the places of a window channel by channel, row by row.
 type Convolution struct {
-	Width, Height int // of pictures, 14 at least
+	Width, Height int // of pictures, [ShortestSide] at least
 	Targets       int
 }
 
@@ -29,14 +31,11 @@ type stage struct {
 // patch is the number of elements of a window.
 func (s stage) patch() int { return s.channels * s.side * s.side }
 
-// units is the number of dense units, and shortest the shortest side of a picture.
-const (
-	units    = 32
-	shortest = 14
-)
+// units is the number of dense units.
+const units = 32
 
-// Possible reports whether pictures are large enough for windows of all layers.
-func (c Convolution) Possible() bool { return min(c.Width, c.Height) >= shortest }
+// ShortestSide is the shortest side of a picture that has windows of all layers.
+const ShortestSide = 14
 
 // stages are the layers of filters; the windows of the second are on the largest of neighbours.
 func (c Convolution) stages() [2]stage {
@@ -47,29 +46,47 @@ func (c Convolution) stages() [2]stage {
 	return [2]stage{first, second}
 }
 
-// matrices are the numbers of rows and columns of the weights, with the constants.
-func (c Convolution) matrices() [4][2]int {
+// Sizes are the numbers of rows and columns of the weights, with the constants.
+func (c Convolution) Sizes() [4][2]int {
 	s := c.stages()
 	flat := s[1].filters * (s[1].high - 1) * (s[1].wide - 1)
 	return [4][2]int{{s[0].filters, s[0].patch() + 1}, {s[1].filters, s[1].patch() + 1}, {units, flat + 1},
 		{c.Targets, units + 1}}
 }
 
-// Fans are the numbers of weights of an output of each layer, and of the outputs that an element of its input has.
-func (c Convolution) Fans() (in, out []int) {
-	for i, m := range c.matrices() {
-		in, out = append(in, m[1]-1), append(out, m[0])
-		if s := c.stages(); i < len(s) {
-			out[i] *= s[i].side * s[i].side
+// Matrices are the weights of the layers, which share the list's memory.
+func (c Convolution) Matrices(weights []float64) (all [4]*mat.Dense) {
+	for i, m := range c.Sizes() {
+		n := m[0] * m[1]
+		all[i], weights = mat.NewDense(m[0], m[1], weights[:n]), weights[n:]
+	}
+	return all
+}
+
+// Start sets the first weights: constants of zero, and else uniform numbers in ±√(6/(a + b)) where a weights make an
+// output of the layer, and a number that comes in is part of b outputs (Glorot and Bengio, "Understanding the difficulty
+// of training deep feedforward neural networks", AISTATS 2010).
+func (c Convolution) Start(weights []float64, rng *rand.Rand) {
+	s := c.stages()
+	for i, m := range c.Matrices(weights) {
+		rows, columns := m.Dims()
+		part := rows
+		if i < len(s) {
+			part *= s[i].side * s[i].side
+		}
+		end := math.Sqrt(6 / float64(columns-1+part))
+		for r := range rows {
+			for j := range columns - 1 {
+				m.Set(r, j, end*(2*rng.Float64()-1))
+			}
 		}
 	}
-	return in, out
 }
 
 // Len implements [Network].
 func (c Convolution) Len() int {
 	n := 0
-	for _, m := range c.matrices() {
+	for _, m := range c.Sizes() {
 		n += m[0] * m[1]
 	}
 	return n
@@ -88,7 +105,7 @@ func named(what string, layer int) string { return fmt.Sprintf("%s %d", what, la
 
 func (c Convolution) shapes() map[string][2]int {
 	out := map[string][2]int{}
-	for i, m := range c.matrices() {
+	for i, m := range c.Sizes() {
 		out[named("forth", i)], out[named("less", i)] = [2]int{m[1] - 1, m[0]}, [2]int{1, m[0]}
 		if i > 0 {
 			out[named("back", i)] = [2]int{m[0], m[1] - 1}
@@ -99,12 +116,10 @@ func (c Convolution) shapes() map[string][2]int {
 
 func (c Convolution) inputs(weights []float64) map[string]*mat.Dense {
 	out := map[string]*mat.Dense{}
-	for i, m := range c.matrices() {
-		n := m[0] * m[1]
-		all := mat.NewDense(m[0], m[1], weights[:n])
-		weights = weights[n:]
-		w := mat.DenseCopyOf(all.Slice(0, m[0], 0, m[1]-1))
-		less := mat.NewDense(1, m[0], mat.Col(nil, m[1]-1, all))
+	for i, all := range c.Matrices(weights) {
+		rows, columns := all.Dims()
+		w := mat.DenseCopyOf(all.Slice(0, rows, 0, columns-1))
+		less := mat.NewDense(1, rows, mat.Col(nil, columns-1, all))
 		less.Scale(-1, less)
 		out[named("forth", i)], out[named("less", i)] = mat.DenseCopyOf(w.T()), less
 		if i > 0 {
@@ -116,7 +131,7 @@ func (c Convolution) inputs(weights []float64) map[string]*mat.Dense {
 
 func (c Convolution) collect(sums func(name string) ([]float64, error)) ([]float64, error) {
 	var out []float64
-	for i := range c.matrices() {
+	for i := range c.Sizes() {
 		matrix, err := sums(named("sum", i))
 		if err != nil {
 			return nil, err
@@ -132,7 +147,7 @@ func (c Convolution) collect(sums func(name string) ([]float64, error)) ([]float
 
 func (c Convolution) widths() []int {
 	s := c.stages()
-	return []int{c.Targets, units, c.matrices()[2][1] - 1, s[0].filters, s[0].filters * s[0].patch(), s[1].filters,
+	return []int{c.Targets, units, c.Sizes()[2][1] - 1, s[0].filters, s[0].filters * s[0].patch(), s[1].filters,
 		s[1].filters * s[1].patch()}
 }
 
@@ -140,7 +155,7 @@ func (c Convolution) lengths() bool { return false }
 
 // forward has members of one row each, which are pictures.
 func (c Convolution) forward(b *examples) (*gorgonia.Node, func(derivatives *gorgonia.Node) []layer) {
-	m, s, sizes := b.size(), c.stages(), c.matrices()
+	m, s, sizes := b.size(), c.stages(), c.Sizes()
 	first := c.filter(b, 0, b.Reshape(b.x, m, 1, c.Height, c.Width))
 	second := c.filter(b, 1, first.out)
 	flat := b.Reshape(second.out, m, sizes[2][1]-1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -15,6 +14,7 @@ import (
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
+	"privkern/graphs/clipped"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -37,7 +37,8 @@ type DigitsSettings struct {
 	Neighbours ground.Relation `name:"neighbours" default:"substitute" when:"epsilon is not inf"`
 	Training
 	// the numbers of an image that the model sees: its pixels as inputs, or features, which are means of fixed waves of
-	// two scales and eight directions in squares of 4 by 4 pixels
+	// two scales and eight directions in squares of 4 by 4 pixels (scattering), or those of filters that are learnt, with
+	// 32 hidden units (convolution)
 	Features Kind `name:"features" default:"scattering"`
 }
 
@@ -76,7 +77,7 @@ var Digits = experiment.Of(experiment.Declaration[*DigitsSettings, DigitsMetrics
 	Summary:  "handwritten digits by noisy gradients, with protection of an image",
 	Source:   paper + "; scattering features (Tramèr and Boneh 2021)",
 	Datasets: func(*DigitsSettings) []string { return []string{dataMNIST} },
-	Check:    func(s *DigitsSettings) error { return s.check(s.data()) },
+	Check:    func(s *DigitsSettings) error { return s.check(s.data(), s.Features) },
 	Memory:   (*DigitsSettings).memory,
 	Instead:  "MNIST is public; baseline/sgd-classification with features=scattering has releases of your own pictures",
 	Run:      runDigits,
@@ -87,7 +88,7 @@ var Digits = experiment.Of(experiment.Declaration[*DigitsSettings, DigitsMetrics
 // 5.6 GB.
 func (s *DigitsSettings) memory() int64 {
 	const process = 500 << 20
-	return process + 3*8*int64(s.Train)*int64(s.size().view().len(pixels)+1)
+	return process + 3*8*int64(s.Train)*int64(s.Features.view(s.size()).len(pixels)+1)
 }
 
 // images returns the first images of a file, with pixels in [−1, 1].
@@ -117,7 +118,7 @@ func (s *DigitsSettings) judge(ctx context.Context, t *experiment.Trial, files *
 ) (*experiment.Outcome[DigitsMetrics], error) {
 	p := &ground.Problem{Data: s.data(), Trial: t, Engine: engine.Of(t.Engine), Dims: pixels, Classes: digits,
 		Slots: s.Train}
-	a, err := prepare(p, &s.Training, s.size())
+	a, err := prepare(p, &s.Training, s.Features, s.size())
 	if err != nil {
 		return nil, err
 	}
@@ -134,19 +135,25 @@ func (s *DigitsSettings) judge(ctx context.Context, t *experiment.Trial, files *
 	if err != nil {
 		return nil, err
 	}
+	probabilities, err := a.scores(ctx, weights, test.X)
+	if err != nil {
+		return nil, err
+	}
 	return &experiment.Outcome[DigitsMetrics]{
-		Metrics: *digitsMetrics(train, test, a.scores(weights, test.X)), Privacy: a.digitsPrivacy(),
+		Metrics: *digitsMetrics(train, test, probabilities), Privacy: a.digitsPrivacy(),
 		Warnings: p.Engine.Warnings(),
 	}, nil
 }
 
 // scores returns the probabilities of classes at rows (C×P).
-func (a *algorithm) scores(weights []float64, x *mat.Dense) [][]float64 {
-	first, last := a.network.split(weights)
-	outputs, _ := forward(first, last, x, 1/math.Sqrt(float64(a.network.hidden)))
+func (a *algorithm) scores(ctx context.Context, weights []float64, x *mat.Dense) ([][]float64, error) {
+	outputs, err := clipped.Evaluate(ctx, a.Engine, a.network.program(), weights, x)
+	if err != nil {
+		return nil, err
+	}
 	out := byOutput(outputs)
 	ground.Softmax(out)
-	return out
+	return out, nil
 }
 
 // digitsMetrics compares probabilities of classes at the test images with their labels.

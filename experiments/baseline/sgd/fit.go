@@ -3,6 +3,8 @@ package sgd
 import (
 	"context"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -48,10 +50,7 @@ func (e *examples) gradient(ctx context.Context, weights []float64, sums *ground
 		return nil, 0, err
 	}
 	if sums.Released() {
-		sum, err := sums.Sum(e.noise, func(row int, out []float64) {
-			x := mat.NewDense(1, e.network.inputs+1, e.x.RawRowView(row))
-			e.network.add(weights, x, e.targets[row:row+1], e.clip, out)
-		})
+		sum, err := e.released(ctx, weights, sums)
 		return sum, used, err
 	}
 	sum, err := e.sum(ctx, weights, rows, used < 1)
@@ -62,6 +61,32 @@ func (e *examples) gradient(ctx context.Context, weights []float64, sums *ground
 	return sum, used, nil
 }
 
+// released is the noisy sum of a release.
+func (e *examples) released(ctx context.Context, weights []float64, sums *ground.Sums) ([]float64, error) {
+	_, columns := e.x.Dims()
+	if e.network.filters == nil {
+		return sums.Sum(e.noise, func(row int, out []float64) {
+			x := mat.NewDense(1, columns, e.x.RawRowView(row))
+			e.network.add(weights, x, e.targets[row:row+1], e.clip, out)
+		})
+	}
+	var failed atomic.Pointer[error]
+	sum, err := sums.Sum(e.noise, func(row int, out []float64) {
+		x := mat.NewDense(1, columns, e.x.RawRowView(row))
+		one, err := clipped.One(ctx, e.Engine, e.network.program(), e.network.loss(), x,
+			e.network.wanted(e.targets[row:row+1]), e.clip, weights)
+		if err != nil {
+			failed.Store(&err)
+			return
+		}
+		copy(out, one)
+	})
+	if first := failed.Load(); first != nil {
+		return nil, *first
+	}
+	return sum, err
+}
+
 // few is the number of products of a row and a weight below which the CPU adds gradients in less time than the
 // operations of a program take to begin: those of 800 rows and 11 weights take 30 µs, and a program 70 µs.
 const few = 1 << 15
@@ -69,7 +94,7 @@ const few = 1 << 15
 // sum adds the clipped gradients of rows, which a sample has others of in each call.
 func (e *examples) sum(ctx context.Context, weights []float64, rows []int, sample bool) ([]float64, error) {
 	n := &e.network
-	if e.Engine.Backend() == "cpu" && len(rows)*n.size() < few {
+	if n.filters == nil && e.Engine.Backend() == "cpu" && len(rows)*n.size() < few {
 		out := make([]float64, n.size())
 		if len(rows) > 0 {
 			x, targets := e.some(rows)
@@ -103,10 +128,11 @@ func (e *examples) programmed(ctx context.Context, weights []float64, rows []int
 // some returns rows in increasing order, and their targets: successive ones as they lie there, and a copy of others.
 func (e *examples) some(rows []int) (*mat.Dense, []float64) {
 	m, first := len(rows), rows[0]
+	_, columns := e.x.Dims()
 	if rows[m-1]-first == m-1 {
-		return e.x.Slice(first, first+m, 0, e.network.inputs+1).(*mat.Dense), e.targets[first : first+m]
+		return e.x.Slice(first, first+m, 0, columns).(*mat.Dense), e.targets[first : first+m]
 	}
-	x, targets := mat.NewDense(m, e.network.inputs+1, nil), make([]float64, m)
+	x, targets := mat.NewDense(m, columns, nil), make([]float64, m)
 	for i, row := range rows {
 		x.SetRow(i, e.x.RawRowView(row))
 		targets[i] = e.targets[row]
@@ -115,16 +141,23 @@ func (e *examples) some(rows []int) (*mat.Dense, []float64) {
 }
 
 // Body are the weights of a network, for inputs u in [−1, 1]^d: the outputs are V(v, 1) with v = tanh(U(u, 1)), or
-// v = u without hidden units. Where inputs are the pixels of a picture, u are its features.
+// v = u without hidden units. Where inputs are the pixels of a picture, u are its features, which filters may be part of.
 type Body struct {
-	Picture *picture    `json:"picture,omitempty"`
-	Hidden  [][]float64 `json:"hidden,omitempty"` // U, h×(d+1)
-	Output  [][]float64 `json:"output"`           // V, k×(h+1), or k×(d+1): one of a regression, one for each class
+	Picture *picture `json:"picture,omitempty"`
+	// Filters are those of two layers, see [clipped.Convolution]: 16×(64+1) and 32×(256+1).
+	Filters [][][]float64 `json:"filters,omitempty"`
+	Hidden  [][]float64   `json:"hidden,omitempty"` // U, h×(d+1)
+	Output  [][]float64   `json:"output"`           // V, k×(h+1), or k×(d+1): one of a regression, one for each class
 }
 
 // newBody has the scales of a network in its weights.
 func (a *algorithm) newBody(weights []float64) Body {
 	n := &a.network
+	if n.filters != nil {
+		m := n.filters.Matrices(weights)
+		return Body{Picture: a.view.picture, Filters: [][][]float64{scaled(m[0], 1), scaled(m[1], 1)},
+			Hidden: scaled(m[2], 1), Output: scaled(m[3], 1)}
+	}
 	first, last := n.split(weights)
 	root := 1 / math.Sqrt(float64(n.inputs))
 	if first == nil {
@@ -147,10 +180,14 @@ func scaled(a *mat.Dense, by float64) [][]float64 {
 
 // Check implements [ground.Body].
 func (b Body) Check(c *model.Checker, inputs, classes int) {
-	if b.Picture.check(c, inputs, classes); c.Failed() {
+	if b.Picture.check(c, b.kind(), inputs, classes); c.Failed() {
 		return
 	}
-	inputs = b.Picture.view().len(inputs)
+	if b.Filters != nil {
+		b.checkFilters(c, classes)
+		return
+	}
+	inputs = b.kind().view(b.Picture).len(inputs)
 	below, plural := inputs, "inputs and a constant"
 	if len(b.Hidden) > 0 {
 		c.Rows("parameters.hidden", b.Hidden, inputs+1, plural)
@@ -159,6 +196,62 @@ func (b Body) Check(c *model.Checker, inputs, classes int) {
 	outputs := max(1, classes)
 	c.Require(len(b.Output) == outputs, "parameters.output", "it has %d rows for %d outputs", len(b.Output), outputs)
 	c.Rows("parameters.output", b.Output, below+1, plural)
+}
+
+// kind is that of the numbers that the network sees.
+func (b Body) kind() Kind {
+	switch {
+	case b.Filters != nil:
+		return Convolution
+	case b.Picture != nil:
+		return Scattering
+	}
+	return Inputs
+}
+
+// convolution is the network of filters.
+func (b Body) convolution() clipped.Convolution {
+	return clipped.Convolution{Width: b.Picture.Width, Height: b.Picture.Height, Targets: len(b.Output)}
+}
+
+// checkFilters checks the shapes of all layers.
+func (b Body) checkFilters(c *model.Checker, classes int) {
+	c.Require(b.Picture != nil, "parameters.picture", "there are filters, and no size of pictures")
+	c.Require(len(b.Filters) == 2, "parameters.filters", "it has %d layers, and there are two", len(b.Filters))
+	c.Require(len(b.Output) == classes, "parameters.output", "it has %d rows for %d outputs", len(b.Output), classes)
+	if c.Failed() {
+		return
+	}
+	sizes := b.convolution().Sizes()
+	for i, rows := range b.layers() {
+		place := [...]string{"parameters.filters", "parameters.filters", "parameters.hidden", "parameters.output"}[i]
+		c.Require(len(rows) == sizes[i][0], place, "it has %d rows, and there are %d", len(rows), sizes[i][0])
+		c.Rows(place, rows, sizes[i][1], "weights and a constant")
+	}
+}
+
+// layers are the weights of the network of filters.
+func (b Body) layers() [][][]float64 { return append(slices.Clone(b.Filters), b.Hidden, b.Output) }
+
+// outputs are those of the network at rows x (m×d) of inputs in [−1, 1], m×k.
+func (b Body) outputs(ctx context.Context, e *engine.Engine, x *mat.Dense) (*mat.Dense, error) {
+	seen, err := b.kind().view(b.Picture).matrix(ctx, e, x, 1)
+	if err != nil {
+		return nil, err
+	}
+	if b.Filters != nil {
+		var weights []float64
+		for _, rows := range b.layers() {
+			weights = append(weights, slices.Concat(rows...)...)
+		}
+		return clipped.Evaluate(ctx, e, b.convolution(), weights, seen)
+	}
+	var first *mat.Dense
+	if len(b.Hidden) > 0 {
+		first = model.Dense(b.Hidden)
+	}
+	outputs, _ := forward(first, model.Dense(b.Output), seen, 1)
+	return outputs, nil
 }
 
 // byOutput are the columns of outputs at rows (m×k).
@@ -173,15 +266,10 @@ func byOutput(outputs *mat.Dense) [][]float64 {
 
 // Evaluate implements [ground.Body].
 func (b Body) Evaluate(ctx context.Context, e *engine.Engine, x *mat.Dense) ([][]float64, error) {
-	var first *mat.Dense
-	if len(b.Hidden) > 0 {
-		first = model.Dense(b.Hidden)
-	}
-	seen, err := b.Picture.view().matrix(ctx, e, x, 1)
+	outputs, err := b.outputs(ctx, e, x)
 	if err != nil {
 		return nil, err
 	}
-	outputs, _ := forward(first, model.Dense(b.Output), seen, 1)
 	out := byOutput(outputs)
 	if len(out) > 1 {
 		ground.Softmax(out)

@@ -16,6 +16,7 @@ import (
 type network struct {
 	inputs, hidden, outputs int // d, h, which is 0 for none, and k
 	classes                 bool
+	filters                 *clipped.Convolution // of pictures, in place of all that; nil for none
 }
 
 // split returns the matrices of weights: first is nil without hidden units.
@@ -30,10 +31,7 @@ func (n *network) split(weights []float64) (first, last *mat.Dense) {
 
 // size is the number of weights.
 func (n *network) size() int {
-	if n.hidden == 0 {
-		return n.outputs * (n.inputs + 1)
-	}
-	return n.hidden*(n.inputs+1) + n.outputs*(n.hidden+1)
+	return n.program().Len()
 }
 
 // gain is the standard deviation of the first weights of hidden units.
@@ -44,6 +42,10 @@ const gain = 1.5
 func (n *network) start() []float64 {
 	out := make([]float64, n.size())
 	rng := rand.New(rand.NewPCG(uint64(n.inputs), uint64(n.hidden)))
+	if n.filters != nil {
+		n.filters.Start(out, rng)
+		return out
+	}
 	for i := range n.hidden * (n.inputs + 1) {
 		out[i] = gain * rng.NormFloat64()
 	}
@@ -104,6 +106,9 @@ func (n *network) misses(outputs *mat.Dense, targets []float64) {
 
 // program is the network as programs have it.
 func (n *network) program() clipped.Network {
+	if n.filters != nil {
+		return *n.filters
+	}
 	return clipped.Dense{Length: n.inputs + 1, Hidden: n.hidden, Targets: n.outputs}
 }
 

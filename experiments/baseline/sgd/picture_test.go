@@ -84,6 +84,68 @@ func TestPicturesReleased(t *testing.T) {
 	}
 }
 
+// blocks is a table of pictures of 14×14 pixels with a square above (u) or below (v), and its settings.
+func blocks(t testing.TB, n int, set func(*ClassificationSettings)) func(*ClassificationSettings) {
+	const width, all = 14, 14 * 14
+	rng := rand.New(rand.NewPCG(9, 8))
+	var names []string
+	for i := range all {
+		names = append(names, fmt.Sprintf("p%d", i))
+	}
+	var rows [][]string
+	for range n {
+		class, at := rng.IntN(2), rng.IntN(8)
+		row := make([]string, all, all+1)
+		for i := range row {
+			if y, x := i/width-7*class, i%width-at; y >= 1 && y < 6 && x >= 0 && x < 5 {
+				row[i] = fmt.Sprint(6 + rng.IntN(3))
+			} else {
+				row[i] = fmt.Sprint(rng.IntN(3))
+			}
+		}
+		rows = append(rows, append(row, string("uv"[class])))
+	}
+	table := baselinetest.Table(t, strings.Join(names, ",")+",k", rows)
+	return func(s *ClassificationSettings) {
+		data(&s.Data, table, "k[u|v]", 200)
+		s.Inputs, s.Features, s.Picture = strings.Join(names, "+"), Convolution, "14x14"
+		s.Steps, s.LearningRate = 15, experiment.Or[Auto, float64]{Number: 40}
+		s.InputLow = method.Ends{Numbers: experiment.Several{0}}
+		s.InputHigh = method.Ends{Numbers: experiment.Several{9}}
+		set(s)
+	}
+}
+
+// Filters are learnt, judged and released.
+func TestConvolution(t *testing.T) {
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), blocks(t, 120,
+		func(*ClassificationSettings) {})).Metrics
+	if m.Accuracy < .95 {
+		t.Errorf("accuracy %g", m.Accuracy)
+	}
+	at := mat.NewDense(2, 14*14, nil)
+	for i := range 25 {
+		at.Set(0, (2+i/5)*14+4+i%5, 8)
+		at.Set(1, (9+i/5)*14+4+i%5, 8)
+	}
+	p := baselinetest.Released(t, classification, PredictClassification, blocks(t, 40,
+		func(s *ClassificationSettings) { s.Epsilon = 1000 }), at)
+	if !slices.Equal(p.Labels, []string{"u", "v"}) {
+		t.Errorf("classes %v, want u, v", p.Labels)
+	}
+	most := baselinetest.Neighbours(t, classification, blocks(t, 4, func(s *ClassificationSettings) {
+		s.Epsilon, s.Steps = 1, 1
+	}), func(row []float64, rng *rand.Rand) {
+		for i := range 14 * 14 {
+			row[i] = float64(rng.IntN(12) - 1)
+		}
+		row[14*14] = float64(rng.IntN(2))
+	})
+	if len(most) != 1 || most[0] < .5 {
+		t.Errorf("the queries move by %v of their sensitivity", most)
+	}
+}
+
 // Some rows are those of their numbers, whether they follow each other or not.
 func TestSome(t *testing.T) {
 	e := &examples{algorithm: &algorithm{network: network{inputs: 1}},
@@ -101,8 +163,12 @@ func TestSome(t *testing.T) {
 func TestPictureRefused(t *testing.T) {
 	for _, c := range []struct{ picture, want string }{
 		{"6", "width and height"}, {"6xa", "width and height"}, {"3x8", "from 4 to 128"}, {"129x4", "from 4 to 128"},
+		{"13x20", "from 14 to 128"},
 	} {
 		s := Pictures{Features: Scattering, Picture: c.picture}
+		if c.picture == "13x20" {
+			s.Features = Convolution
+		}
 		if _, err := s.size(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("picture=%s: error %v, want one with %q", c.picture, err, c.want)
 		}

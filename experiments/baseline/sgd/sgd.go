@@ -14,6 +14,7 @@ import (
 
 	"privkern/experiments/baseline/ground"
 	"privkern/experiments/method"
+	"privkern/graphs/clipped"
 	"privkern/runner/experiment"
 )
 
@@ -30,7 +31,8 @@ func (Auto) Choices() []string { return []string{"auto"} }
 
 // Training are the settings of the descent.
 type Training struct {
-	// units of the hidden layer, each the hyperbolic tangent of a linear function of the inputs; 0: a linear model
+	// units of the hidden layer, each the hyperbolic tangent of a linear function of the inputs; 0: a linear model, or the
+	// 32 units of filters that are learnt
 	Hidden int `name:"hidden" default:"0" min:"0" max:"10000"`
 	// steps of the descent, each of which takes an equal part of the budget
 	Steps int `name:"steps" default:"100" min:"1" max:"100000"`
@@ -62,7 +64,10 @@ type ClassificationSettings struct {
 }
 
 // check refuses samples where their losses have no proof.
-func (s *Training) check(d *ground.Data) error {
+func (s *Training) check(d *ground.Data, k Kind) error {
+	if k == Convolution && s.Hidden > 0 {
+		return errors.New("hidden is given: features=convolution has 32 hidden units of its own; use hidden=0")
+	}
 	if s.Rate < 1 && !d.Noiseless() && d.Person.Given() {
 		return errors.New("rate is below 1: rows are sampled one by one, and a person has several; use rate=1 or person=none")
 	}
@@ -98,11 +103,11 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 	Name: "baseline/sgd-regression", Version: 2, Source: paper, Held: 30, Format: regressionFormat,
 	Summary: "a linear model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
-	Check:   func(s *RegressionSettings) error { return s.Training.check(&s.Data) },
+	Check:   func(s *RegressionSettings) error { return s.Training.check(&s.Data, Inputs) },
 
 	CheckRelease: func(s *RegressionSettings) error { return s.checkRelease() },
 	Prepare: func(p *ground.Problem, s *RegressionSettings) (ground.Algorithm[Body], error) {
-		return prepare(p, &s.Training, nil)
+		return prepare(p, &s.Training, Inputs, nil)
 	},
 	About: "A regression, " + fmt.Sprintf(about, "means",
 		"the mean is centre + scale·(output·(v, 1)), the latter clipped to [-1, 1]."),
@@ -117,7 +122,7 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 		if _, err := s.size(); err != nil {
 			return err
 		}
-		return s.Training.check(&s.Data)
+		return s.Training.check(&s.Data, s.Features)
 	},
 	CheckRelease: func(s *ClassificationSettings) error { return s.checkRelease() },
 	Prepare: func(p *ground.Problem, s *ClassificationSettings) (ground.Algorithm[Body], error) {
@@ -125,7 +130,7 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 		if err != nil {
 			return nil, err
 		}
-		return prepare(p, &s.Training, size)
+		return prepare(p, &s.Training, s.Features, size)
 	},
 	More: func(s *ClassificationSettings) int { return s.Pictures.features() },
 	About: "A classification, " + fmt.Sprintf(about, "classes and probabilities",
@@ -150,6 +155,9 @@ var (
 	RegressionUnits     = regression.PlanUnits
 	ClassificationUnits = classification.PlanUnits
 )
+
+// convolutionStep is the default length of a step of filters that are learnt.
+const convolutionStep = 10
 
 // momentum is the part of a step that the next one keeps.
 const momentum = 0.9
@@ -188,17 +196,20 @@ type algorithm struct {
 	noise   *ground.Noise
 }
 
-func prepare(p *ground.Problem, s *Training, pictures *picture) (*algorithm, error) {
+func prepare(p *ground.Problem, s *Training, kind Kind, pictures *picture) (*algorithm, error) {
 	if pictures != nil && pictures.Width*pictures.Height != p.Dims {
 		return nil, fmt.Errorf("picture = %dx%d: it has %d pixels, and there are %d inputs", pictures.Width,
 			pictures.Height, pictures.Width*pictures.Height, p.Dims)
 	}
 	a := &algorithm{Problem: p, steps: s.Steps, rate: s.Rate, clip: s.Clip.Number, length: s.LearningRate.Number,
-		view:    pictures.view(),
+		view:    kind.view(pictures),
 		network: network{hidden: s.Hidden, outputs: max(1, p.Classes), classes: p.Classes > 0}}
 	a.network.inputs = a.view.len(p.Dims)
 	clip, noise, longest := 1.0, 2.0, 1000.0
 	switch {
+	case kind == Convolution:
+		a.network.filters = &clipped.Convolution{Width: pictures.Width, Height: pictures.Height, Targets: p.Classes}
+		clip, longest = 0.1, convolutionStep*float64(s.Steps)
 	case pictures != nil:
 		clip, longest = 0.4, 500*float64(s.Steps)
 	case p.Classes > 0:
@@ -283,5 +294,11 @@ func (a *algorithm) Public() string { return "the hidden units, steps, clip and 
 
 // Size implements [ground.Algorithm].
 func (a *algorithm) Size() (numbers, lists int) {
+	if n := a.network.filters; n != nil {
+		for _, size := range n.Sizes() {
+			lists += size[0]
+		}
+		return n.Len(), lists
+	}
 	return a.network.size(), a.network.hidden + a.network.outputs
 }

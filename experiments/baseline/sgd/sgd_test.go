@@ -129,7 +129,7 @@ func TestNeighbours(t *testing.T) {
 func TestGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const rows, step = 7, 1e-6
-	for _, n := range []network{{3, 0, 1, false}, {3, 4, 1, false}, {3, 0, 3, true}, {3, 5, 3, true}} {
+	for _, n := range []network{{3, 0, 1, false, nil}, {3, 4, 1, false, nil}, {3, 0, 3, true, nil}, {3, 5, 3, true, nil}} {
 		x, targets, weights := mat.NewDense(rows, 4, nil), make([]float64, rows), n.start()
 		for i := range weights {
 			weights[i] += rng.NormFloat64()
@@ -171,7 +171,7 @@ func TestProgram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const rows, clip = 2100, 0.8
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
-	for _, n := range []network{{3, 0, 1, false}, {3, 4, 1, false}, {3, 0, 3, true}, {3, 5, 3, true}, {3, 1, 1, false}} {
+	for _, n := range []network{{3, 0, 1, false, nil}, {3, 4, 1, false, nil}, {3, 0, 3, true, nil}, {3, 5, 3, true, nil}, {3, 1, 1, false, nil}} {
 		x, targets, weights := mat.NewDense(rows, 4, nil), make([]float64, rows), n.start()
 		for i := range weights {
 			weights[i] += rng.NormFloat64()
