@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
 )
@@ -28,23 +27,4 @@ func InChunks(ctx context.Context, e *engine.Engine, rows, chunk, size int, f fu
 		floats.Add(total, p)
 	}
 	return total, nil
-}
-
-// products is the number of rows of a product.
-const products = 4096
-
-// Products returns XᵀX (p×p) and Xᵀy (p) of the vectors X that f returns of some rows at a time, from lo to hi, and of
-// their outputs y ([InChunks]).
-func Products(ctx context.Context, e *engine.Engine, rows, p int, f func(lo, hi int) (x *mat.Dense, y []float64)) (
-	*mat.SymDense, *mat.VecDense, error) {
-	square := p * p
-	total, err := InChunks(ctx, e, rows, products, square+p, func(lo, hi int, out []float64) {
-		x, y := f(lo, hi)
-		mat.NewSymDense(p, out[:square]).SymOuterK(1, x.T())
-		mat.NewVecDense(p, out[square:]).MulVec(x.T(), mat.NewVecDense(hi-lo, y))
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return mat.NewSymDense(p, total[:square]), mat.NewVecDense(p, total[square:]), nil
 }
