@@ -38,7 +38,7 @@ const format = "baseline/label-noise/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/label-noise", Version: 2,
+	Name: "baseline/label-noise", Version: 3,
 	Summary: "a Gaussian process on outputs with noise, with protection of outputs; inputs are public",
 	Source: "noise on each output (Dwork, McSherry, Nissim and Smith 2006); random features of the kernel (Rahimi and " +
 		"Recht 2007)",

@@ -50,7 +50,7 @@ const format = "baseline/ridge/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/ridge", Version: 2,
+	Name: "baseline/ridge", Version: 3,
 	Summary: "ridge regression on noisy sufficient statistics, linear or on random features, with protection of rows",
 	Source:  "adaptive sufficient statistics perturbation (Wang 2018, Algorithm 2)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },

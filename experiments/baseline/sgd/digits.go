@@ -73,7 +73,7 @@ const (
 
 // Digits is baseline/sgd-mnist: the images of MNIST, and those that its publishers hold out.
 var Digits = experiment.Of(experiment.Declaration[*DigitsSettings, DigitsMetrics]{
-	Name: "baseline/sgd-mnist", Version: 1,
+	Name: "baseline/sgd-mnist", Version: 2,
 	Summary:  "handwritten digits by noisy gradients, with protection of an image",
 	Source:   paper + "; scattering features (Tramèr and Boneh 2021)",
 	Datasets: func(*DigitsSettings) []string { return []string{dataMNIST} },

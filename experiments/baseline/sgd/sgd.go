@@ -100,7 +100,7 @@ var advice = method.Advice{Noise: "use a larger epsilon, fewer inputs or hidden 
 	Settings: "use hidden units, or a larger learning_rate"}
 
 var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
-	Name: "baseline/sgd-regression", Version: 2, Source: paper, Held: 30, Format: regressionFormat,
+	Name: "baseline/sgd-regression", Version: 3, Source: paper, Held: 30, Format: regressionFormat,
 	Summary: "a linear model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
 	Check:   func(s *RegressionSettings) error { return s.Training.check(&s.Data, Inputs) },
@@ -115,7 +115,7 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 }, func(s *RegressionSettings) *method.OutputRange { return &s.OutputRange })
 
 var classification = ground.Classification(ground.Baseline[ClassificationSettings, Body]{
-	Name: "baseline/sgd-classification", Version: 2, Source: paper, Held: 30, Format: classificationFormat,
+	Name: "baseline/sgd-classification", Version: 3, Source: paper, Held: 30, Format: classificationFormat,
 	Summary: "a logistic model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *ClassificationSettings) *ground.Data { return &s.Data },
 	Check: func(s *ClassificationSettings) error {
