@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"privkern/experiments/baseline/ground"
 	"privkern/experiments/compare"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
@@ -89,11 +88,6 @@ func (p *Plan) settle() error {
 	return nil
 }
 
-// relation is the setting of the neighbours that a guarantee is for; of methods without it the substitution of a unit.
-type relation struct {
-	Neighbours ground.Relation `name:"neighbours" default:"substitute" later:"yes"`
-}
-
 // budgetOf is that of a trial.
 func budgetOf(p experiment.Params) mechanism.Budget {
 	return *experiment.SettingsIn[mechanism.Budget](p)
@@ -102,7 +96,7 @@ func budgetOf(p experiment.Params) mechanism.Budget {
 // guaranteeIn is the guarantee of a trial, for the substitution of a unit.
 func guaranteeIn(p experiment.Params) Guarantee {
 	b := budgetOf(p)
-	return guaranteeOf(b.Epsilon, b.Delta, experiment.SettingsIn[relation](p).Neighbours == ground.AddRemove)
+	return guaranteeOf(b.Epsilon, b.Delta, experiment.SettingsIn[method.Neighbours](p).Neighbours == method.AddRemove)
 }
 
 // guaranteeOf is the guarantee of (ε, δ) for the substitution of a unit: where neighbours have one unit more or less,
