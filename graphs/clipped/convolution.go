@@ -64,8 +64,8 @@ func (c Convolution) Matrices(weights []float64) (all [4]*mat.Dense) {
 }
 
 // Start sets the first weights: constants of zero, and else uniform numbers in ±√(6/(a + b)) where a weights make an
-// output of the layer, and a number that comes in is part of b outputs (Glorot and Bengio, "Understanding the difficulty
-// of training deep feedforward neural networks", AISTATS 2010).
+// output of the layer, and a number that comes in is part of b outputs (Glorot and Bengio, "Understanding the
+// difficulty of training deep feedforward neural networks", AISTATS 2010).
 func (c Convolution) Start(weights []float64, rng *rand.Rand) {
 	s := c.stages()
 	for i, m := range c.Matrices(weights) {
@@ -99,8 +99,8 @@ func (c Convolution) key() string {
 	return fmt.Sprintf("convolution %d %d %d", c.Width, c.Height, c.Targets)
 }
 
-// Names of inputs and outputs for a layer: "forth" is the matrix of its weights transposed, without the constants, whose
-// negative is "less", and "back" is the matrix; sums of gradients have the names "sum" and "constant".
+// named are inputs and outputs of a layer: "forth" is the matrix of its weights transposed, without the constants,
+// whose negative is "less", and "back" is the matrix; sums of gradients have the names "sum" and "constant".
 func named(what string, layer int) string { return fmt.Sprintf("%s %d", what, layer) }
 
 func (c Convolution) shapes() map[string][2]int {

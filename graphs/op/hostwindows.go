@@ -227,7 +227,8 @@ func ofFour(k *kernels.Pool) bool {
 		k.OutHeight == k.Height-1 && k.OutWidth == k.Width-1
 }
 
-// largestOfFour returns the largest of two pairs, and its number from 1: 0 where none is larger than the smallest number.
+// largestOfFour returns the largest of two pairs, and its number from 1: 0 where none is larger than the smallest
+// number.
 func largestOfFour[T cpublas.Float](above, below []T) (m T, which int) {
 	m = least[T]()
 	if v := above[0]; v > m {

@@ -141,7 +141,8 @@ func (e *examples) some(rows []int) (*mat.Dense, []float64) {
 }
 
 // Body are the weights of a network, for inputs u in [−1, 1]^d: the outputs are V(v, 1) with v = tanh(U(u, 1)), or
-// v = u without hidden units. Where inputs are the pixels of a picture, u are its features, which filters may be part of.
+// v = u without hidden units. Where inputs are the pixels of a picture, u are its features, of which filters may be
+// part.
 type Body struct {
 	Picture *picture `json:"picture,omitempty"`
 	// Filters are those of two layers, see [clipped.Convolution]: 16×(64+1) and 32×(256+1).

@@ -157,7 +157,7 @@ var (
 )
 
 // convolutionStep is the default length of a step of filters that are learnt.
-const convolutionStep = 10
+const convolutionStep = 20
 
 // momentum is the part of a step that the next one keeps.
 const momentum = 0.9

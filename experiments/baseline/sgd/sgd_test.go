@@ -171,7 +171,8 @@ func TestProgram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const rows, clip = 2100, 0.8
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
-	for _, n := range []network{{3, 0, 1, false, nil}, {3, 4, 1, false, nil}, {3, 0, 3, true, nil}, {3, 5, 3, true, nil}, {3, 1, 1, false, nil}} {
+	for _, n := range []network{{3, 0, 1, false, nil}, {3, 4, 1, false, nil}, {3, 0, 3, true, nil}, {3, 5, 3, true, nil},
+		{3, 1, 1, false, nil}} {
 		x, targets, weights := mat.NewDense(rows, 4, nil), make([]float64, rows), n.start()
 		for i := range weights {
 			weights[i] += rng.NormFloat64()
