@@ -40,12 +40,12 @@ type Training struct {
 	// protects rows, and no persons
 	Rate float64 `name:"rate" default:"1" above:"0" max:"1"`
 	// the norm to which the gradient of a row is clipped, where inputs have the norm 1 at most, and an output is in
-	// [-1, 1]; auto: 1 of classes, 0.4 of classes of pictures by features, 0.2 of a regression, 0.5 of one with hidden
-	// units
+	// [-1, 1]; auto: 1 of classes, 0.4 of classes of pictures by features, and 0.1 by filters that are learnt, 0.2 of a
+	// regression, 0.5 of one with hidden units
 	Clip experiment.Or[Auto, float64] `name:"clip" default:"auto" above:"0" max:"1e6"`
 	// length of a step, by which the mean gradient is multiplied; auto: the steps add up to the length at which noise
 	// moves a weight by 0.6 (of classes 2), and to 1000 (of a linear regression 300) at most; with features of pictures
-	// each is 500 at most instead
+	// each is 500 at most instead, and with filters that are learnt 20
 	LearningRate experiment.Or[Auto, float64] `name:"learning_rate" default:"auto" above:"0" max:"1e6"`
 }
 
@@ -184,7 +184,8 @@ const momentum = 0.9
 // and 2 of classes, whose scores may be scaled; but τ = 300 at most of a linear regression and 1000 else, where it has
 // nearly converged. These four numbers, and the norms, were found on public data, at ε from 0.3 to 10 and δ = 1e-5.
 // For the features of pictures τs = 2, in steps of η = 500 at most, and the norm 0.4 were found on training images of
-// MNIST, at ε = 2.93.
+// MNIST, at ε = 2.93. Filters that are learnt have the norm of Tramèr and Boneh ("Differentially private learning needs
+// better features (or much more data)", ICLR 2021), and steps that add up to about the length of theirs.
 type algorithm struct {
 	*ground.Problem
 	view    view
