@@ -36,7 +36,7 @@ type Network interface {
 	// shapes are those of the weights as inputs of programs, and inputs their values.
 	shapes() map[string][2]int
 	inputs(weights []float64) map[string]*mat.Dense
-	// names are the outputs of a program with sums of gradients, whose elements in this order collect makes the list.
+	// collect makes one list of the outputs of a program, which are sums of gradients by the names of weights.
 	collect(sums func(name string) ([]float64, error)) ([]float64, error)
 	// widths are the lengths of rows that are added, and lengths reports whether the norms of examples are used.
 	widths() []int

@@ -2,6 +2,8 @@ package clipped
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 
@@ -29,8 +31,9 @@ type layer interface {
 // newExamples declares the weights.
 func newExamples(b *engine.Builder, n Network, p part) *examples {
 	e := &examples{Builder: b, part: p, weights: map[string]*gorgonia.Node{}, ones: map[int]*gorgonia.Node{}}
-	for name, shape := range n.shapes() {
-		e.weights[name] = b.Input(name, shape[0], shape[1])
+	shapes := n.shapes()
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		e.weights[name] = b.Input(name, shapes[name][0], shapes[name][1])
 	}
 	return e
 }
