@@ -101,9 +101,9 @@ func TestEntries(t *testing.T) {
 			"lengthscale does not go to baseline/logistic, baseline/randomised-response, where"},
 		{"a range of classes", classes + "output=two[no|yes] low=0 high=1", twoClasses, "kahm",
 			"low does not go to dpgp/classification, cloaking/classification, where it means something else"},
-		{"rows added or removed", numbers + "neighbours=add-remove", "baseline/ridge baseline/histogram " +
+		{"rows added or removed", numbers + "neighbours=add-remove", "dpgp/regression baseline/ridge baseline/histogram " +
 			"baseline/ebm-regression baseline/sgd-regression baseline/exact-regression",
-			"dpgp/regression: its guarantee is for the substitution of a unit alone",
+			"cloaking/regression: its guarantee is for the substitution of a unit alone",
 			"neighbours=add-remove is for judging: a release refuses it"},
 		{"rows substituted", numbers + "neighbours=substitute methods=dpgp/regression",
 			"dpgp/regression baseline/exact-regression", "", ""},

@@ -10,7 +10,7 @@ import (
 	"privkern/experiments/method"
 )
 
-// What a row adds to the sums of all classes, and of one, has at most the norm that noise is calibrated to where a row is
+// A row's part in the sums of all classes, and of one, has at most the norm that noise is calibrated to where a row is
 // added or removed, and some row has it.
 func TestAddedSensitivityBoundsRows(t *testing.T) {
 	const kk, classes = 1.7, 4
@@ -45,7 +45,8 @@ func TestAddedSensitivityBoundsRows(t *testing.T) {
 	}
 }
 
-// Added or removed, a row takes less noise in every composition; a record states the relation, and a release refuses it.
+// A row that is added or removed takes less noise in every composition; a record states the relation, and a release
+// refuses it.
 func TestAddRemove(t *testing.T) {
 	file := ownFile(t)
 	for name, c := range map[string]composition{"joint": jointly, "split": equalShares, "as published": wholeBudgets} {

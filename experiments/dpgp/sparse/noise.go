@@ -51,8 +51,8 @@ const LimitedNote = "the search for the largest norm of a row's kernel vector ca
 // vectors of C, and that of one to 0 as well: its square is at least 2(R_y²R_k² + c R_k⁴), twice the
 // largest squared norm.
 //
-// A unit that is added or removed moves the sums by its own contribution, at most m times the largest norm of a vector of C
-// ([AddedSensitivity]).
+// A unit that is added or removed moves the sums by its own contribution, at most m times the largest norm of a vector
+// of C ([AddedSensitivity]).
 //
 // σ_a = f·Δ with f of the analytic Gaussian mechanism (Balle and Wang 2018) for
 // sensitivity one, and σ_b = σ_a/ratio, so that (A, ratio·B̂) carries noise of one
