@@ -44,8 +44,8 @@ func (s *Settings) checkH() []error {
 			errs = append(errs, fmt.Errorf("%w, or %s for those of the process", err, priorLengthscales))
 		}
 	}
-	if s.XiUnit == ofPrior || s.Hyperparameters == given {
-		if err := s.checkBelowPrior(s.HVariance, s.ProcessVariance); err != nil {
+	if process, _, known := s.variances(); known || s.XiUnit == ofPrior {
+		if err := s.checkBelowPrior(s.HVariance, process); err != nil {
 			errs = append(errs, err)
 		}
 	}

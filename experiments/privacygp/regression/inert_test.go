@@ -5,8 +5,12 @@ import (
 
 	"privkern/experiments/internal/inert"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
+
+// end is an end of a range.
+func end(v float64) method.End { return experiment.NumberOr[method.None](v) }
 
 // A setting has no effect exactly where its declaration states so.
 func TestWhereSettingsApply(t *testing.T) {
@@ -22,7 +26,12 @@ func TestWhereSettingsApply(t *testing.T) {
 		Of: Experiment(),
 		Bases: map[string]func(*Settings){
 			"simulated": known("0.2", 0.8, 0.03), "own": own,
-			"own, estimated":    func(s *Settings) { own(s); s.Hyperparameters = estimated },
+			"own, estimated": func(s *Settings) { own(s); s.Hyperparameters = estimated },
+			"own, of ranges": func(s *Settings) {
+				own(s)
+				s.Hyperparameters, s.Low, s.High = ranged, end(-1), end(1)
+				s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](8)
+			},
 			"without noise":     func(s *Settings) { own(s); s.Noise = none },
 			"own, of one input": func(s *Settings) { own(s); s.Inputs, s.Hyperparameters = "x", estimated },
 			"a mean is given":   func(s *Settings) { own(s); s.Mean = number(0.2) },
@@ -44,6 +53,9 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.HLengthscales, "2.2"),
 				inert.Values(&s.Noise, weak, strong, none), inert.Values(&s.Resolution, experiment.NumberOr[automatic](0.3)),
 				inert.Values(&s.Kernel, 2), inert.Values(&s.Hyperparameters, given, estimated), inert.Values(&s.ARD, false),
+				inert.Values(&s.Low, end(-2)), inert.Values(&s.High, end(3)),
+				inert.Values(&s.InputLow, experiment.SeveralOf[method.None](-1)),
+				inert.Values(&s.InputHigh, experiment.SeveralOf[method.None](9)),
 				inert.Values(&s.Lengthscales, "1.5"), inert.Values(&s.ProcessVariance, 0.9), inert.Values(&s.NoiseVariance, 0.02),
 				inert.Values(&s.Mean, number(0.4)), inert.Values(&s.Folds, 4), inert.Values(&s.Exports, 3),
 			}

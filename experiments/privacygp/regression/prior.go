@@ -2,6 +2,7 @@ package regression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,9 +31,12 @@ type prior struct {
 	gp.Hyperparameters
 }
 
-// lengthscales reads the setting: one number, or one for each of the inputs (nil where they are not
-// known yet), joined by +.
+// lengthscales are those of the public ranges, or of the setting: one number, or one for each of the inputs (nil where
+// they are not known yet), joined by +.
 func (s *Settings) lengthscales(inputs []table.Input) ([]float64, error) {
+	if s.Hyperparameters == ranged {
+		return s.byRange(inputs)
+	}
 	return parseLengthscales("lengthscales", s.Lengthscales, inputs)
 }
 
@@ -56,19 +60,94 @@ func parseLengthscales(setting, value string, inputs []table.Input) ([]float64, 
 	return each, nil
 }
 
+// spans returns the public ranges of output and inputs.
+func (r publicRanges) spans() (method.OutputRange, method.InputRange) {
+	return method.OutputRange{Low: r.Low, High: r.High}, method.InputRange{Low: r.InputLow, High: r.InputHigh}
+}
+
+// given reports whether both ranges have both ends.
+func (r publicRanges) given() bool {
+	return !r.Low.Is(method.Absent) && !r.High.Is(method.Absent) && !r.InputLow.Is(method.Absent) &&
+		!r.InputHigh.Is(method.Absent)
+}
+
+// checkRanges refuses ranges that are missing or empty.
+func (s *Settings) checkRanges() error {
+	if !s.publicRanges.given() {
+		return errors.New("hyperparameters = range: low, high, input_low and input_high are its public ranges, of the " +
+			"output and of the inputs; all must be given, and none read off the data")
+	}
+	output, inputs := s.spans()
+	err := output.Check(true)
+	if names := s.spec().Asked(); s.own() && len(names) > 0 {
+		return errors.Join(err, inputs.Check(names, true))
+	}
+	return errors.Join(err, inputs.CheckGiven(true))
+}
+
+// Of the output's public range the process has a standard deviation of a quarter, and the data's noise one of a tenth.
+// A lengthscale is a tenth of the range of one input, and [method.Share] of those of several.
+const processShare, noiseShare, oneInputShare = 0.25, 0.1, 0.1
+
+// completeByRange takes public ranges where they are given, with the middle of the output's as the mean.
+func (s *Settings) completeByRange(given func(field any) bool) {
+	some := given(&s.Low) || given(&s.High) || given(&s.InputLow) || given(&s.InputHigh)
+	if s.own() && some && !given(&s.Hyperparameters) {
+		s.Hyperparameters = ranged
+	}
+	if s.Hyperparameters != ranged || !s.publicRanges.given() { // a check refuses what is missing
+		return
+	}
+	if !given(&s.Mean) {
+		output, _ := s.spans()
+		centre, _ := output.Unit()
+		s.Mean = experiment.NumberOr[likelihood](centre)
+	}
+}
+
+// variances are those of process and noise that do not depend on the outputs; they are known unless they are estimated.
+func (s *Settings) variances() (process, noise float64, known bool) {
+	switch s.Hyperparameters {
+	case given:
+		return s.ProcessVariance, s.NoiseVariance, true
+	case ranged:
+		output, _ := s.spans()
+		_, scale := output.Unit()
+		return math.Pow(processShare*2*scale, 2), math.Pow(noiseShare*2*scale, 2), true
+	}
+	return 0, 0, false
+}
+
+// byRange returns the lengthscales of the public ranges, one for each column of the inputs.
+func (s *Settings) byRange(inputs []table.Input) ([]float64, error) {
+	_, span := s.spans()
+	low, high, err := span.Ends("input_low", "input_high", inputs)
+	if err != nil {
+		return nil, err
+	}
+	share := oneInputShare
+	if n := len(inputs); n > 1 {
+		share = method.Share(n)
+	}
+	each, err := method.ByRange(share, inputs, low, high, "inputs")
+	if err != nil {
+		return nil, err
+	}
+	return method.ForInputs("lengthscales", each, inputs)
+}
+
 // newPrior takes or estimates the hyper-parameters.
 func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*prior, error) {
 	k, _ := modelfile.Unit(s.Kernel.String())
 	p := &prior{engine: e, kernel: k, kernelName: s.Kernel.String()}
 	_, d := r.x.Dims()
 	free := s.Mean.Is(byLikelihood)
-	if s.Hyperparameters == given {
+	if process, noise, known := s.variances(); known {
 		lengths, err := s.lengthscales(r.asked())
 		if err != nil {
 			return nil, err
 		}
-		p.Hyperparameters = gp.Hyperparameters{Lengthscales: lengths, Variance: s.ProcessVariance, Noise: s.NoiseVariance,
-			Mean: s.Mean.Number}
+		p.Hyperparameters = gp.Hyperparameters{Lengthscales: lengths, Variance: process, Noise: noise, Mean: s.Mean.Number}
 		if !free {
 			return p, nil
 		}

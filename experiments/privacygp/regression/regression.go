@@ -31,6 +31,7 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 		if s.own() && !given(&s.Sensitive) {
 			s.Sensitive = "" // which check refuses together with other errors
 		}
+		s.completeByRange(given)
 		return nil
 	},
 	Rules: []experiment.Rule[*Settings]{{
@@ -90,9 +91,12 @@ func check(s *Settings) error {
 	wanted, err := s.places()
 	errs = append(errs, err)
 	errs = append(errs, s.checkXi(wanted)...)
-	if s.Hyperparameters == given {
+	switch s.Hyperparameters {
+	case given:
 		_, err = s.lengthscales(nil)
 		errs = append(errs, err)
+	case ranged:
+		errs = append(errs, s.checkRanges())
 	}
 	return errors.Join(errs...)
 }
@@ -186,7 +190,7 @@ func (s *Settings) checkFor(r *rows) error {
 		errs = append(errs, fmt.Errorf("noise = optimal is for one sensitive place, and there are %d: use strong or weak",
 			places))
 	}
-	if s.Hyperparameters == given {
+	if s.Hyperparameters != estimated {
 		_, err := s.lengthscales(r.asked())
 		errs = append(errs, err)
 	}

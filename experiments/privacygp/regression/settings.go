@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -66,7 +67,10 @@ type Settings struct {
 	// the kernel of the process; laplacian: exp(-sum |x-x'|/lengthscale)
 	Kernel kernelName `name:"kernel" default:"eq"`
 	// ml: lengthscales, process_variance and noise_variance by maximum likelihood from all rows; given: those of the
-	// settings. An export takes given ones, which are handed over: what is fitted to private outputs gives them away
+	// settings; range, the default where the public ranges are given: by these alone, a lengthscale of a tenth of the
+	// range of one input, of d inputs of sqrt(d)/4 of each, and standard deviations of a quarter of the output's range
+	// and, of its noise, of a tenth. An export takes given ones or those of ranges, which are handed over: what is fitted
+	// to private outputs gives them away
 	Hyperparameters origin `name:"hyperparameters" default:"ml"`
 	// whether every input has a lengthscale of its own
 	ARD bool `name:"ard" default:"true" when:"hyperparameters is ml"`
@@ -77,11 +81,25 @@ type Settings struct {
 	ProcessVariance float64 `name:"process_variance" default:"1" above:"0" when:"hyperparameters is given"`
 	// variance of the data's own noise, in the squared unit of the output; for an export known without the outputs
 	NoiseVariance float64 `name:"noise_variance" default:"0.01" min:"0" when:"hyperparameters is given"`
-	// constant mean of the process; ml: by maximum likelihood. An export takes a number that is known without the
-	// outputs
+	publicRanges
+	// constant mean of the process; ml: by maximum likelihood, of hyperparameters=range by default the middle of the
+	// range. An export takes a number that is known without the outputs
 	Mean experiment.Or[likelihood, float64] `name:"mean" default:"ml"`
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
+}
+
+// publicRanges are ranges from which hyper-parameters follow.
+type publicRanges struct {
+	// lower end of the public range of the output; it must not be read off the data
+	Low method.End `name:"low" default:"none" later:"yes" when:"hyperparameters is range"`
+	// upper end of that range
+	High method.End `name:"high" default:"none" later:"yes" when:"hyperparameters is range"`
+	// lower end of the public range of the inputs, one for all or one for each, joined by commas in the order of inputs
+	// (of a category it is not read)
+	InputLow method.Ends `name:"input_low" default:"none" later:"yes" when:"hyperparameters is range"`
+	// upper end of that range, one for all or one for each
+	InputHigh method.Ends `name:"input_high" default:"none" later:"yes" when:"hyperparameters is range"`
 }
 
 // requirement selects the form of the condition at the sensitive places.
@@ -152,9 +170,10 @@ type origin int
 const (
 	estimated origin = iota
 	given
+	ranged
 )
 
-func (origin) Choices() []string { return []string{"ml", "given"} }
+func (origin) Choices() []string { return []string{"ml", "given", "range"} }
 
 // kernelName is a family of kernels, by its name in files.
 type kernelName int

@@ -81,11 +81,12 @@ func (s *Settings) checkXi(wanted *sensitive) []error {
 		errs = append(errs, fmt.Errorf("xi = %v: noise = uniform protects every place by one tolerance: give one, or use "+
 			"weak or strong", s.Xi))
 	}
+	process, _, known := s.variances()
 	for _, xi := range s.Xi {
-		if s.XiUnit == ofOutput && s.Hyperparameters == estimated {
+		if s.XiUnit == ofOutput && !known {
 			continue
 		}
-		if err := s.checkBelowPrior(xi, s.ProcessVariance); err != nil {
+		if err := s.checkBelowPrior(xi, process); err != nil {
 			return append(errs, err)
 		}
 	}
