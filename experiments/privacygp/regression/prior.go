@@ -112,8 +112,8 @@ func (s *Settings) variances() (process, noise float64, known bool) {
 		return s.ProcessVariance, s.NoiseVariance, true
 	case ranged:
 		output, _ := s.spans()
-		_, scale := output.Unit()
-		return math.Pow(processShare*2*scale, 2), math.Pow(noiseShare*2*scale, 2), true
+		_, half := output.Unit()
+		return 4 * half * half * processShare * processShare, 4 * half * half * noiseShare * noiseShare, true
 	}
 	return 0, 0, false
 }
