@@ -155,7 +155,7 @@ var auditMutants = []Mutant{
 	inRelease("classifier", "sensitivity of one class for three", sumsFile,
 		changeOfSums, `change := sensitivity * (1 + 0x1p-38) / math.Sqrt(float64(blocks.Number))`),
 	inRelease("person", "sensitivity of one row for two", "experiments/dpgp/sparse/noise.go",
-		`float64(c.Unit) * JointSensitivity(`, `JointSensitivity(`),
+		`float64(c.Unit) * sensitivity(`, `sensitivity(`),
 	inRelease("person of a classifier", "sensitivity of one row for two", "experiments/dpgp/classifier.go",
 		`float64(unit) * sensitivity(c.labels)`, `sensitivity(c.labels)`),
 	inRelease("blocks", "each is scored by all rows", "experiments/dpgp/ownsearch.go",
