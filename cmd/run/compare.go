@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/compare"
 	"privkern/experiments/page"
+	"privkern/runner/execute/machine"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
@@ -88,6 +91,7 @@ are; without it the choice takes all of them.`,
 			if _, err := compare.MeasureOf(c.Task, o.metric); err != nil {
 				return usagef("--metric: %w", err)
 			}
+			a.warnOfMemory(c)
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.Listed("compare", c.Title(), args, settingsOf(c), seeds, o.dtype), nil
 			})
@@ -124,6 +128,29 @@ func refusal(err error) error {
 		return usageError{err}
 	}
 	return err
+}
+
+// largeTrial is the memory of a trial in bytes, above which a comparison warns before it starts.
+const largeTrial = 2 << 30
+
+// warnOfMemory names the methods of a comparison with large trials, by their estimates.
+func (a *app) warnOfMemory(c *compare.Contest) {
+	var large []string
+	for _, e := range c.Entries {
+		var need int64
+		for _, p := range e.Params {
+			if e.Definition.Memory != nil {
+				need = max(need, e.Definition.Memory(p))
+			}
+		}
+		if need > largeTrial {
+			large = append(large, fmt.Sprintf("%s %s", e.Experiment, machine.Gibibytes(need)))
+		}
+	}
+	if large != nil {
+		a.complain("warning: trials of these methods take much memory, and minutes: %s; methods= names others",
+			strings.Join(large, ", "))
+	}
 }
 
 // settingsOf lists the settings of the trials of comparisons.
