@@ -161,7 +161,8 @@ func TestFailures(t *testing.T) {
 // A method that is best with settings that its release refuses has a note in place of a command.
 func TestNoRelease(t *testing.T) {
 	const sgd = "baseline/sgd-regression"
-	for args, want := range map[string]string{"rate=0.5": sgd + " at epsilon 1 has no release: rate is below 1", "rate=1": ""} {
+	const note = sgd + " at epsilon 1 has no release: rate is below 1"
+	for args, want := range map[string]string{"rate=0.5": note, "rate=1": ""} {
 		r := judged(t, numbers+"methods="+sgd+" "+args, seeds, map[string][]float64{sgd: {6, 2}}, "")
 		if got := strings.Join(r.Notes, "\n"); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: notes %q, want %q", args, got, want)

@@ -45,7 +45,7 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Source:  "approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithm 1)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
 	Prepare: prepare,
-	Held:    400,
+	Held:    460,
 	Format:  format,
 	About: "Logistic regression, made with differential privacy: run predict THIS_FILE --at x.csv gives classes and " +
 		"probabilities. The logarithm of the probability of a class at u, the inputs brought to [-1, 1], is up to a " +

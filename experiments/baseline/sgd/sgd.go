@@ -173,9 +173,9 @@ const momentum = 0.9
 // Honkela, "Subsampling is not magic: why large batch sizes work for differentially private stochastic optimisation",
 // ICML 2024).
 //
-// With Poisson samples a step has the pair (1−q) N(0, 1) + q N(C/σ, 1) and N(0, 1) where a row is there or not (Zhu, Dong
-// and Wang 2022, Theorem 11), and (1−q) N(0, 1) + q N(±C/σ, 1) where one is substituted (package loss has the proof); it
-// computes their composition. No batch is truncated.
+// With Poisson samples a step has the pair (1−q) N(0, 1) + q N(C/σ, 1) and N(0, 1) where a row is there or not (Zhu,
+// Dong and Wang 2022, Theorem 11), and (1−q) N(0, 1) + q N(±C/σ, 1) where one is substituted (package loss has the
+// proof, and computes compositions). No batch is truncated.
 //
 // # Length
 //

@@ -88,22 +88,21 @@ func ratio(y, q float64) float64 {
 //
 // A unit is a vector whose norm is at most m standard deviations of the noise, and in the sample with probability q.
 //
-// It dominates, and some units have it, so that no pair with less does. Proof. Let the samples of both data sets have
-// the same other units, and one of both the old unit where the other has the new one: each then has its distribution.
-// Given the other units let A be the distribution of the output without the unit, and B and C those with the old and
-// with the new one: normal distributions with means at most m apart from A's, and 2m from each other. The hockey-stick
-// divergence is jointly convex, so that it suffices to bound that of (1−q)A + qB from (1−q)A + qC. For α = e^ε ≥ 1, and
-// every s from 0 to q, it is
+// It dominates, and opposite vectors have it, so that no pair with less does. Proof. Let the samples of both data sets
+// have the same other units, which are as likely in either. Given these, let A be the distribution of the output without
+// the unit, and B and C those with the old and with the new one: normal distributions with means at most m apart from
+// A's, and 2m from each other. The outputs have the distributions (1−q)A + qB and (1−q)A + qC, and as the hockey-stick
+// divergence is jointly convex, it suffices to bound theirs. For α = e^ε ≥ 1, and every s from 0 to q, it is
 //
 //	δ = ∫ max(0, qB − (α−1)(1−q)A − αqC) ≤ ∫ max(0, sB − (α−1)(1−q)A) + ∫ max(0, (q−s)B − αqC).
 //
-// Both terms on the right are divergences of two normal distributions times a number. They grow with the distance of the
-// means, as nearer ones are those farther apart, scaled and with more noise: they are at most those of A = N(0, 1),
+// Both terms on the right are divergences of two normal distributions times a number. They grow with the distance of
+// the means, as nearer ones are those farther apart, scaled and with more noise: they are at most those of A = N(0, 1),
 // B = N(m, 1) and C = N(−m, 1). There A/B and C/B fall, and qB = (α−1)(1−q)A + αqC holds at one x. With
-// s = (α−1)(1−q)A/B at that x, both integrands are positive on the same side of it alone, and the right side is the δ of
-// P and Q. For α < 1,
-// δ(ε; P, Q) = 1 − e^ε + e^ε δ(−ε; Q, P), and the same holds with the data sets, and P and Q, exchanged; the latter are
-// mirror images. ∎ Steps, each chosen after the outputs of those before, have the product (Zhu et al. 2022, Theorem 10).
+// s = (α−1)(1−q)A/B at that x, both integrands are positive on the same side of it alone, and the right side is the δ
+// of P and Q. For α < 1, δ(ε; P, Q) = 1 − e^ε + e^ε δ(−ε; Q, P), and the same holds with the data sets, and P and Q,
+// exchanged; the latter are mirror images. ∎ Steps, each chosen after the outputs of those before, have the product (Zhu
+// et al. 2022, Theorem 10).
 //
 // With s in fixed shares the inequality is advanced joint convexity (Balle, Barthe and Gaboardi, "Privacy amplification
 // by subsampling", NeurIPS 2018, Theorem 2) with convexity in the second argument, and δ is larger.
@@ -114,7 +113,7 @@ func substitutedPair(m, q, z float64) pair {
 		loss: func(x float64) float64 { return ratio(m*x-m*m/2, q) - ratio(-m*x-m*m/2, q) },
 		inverse: func(l float64) float64 {
 			half := math.Abs(l) / 2
-			log := math.Log1p(-q) - math.Log(q) + m*m/2 + half + math.Log(-math.Expm1(-2*half)/2) // of the right side
+			log := math.Log1p(-q) - math.Log(q) + m*m/2 + half + math.Log(-math.Expm1(-2*half)/2) // of its size
 			y := log + math.Ln2
 			if log < 20 {
 				y = math.Asinh(math.Exp(log))
