@@ -89,9 +89,9 @@ func ratio(y, q float64) float64 {
 // A unit is a vector whose norm is at most m standard deviations of the noise, and in the sample with probability q.
 //
 // It dominates, and opposite vectors have it, so that no pair with less does. Proof. Let the samples of both data sets
-// have the same other units, which are as likely in either. Given these, let A be the distribution of the output without
-// the unit, and B and C those with the old and with the new one: normal distributions with means at most m apart from
-// A's, and 2m from each other. The outputs have the distributions (1−q)A + qB and (1−q)A + qC, and as the hockey-stick
+// have the same other units, which are as likely in either. Given these, let A be the distribution of the output
+// without the unit, and B and C those with the old and with the new one: normal distributions with means at most m
+// apart from A's, and 2m from each other. The outputs have the distributions (1−q)A + qB and (1−q)A + qC, and as the hockey-stick
 // divergence is jointly convex, it suffices to bound theirs. For α = e^ε ≥ 1, and every s from 0 to q, it is
 //
 //	δ = ∫ max(0, qB − (α−1)(1−q)A − αqC) ≤ ∫ max(0, sB − (α−1)(1−q)A) + ∫ max(0, (q−s)B − αqC).
@@ -101,8 +101,8 @@ func ratio(y, q float64) float64 {
 // B = N(m, 1) and C = N(−m, 1). There A/B and C/B fall, and qB = (α−1)(1−q)A + αqC holds at one x. With
 // s = (α−1)(1−q)A/B at that x, both integrands are positive on the same side of it alone, and the right side is the δ
 // of P and Q. For α < 1, δ(ε; P, Q) = 1 − e^ε + e^ε δ(−ε; Q, P), and the same holds with the data sets, and P and Q,
-// exchanged; the latter are mirror images. ∎ Steps, each chosen after the outputs of those before, have the product (Zhu
-// et al. 2022, Theorem 10).
+// exchanged; the latter are mirror images. ∎ Steps, each chosen after the outputs of those before, have the product
+// (Zhu et al. 2022, Theorem 10).
 //
 // With s in fixed shares the inequality is advanced joint convexity (Balle, Barthe and Gaboardi, "Privacy amplification
 // by subsampling", NeurIPS 2018, Theorem 2) with convexity in the second argument, and δ is larger.
