@@ -335,6 +335,8 @@ var privacyMutants = []Mutant{
 		Old: `{zcdpFilter, 3, 0}`, New: `{zcdpFilter, 20, 0}`},
 	{Name: "loss: ends of a cell", File: "experiments/mechanism/loss/grid.go", Package: losses, Tests: "Compositions",
 		Old: `m.cell(j, p*(1-share), p*share)`, New: `m.cell(j, p*(1-share)+p*share, 0)`},
+	{Name: "loss: distance of substituted units", File: "experiments/mechanism/loss/pair.go", Package: losses,
+		Tests: "Substituted", Old: `substitutedPair(l.Size/2, `, New: `substitutedPair(l.Size/4, `},
 	{Name: "loss: tail above a window", File: "experiments/mechanism/loss/distribution.go", Package: losses,
 		Tests: "CutLosses", Old: `+ outside + d.unbounded`, New: `+ 0*outside + d.unbounded`},
 	{Name: "loss: unbounded losses", File: "experiments/mechanism/loss/distribution.go", Package: losses,

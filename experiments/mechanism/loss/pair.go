@@ -91,8 +91,9 @@ func ratio(y, q float64) float64 {
 // It dominates, and opposite vectors have it, so that no pair with less does. Proof. Let the samples of both data sets
 // have the same other units, which are as likely in either. Given these, let A be the distribution of the output
 // without the unit, and B and C those with the old and with the new one: normal distributions with means at most m
-// apart from A's, and 2m from each other. The outputs have the distributions (1−q)A + qB and (1−q)A + qC, and as the hockey-stick
-// divergence is jointly convex, it suffices to bound theirs. For α = e^ε ≥ 1, and every s from 0 to q, it is
+// apart from A's, and 2m from each other. The outputs have the distributions (1−q)A + qB and (1−q)A + qC, and as the
+// hockey-stick divergence is jointly convex, it suffices to bound theirs. For α = e^ε ≥ 1, and every s from 0 to q, it
+// is
 //
 //	δ = ∫ max(0, qB − (α−1)(1−q)A − αqC) ≤ ∫ max(0, sB − (α−1)(1−q)A) + ∫ max(0, (q−s)B − αqC).
 //
