@@ -163,7 +163,8 @@ func (a *app) printAttack(r *show.Results, out *attack.Results, format tables.Fo
 			continue
 		}
 		name := "membership" + tables.Format(f).Extension()
-		if err := r.WriteComparison(name, func(w io.Writer) error { return write(w, tables.Format(f), page.Width) }); err != nil {
+		file := func(w io.Writer) error { return write(w, tables.Format(f), page.Width) }
+		if err := r.WriteComparison(name, file); err != nil {
 			return err
 		}
 	}

@@ -208,7 +208,8 @@ func TestCurve(t *testing.T) {
 	m := game(1, 500, 1)[0]
 	c := curveOf(slices.Clone(m.Statistic), m.Member)
 	last := len(c.FPR) - 1
-	if !slices.IsSorted(c.FPR) || !slices.IsSorted(c.TPR) || c.FPR[last] != 1 || c.TPR[last] != 1 || c.FPR[0] < alarms/500. {
+	if !slices.IsSorted(c.FPR) || !slices.IsSorted(c.TPR) || c.FPR[last] != 1 || c.TPR[last] != 1 ||
+		c.FPR[0] < alarms/500. {
 		t.Errorf("curve from (%g, %g) to (%g, %g)", c.FPR[0], c.TPR[0], c.FPR[last], c.TPR[last])
 	}
 }

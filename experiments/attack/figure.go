@@ -14,9 +14,9 @@ func Paper() experiment.Paper {
 	return experiment.Paper{Name: "attack", Figures: []experiment.Figure{{
 		Name:  "attack/roc",
 		Title: "Membership attacks",
-		Caption: "Share of the members that an attack finds, by the share of others that it takes for members, over all models " +
-			"that are attacked; both axes are logarithmic. The dashed lines are the most that the guarantee allows any attack, " +
-			"and guessing. A threshold is that of the pooled scores of these models; the table has " +
+		Caption: "Share of the members that an attack finds, by the share of others that it takes for members, over all " +
+			"models that are attacked; both axes are logarithmic. The dashed lines are the most that the guarantee allows any " +
+			"attack, and guessing. A threshold is that of the pooled scores of these models; the table has " +
 			"thresholds of shadow models.",
 		Match: func(_ string, p experiment.Params) bool { return Is(p) },
 		Draw:  draw,

@@ -27,7 +27,8 @@ type Plan struct {
 	Params []experiment.Params
 }
 
-// New settles the attack that is asked for by [compare.RequestOf], on data at a path. Its errors are those of [compare.New].
+// New settles the attack that is asked for by [compare.RequestOf], on data at a path. Its errors are those of
+// [compare.New].
 func New(registry *experiment.Registry, r *compare.Request, path string) (*Plan, error) {
 	if len(r.Methods) != 1 {
 		return nil, &compare.RefusedError{Err: errors.New("one method is attacked at a time")}
@@ -37,8 +38,8 @@ func New(registry *experiment.Registry, r *compare.Request, path string) (*Plan,
 		return nil, &compare.RefusedError{Err: err}
 	}
 	if _, err := definition.Param(membershipSetting); err != nil {
-		return nil, &compare.RefusedError{Err: fmt.Errorf("%s: its trials do not record what a fit tells of its rows; methods "+
-			"that can be attacked are those with the setting %s, such as %s", r.Methods[0], membershipSetting,
+		return nil, &compare.RefusedError{Err: fmt.Errorf("%s: its trials do not record what a fit tells of its rows; "+
+			"methods that can be attacked are those with the setting %s, such as %s", r.Methods[0], membershipSetting,
 			strings.Join(attackable(registry), ", "))}
 	}
 	contest, err := compare.New(registry, r, path)
@@ -74,8 +75,8 @@ func (p *Plan) settle() error {
 	}
 	p.Entry = p.Entries[at]
 	if p.Entry.Protects != experiment.UnitRow {
-		return fmt.Errorf("%s protects outputs of rows whose inputs are public: that a row is there is no secret, and there is "+
-			"no membership to infer", p.Entry.Experiment)
+		return fmt.Errorf("%s protects outputs of rows whose inputs are public: that a row is there is no secret, and there "+
+			"is no membership to infer", p.Entry.Experiment)
 	}
 	for _, epsilon := range p.Epsilons {
 		params, err := p.Entry.At(epsilon, map[string]string{"splits": "common", "repeats": "1", "holdout": "0.5",

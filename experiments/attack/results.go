@@ -72,8 +72,8 @@ func (p *Plan) Judge(trials []Trial) (*Results, error) {
 	out := &Results{Title: p.Title(), Method: p.Entry.Experiment, Unit: p.Unit, Delta: cmp.Or(p.Text("delta"), "0"),
 		Notes: slices.Clone(p.Notes)}
 	if p.AddsRemoves() {
-		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is attacked, is "+
-			"that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
+		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is "+
+			"attacked, is that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
 	}
 	for _, params := range p.Params {
 		var own []Trial

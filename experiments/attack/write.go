@@ -162,8 +162,8 @@ func (r *Results) tooFew() (out []string) {
 				fewestShadows, fewestShadows+Targets(fewestShadows+2)-1))
 		}
 		if len(o.Attacks[0].Rates) < len(levels) {
-			out = append(out, fmt.Sprintf("- stands for a share of false positives that shadow models do not tell: they have fewer "+
-				"than %d of them", alarms))
+			out = append(out, fmt.Sprintf("- stands for a share of false positives that shadow models do not tell: they have "+
+				"fewer than %d of them", alarms))
 		}
 		return out
 	}

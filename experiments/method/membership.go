@@ -31,8 +31,8 @@ const (
 // checkMembership refuses splits whose halves are no pairs that others draw again.
 func (s Splits) checkMembership() error {
 	if s.Membership && (s.SplitSource != CommonSplits || s.Repeats != 1 || s.Holdout != .5) {
-		return errors.New("membership = true: it needs splits=common repeats=1 holdout=0.5, so that each seed is one draw of " +
-			"members, which others make as well")
+		return errors.New("membership = true: it needs splits=common repeats=1 holdout=0.5, so that each seed is one draw " +
+			"of members, which others make as well")
 	}
 	return nil
 }
@@ -146,6 +146,6 @@ func (r *Rows) twins(groups [][]int, member []float64) string {
 	if twins == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d units that are not trained on are equal to one that is, in inputs and output: nobody tells "+
-		"them apart, and an attack seems weaker than it is", twins, len(groups)-int(floats.Sum(member)))
+	return fmt.Sprintf("%d of %d units that are not trained on are equal to one that is, in inputs and output: nobody "+
+		"tells them apart, and an attack seems weaker than it is", twins, len(groups)-int(floats.Sum(member)))
 }

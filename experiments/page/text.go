@@ -139,8 +139,8 @@ func chunks(word string, first, width int) []string {
 	return append(parts, string(runes))
 }
 
-// Command is the command line, broken where it is long: between words, and in a word that is longer than a line, where a
-// shell puts the parts together.
+// Command is the command line, broken where it is long: between words, and in a word that is longer than a line, where
+// a shell puts the parts together.
 func (r Release) Command(quote Quoting, width int) string {
 	const indent, end = "     ", 2 // of a backslash
 	text, current := "", "  run"
