@@ -45,7 +45,7 @@ type Training struct {
 	Clip experiment.Or[Auto, float64] `name:"clip" default:"auto" above:"0" max:"1e6"`
 	// length of a step, by which the mean gradient is multiplied; auto: the steps add up to the length at which noise
 	// moves a weight by 0.6 (of classes 2), and to 1000 (of a linear regression 300) at most; with features of pictures
-	// each is 500 at most instead, and with filters that are learnt 20
+	// each is 500 at most instead; with filters that are learnt noise moves a weight by 0.08, and each is 70 at most
 	LearningRate experiment.Or[Auto, float64] `name:"learning_rate" default:"auto" above:"0" max:"1e6"`
 }
 
@@ -156,9 +156,6 @@ var (
 	ClassificationUnits = classification.PlanUnits
 )
 
-// convolutionStep is the default length of a step of filters that are learnt.
-const convolutionStep = 20
-
 // momentum is the part of a step that the next one keeps.
 const momentum = 0.9
 
@@ -184,8 +181,9 @@ const momentum = 0.9
 // and 2 of classes, whose scores may be scaled; but τ = 300 at most of a linear regression and 1000 else, where it has
 // nearly converged. These four numbers, and the norms, were found on public data, at ε from 0.3 to 10 and δ = 1e-5.
 // For the features of pictures τs = 2, in steps of η = 500 at most, and the norm 0.4 were found on training images of
-// MNIST, at ε = 2.93. Filters that are learnt have the norm of Tramèr and Boneh ("Differentially private learning needs
-// better features (or much more data)", ICLR 2021), and steps that add up to about the length of theirs.
+// MNIST, at ε = 2.93. Filters that are learnt have the norm 0.1 of Tramèr and Boneh ("Differentially private learning
+// needs better features (or much more data)", ICLR 2021), τs = 0.08, and steps of η = 70 at most, from a few lengths on
+// training images of MNIST at the same ε.
 type algorithm struct {
 	*ground.Problem
 	view    view
@@ -210,7 +208,7 @@ func prepare(p *ground.Problem, s *Training, kind Kind, pictures *picture) (*alg
 	switch {
 	case kind == Convolution:
 		a.network.filters = &clipped.Convolution{Width: pictures.Width, Height: pictures.Height, Targets: p.Classes}
-		clip, longest = 0.1, convolutionStep*float64(s.Steps)
+		clip, noise, longest = 0.1, 0.08, 70*float64(s.Steps)
 	case pictures != nil:
 		clip, longest = 0.4, 500*float64(s.Steps)
 	case p.Classes > 0:
