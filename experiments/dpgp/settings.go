@@ -133,6 +133,7 @@ type ClassificationSettings struct {
 	sparse.Repetitions `also:"repeats: of your own data splits into rows for training and testing"`
 	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
 	method.CommonRows  `when:"splits: dataset is not simulated"`
+	method.Recorded    `when:"membership: dataset is not simulated"`
 }
 
 // classInducing are the inducing inputs, which the rule may lay.
