@@ -96,7 +96,7 @@ func TestFewModels(t *testing.T) {
 		t.Errorf("%d attacks with %d shadow models, %d targets", len(out.Attacks), out.Shadows, out.Targets)
 	}
 	if got := out.Attacks[0].Rates; len(got) != 1 || got[0].Level != .1 {
-		t.Errorf("rates %v of 700 others", got)
+		t.Errorf("rates %v of 200 others", got)
 	}
 	if _, err := Judge(game(3, 10, 1), Guarantee{}); err == nil {
 		t.Error("three models are attacked")
@@ -130,7 +130,7 @@ func TestWithoutOne(t *testing.T) {
 // The likelihood ratio of a unit by hand: medians, and with 64 shadow models deviations of its own.
 func TestLikelihoodRatio(t *testing.T) {
 	var models []*Model
-	for k := range manyShadows {
+	for k := range manyShadows + 4 {
 		x := float64(k % 4)
 		models = append(models, &Model{Pair: []int{0, 0}, Member: []bool{k%2 == 0, k%2 == 1},
 			Statistic: []float64{x, -x}, Confidence: []float64{x, -x}})
@@ -224,5 +224,52 @@ func TestAllows(t *testing.T) {
 	twice := guaranteeOf(1, 1e-5, true)
 	if want := (1 + math.E) * 1e-5; twice.Epsilon != 2 || math.Abs(twice.Delta-want) > 1e-12 {
 		t.Errorf("two steps have %v", twice)
+	}
+}
+
+// Thresholds of shadow models, each by the others, hold for the targets at any number of models: below and above the
+// number from which on units have deviations of their own.
+func TestThresholdsHold(t *testing.T) {
+	for _, models := range []int{84, 85, 86, 87, 88} {
+		all := game(models, 60, 1)
+		for _, m := range all { // units differ in how much they vary
+			for unit := range m.Statistic {
+				m.Statistic[unit] *= 1 + float64(unit%4)
+				m.Confidence[unit] = m.Statistic[unit]
+			}
+		}
+		for _, a := range judged(t, all, Guarantee{Epsilon: 1}).Attacks {
+			last := a.Rates[len(a.Rates)-1]
+			if last.Level != .1 || math.Abs(last.Alarms.Mean-.1) > .03 {
+				t.Errorf("%d models: %s names %g of others at %g", models, a.Attack, last.Alarms.Mean, last.Level)
+			}
+		}
+	}
+}
+
+// A model that failed leaves the others in their roles, and the pairs of a target that failed count.
+func TestFailedModels(t *testing.T) {
+	all := game(40, 30, 2)
+	whole := judged(t, all, Guarantee{Epsilon: 1, Delta: 1e-3})
+	all[3], all[35] = nil, nil
+	got := judged(t, all, Guarantee{Epsilon: 1, Delta: 1e-3})
+	if got.Shadows != whole.Shadows-1 || got.Targets != whole.Targets-1 || got.Proof.Pairs != whole.Proof.Pairs {
+		t.Errorf("%d shadow models, %d targets, %d pairs; of all %d, %d, %d", got.Shadows, got.Targets, got.Proof.Pairs,
+			whole.Shadows, whole.Targets, whole.Proof.Pairs)
+	}
+	for i := 30; i < 39; i++ {
+		all[i] = nil
+	}
+	_, err := Judge(all, Guarantee{})
+	trialtest.Refuses(t, err, "too few models")
+}
+
+// Guesses are about the pairs whose scores differ most, and equal scores are none.
+func TestGuess(t *testing.T) {
+	ahead := []float64{.5, -2, 0, 3, -.1, 0}
+	for n, want := range map[int]int{1: 1, 2: 1, 3: 2, 6: 2} {
+		if got := guess(ahead, n); got != want {
+			t.Errorf("%d of %d guesses are right, want %d", got, n, want)
+		}
 	}
 }

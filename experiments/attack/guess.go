@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -8,11 +9,11 @@ import (
 // shares of pairs, those told apart most clearly, about which an adversary may guess.
 var shares = []float64{1, .5, .2, .1, .05, .02, .01, .005, .002, .001}
 
-// guesser names the members of pairs by an attack, those whose scores differ by more than a number that shadow models
-// have settled.
+// guesser names the members of pairs by an attack, of a share of them that shadow models have settled: of those whose
+// scores differ most. The number of guesses does not depend on the targets.
 type guesser struct {
 	*attack
-	beyond   float64
+	share    float64 // of the pairs about which it guesses
 	expected float64 // what it would prove, had the targets the pairs of the shadow models
 	area     float64 // mean AUC of shadow models
 }
@@ -43,48 +44,44 @@ func leads(models []*Model, scores [][]float64) (out []float64) {
 	return out
 }
 
-// count returns how many guesses there are about leads, and how many are right: about those beyond a number, away
-// from 0.
-func count(leads []float64, beyond float64) (guesses, right int) {
-	for _, l := range leads {
-		if math.Abs(l) > beyond {
-			if guesses++; l > 0 {
-				right++
-			}
+// guess returns how many of a number of guesses are right: about the pairs whose scores differ most. Where they do not
+// differ, there is no guess.
+func guess(leads []float64, guesses int) (right int) {
+	sorted := slices.Clone(leads)
+	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
+	for _, l := range sorted[:guesses] {
+		if l > 0 {
+			right++
 		}
 	}
-	return guesses, right
+	return right
 }
 
-// guesser settles the number by shadow models: there it would prove most.
+// guesses is the number of guesses about some of the pairs.
+func guesses(share float64, pairs int) int { return min(pairs, int(math.Ceil(share*float64(pairs)))) }
+
+// guesser settles the share by shadow models: there it would prove most.
 func (a *attack) guesser() *guesser {
 	ahead := leads(a.shadows, a.ofShadows)
-	sizes := make([]float64, len(ahead))
-	for i, l := range ahead {
-		sizes[i] = math.Abs(l)
-	}
-	slices.Sort(sizes)
-	best := &guesser{attack: a}
+	best := &guesser{attack: a, share: 1}
 	for k, m := range a.shadows {
 		best.area += auc(a.ofShadows[k], m.Member) / float64(len(a.shadows))
 	}
 	for _, share := range shares {
-		beyond := 0.0
-		if skipped := len(sizes) - int(share*float64(len(sizes))); skipped > 0 {
-			beyond = sizes[skipped-1]
-		}
-		guesses, right := count(ahead, beyond)
-		if proved := Proved(len(ahead), guesses, right, a.guarantee.Delta); proved > best.expected {
-			best.beyond, best.expected = beyond, proved
+		n := guesses(share, len(ahead))
+		if proved := Proved(len(ahead), n, guess(ahead, n), a.guarantee.Delta); proved > best.expected {
+			best.share, best.expected = share, proved
 		}
 	}
 	return best
 }
 
-// proof guesses about the targets.
+// proof guesses about the targets. Of a target that has failed all pairs count, and none is guessed: that it failed may
+// depend on its coins.
 func (g *guesser) proof() Proof {
 	ahead := leads(g.targets, g.ofTargets)
-	guesses, right := count(ahead, g.beyond)
-	return Proof{Pairs: len(ahead), Guesses: guesses, Right: right,
-		Epsilon: Proved(len(ahead), guesses, right, g.guarantee.Delta)}
+	pairs := len(ahead) + g.failed*len(lead(g.targets[0], g.ofTargets[0]))
+	n := guesses(g.share, len(ahead))
+	right := guess(ahead, n)
+	return Proof{Pairs: pairs, Guesses: n, Right: right, Epsilon: Proved(pairs, n, right, g.guarantee.Delta)}
 }

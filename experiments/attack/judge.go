@@ -11,7 +11,7 @@ const (
 	// Fewest is the least number of models of an attack; with fewer shadow models than fewestShadows there is no attack
 	// that compares with them.
 	Fewest, fewestShadows = 4, 8
-	// alarms is the least number of false positives by which shadow models tell a threshold.
+	// alarms is the least number of false positives, of shadow models and of targets, by which a share is told.
 	alarms = 10
 )
 
@@ -37,8 +37,8 @@ func (g Guarantee) Allows(fpr float64) float64 {
 type Rate struct {
 	Level float64 `json:"fpr"`
 	// Alarms is the share of false positives in the targets, Found that of the members that are found, and Allowed the
-	// largest that the guarantee allows with these false positives.
-	Alarms  float64  `json:"fpr_measured"`
+	// largest that the guarantee allows with the upper end of the former.
+	Alarms  Interval `json:"fpr_measured"`
 	Found   Interval `json:"tpr"`
 	Allowed float64  `json:"tpr_allowed"`
 }
@@ -72,26 +72,37 @@ type Outcome struct {
 	Proof Proof  `json:"proof"`
 }
 
-// Judge attacks the last of some models ([Targets]) by the others, which they follow in the order of their seeds.
+// there returns the models that have not failed.
+func there(models []*Model) []*Model {
+	return slices.DeleteFunc(slices.Clone(models), func(m *Model) bool { return m == nil })
+}
+
+// errFew is the error of models of which too many have failed.
+var errFew = fmt.Errorf("there are too few models: an attack needs %d, of which two are attacked", Fewest)
+
+// Judge attacks the last of some models ([Targets]) by the others, which they follow in the order of their seeds. A
+// model that has failed is nil, in its place.
 func Judge(models []*Model, g Guarantee) (*Outcome, error) {
-	if n := len(models); n < Fewest {
-		return nil, fmt.Errorf("there are %d models; an attack needs %d, of which two are attacked", n, Fewest)
+	cut := len(models) - Targets(len(models))
+	if len(models) < Fewest || len(there(models[:cut])) < 2 || len(there(models[cut:])) < 2 {
+		return nil, errFew
 	}
-	for _, m := range models {
-		if len(m.Member) != len(models[0].Member) {
+	all := there(models)
+	for _, m := range all {
+		if len(m.Member) != len(all[0].Member) {
 			return nil, errors.New("models have different numbers of units: they are of different data")
 		}
 		if !slices.Contains(m.Member, true) || !slices.Contains(m.Member, false) {
 			return nil, errors.New("a model has no members, or no others")
 		}
 	}
-	cut := len(models) - Targets(len(models))
-	j := &judge{shadows: models[:cut], targets: models[cut:], guarantee: g}
+	j := &judge{shadows: there(models[:cut]), targets: there(models[cut:]), guarantee: g}
+	j.failed = len(models) - cut - len(j.targets)
 	j.adversary = newAdversary(j.shadows)
-	out := &Outcome{Shadows: cut, Targets: len(models) - cut, Units: len(models[0].Member)}
+	out := &Outcome{Shadows: len(j.shadows), Targets: len(j.targets), Units: len(all[0].Member)}
 	var best *guesser
 	for _, name := range names {
-		if name != Threshold && cut < fewestShadows {
+		if name != Threshold && out.Shadows < fewestShadows {
 			continue
 		}
 		a := j.attack(name)
@@ -107,6 +118,7 @@ func Judge(models []*Model, g Guarantee) (*Outcome, error) {
 // judge are models that are attacked.
 type judge struct {
 	shadows, targets []*Model
+	failed           int // targets
 	adversary        *adversary
 	guarantee        Guarantee
 }
@@ -146,7 +158,7 @@ func (a *attack) result() *Result {
 	}
 	out := &Result{Attack: a.name, AUC: intervalOf(areas).within(), curve: curveOf(pooled, members)}
 	for i, threshold := range thresholds(others, levels) {
-		if levels[i]*float64(len(others)) < alarms {
+		if levels[i]*float64(min(len(others), len(pooled)-membersOf(members))) < alarms {
 			continue
 		}
 		var found, wrong []float64
@@ -154,9 +166,9 @@ func (a *attack) result() *Result {
 			f, w := rates(a.ofTargets[k], m.Member, threshold)
 			found, wrong = append(found, f), append(wrong, w)
 		}
-		taken := intervalOf(wrong).Mean
+		taken := intervalOf(wrong).within()
 		out.Rates = append(out.Rates, Rate{Level: levels[i], Alarms: taken, Found: intervalOf(found).within(),
-			Allowed: a.guarantee.Allows(taken)})
+			Allowed: a.guarantee.Allows(taken.High)})
 	}
 	return out
 }

@@ -80,8 +80,8 @@ func moments(values []observed, without int) (n int, median, squares float64) {
 	return n, (at((n-1)/2) + at(n/2)) / 2, squares
 }
 
-// manyShadows is the number of shadow models from which on each unit has deviations of its own: with fewer all units
-// have one (Carlini et al. 2022, Section VI-B).
+// manyShadows is the number of shadow models above which each unit has deviations of its own: with fewer all units have
+// one (Carlini et al. 2022, Section VI-B).
 const manyShadows = 64
 
 // normal is the distribution of the statistic of a unit, over models with it or without it.
@@ -101,10 +101,6 @@ func (d normal) logDensity(x float64) float64 {
 
 // fit returns the distributions of all units in models of a list, but one.
 func (s *shadows) fit(list [][]observed, without int) []normal {
-	count := s.count
-	if without != none {
-		count--
-	}
 	all := make([]normal, len(list))
 	sum, freedom := 0.0, 0
 	for unit, values := range list {
@@ -112,7 +108,7 @@ func (s *shadows) fit(list [][]observed, without int) []normal {
 		all[unit] = normal{n: n, mean: median, sd: math.Sqrt(squares / float64(max(1, n)))}
 		sum, freedom = sum+squares, freedom+max(0, n-1)
 	}
-	if count < manyShadows {
+	if s.count <= manyShadows { // of a shadow model that is judged there is one less, and thresholds are for all
 		for unit := range all {
 			all[unit].sd = math.Sqrt(sum / float64(max(1, freedom)))
 		}

@@ -167,7 +167,8 @@ func TestFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.At[0].Failures; len(got) != 2 || got[0] != "61 of 64 models failed: no rows" || out.At[0].Exact != nil ||
+	if got := out.At[0].Failures; len(got) != 2 || got[0] != "61 of 64 models have no result: no rows" ||
+		out.At[0].Exact != nil ||
 		!strings.Contains(out.Sentences[0], "there is no attack") {
 		t.Errorf("failures %q: %s", got, out.Sentences[0])
 	}

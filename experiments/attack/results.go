@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -70,7 +71,7 @@ func (r *Results) Refuted() bool {
 // Judge attacks the models of trials, in the order of their seeds.
 func (p *Plan) Judge(trials []Trial) (*Results, error) {
 	out := &Results{Title: p.Title(), Method: p.Entry.Experiment, Unit: p.Unit, Delta: cmp.Or(p.Text("delta"), "0"),
-		Notes: slices.Clone(p.Notes)}
+		Notes: append([]string{}, p.Notes...), Warnings: compare.Warnings{}}
 	if p.AddsRemoves() {
 		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is "+
 			"attacked, is that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
@@ -99,12 +100,13 @@ func (p *Plan) Judge(trials []Trial) (*Results, error) {
 // at attacks the models of one setting.
 func at(params experiment.Params, trials []Trial) (*At, error) {
 	epsilon := budgetOf(params).Epsilon
-	out := &At{Epsilon: Epsilon(epsilon), guarantee: guaranteeIn(params)}
+	out := &At{Epsilon: Epsilon(epsilon), guarantee: guaranteeIn(params), Failures: []string{}}
 	failures := map[string]int{}
 	var private, exact []*Model
 	for _, t := range trials {
 		if t.Series == nil {
 			failures[t.Failure]++
+			private, exact = append(private, nil), append(exact, nil)
 			continue
 		}
 		noisy, err := modelOf(t.Series, true)
@@ -118,16 +120,16 @@ func at(params experiment.Params, trials []Trial) (*At, error) {
 		private, exact = append(private, noisy), append(exact, plain)
 	}
 	for reason, n := range failures {
-		out.Failures = append(out.Failures, fmt.Sprintf("%d of %d models failed: %s", n, len(trials), reason))
+		out.Failures = append(out.Failures, fmt.Sprintf("%d of %d models have no result: %s", n, len(trials), reason))
 	}
 	slices.Sort(out.Failures)
-	if len(private) < Fewest {
-		out.Failures = append(out.Failures, fmt.Sprintf("there are %d models; an attack needs %d, of which two are attacked",
-			len(private), Fewest))
+	var err error
+	out.Exact, err = Judge(exact, Guarantee{Epsilon: math.Inf(1)})
+	if errors.Is(err, errFew) {
+		out.Failures = append(out.Failures, err.Error())
 		return out, nil
 	}
-	var err error
-	if out.Exact, err = Judge(exact, Guarantee{Epsilon: math.Inf(1)}); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if math.IsInf(epsilon, 1) {
@@ -159,7 +161,7 @@ func (r *Results) WriteCSV(w io.Writer) error {
 			for _, rate := range a.Rates {
 				row := []string{r.Method, at.Epsilon.String(), r.Delta, fmt.Sprint(noise), a.Attack,
 					fmt.Sprint(o.Shadows), fmt.Sprint(o.Targets), fmt.Sprint(o.Units)}
-				for _, v := range []float64{a.AUC.Mean, a.AUC.Low, a.AUC.High, rate.Level, rate.Alarms, rate.Found.Mean,
+				for _, v := range []float64{a.AUC.Mean, a.AUC.Low, a.AUC.High, rate.Level, rate.Alarms.Mean, rate.Found.Mean,
 					rate.Found.Low, rate.Found.High, rate.Allowed} {
 					row = append(row, experiment.FormatNumber(v))
 				}

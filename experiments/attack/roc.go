@@ -89,12 +89,7 @@ func curveOf(scores []float64, member []bool) Curve {
 	order := make([]int, len(scores))
 	floats.ArgsortStable(slices.Clone(scores), order)
 	slices.Reverse(order)
-	members := 0
-	for _, m := range member {
-		if m {
-			members++
-		}
-	}
+	members := membersOf(member)
 	var c Curve
 	found, wrong := 0, 0
 	for i, unit := range order {
@@ -114,6 +109,16 @@ func curveOf(scores []float64, member []bool) Curve {
 		c.FPR, c.TPR = append(c.FPR, fpr), append(c.TPR, tpr)
 	}
 	return c
+}
+
+// membersOf counts the members.
+func membersOf(member []bool) (n int) {
+	for _, m := range member {
+		if m {
+			n++
+		}
+	}
+	return n
 }
 
 // curveStep is the factor by which shares of successive points of a curve differ at least.

@@ -3,7 +3,6 @@ package attack
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
@@ -16,7 +15,8 @@ const Looking = "These results are computed from the private rows: they are for 
 func (r *Results) Page() *page.Page {
 	p := &page.Page{Caption: r.caption(), Header: []string{"attack", "AUC"}, Sentences: r.Sentences, Remarks: r.remarks(),
 		Legend: "found / named: shares of members and of others that the attack takes for members, by a threshold that the " +
-			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %",
+			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %; allowed: at " +
+			"the given share",
 		Looking: Looking}
 	for _, level := range levels {
 		p.Header = append(p.Header, "found / named at "+percent(level))
@@ -55,7 +55,7 @@ func (at *At) rows() (out [][]string) {
 				cell := "-"
 				for _, rate := range a.Rates {
 					if rate.Level == level {
-						cell = fmt.Sprintf("%s / %s", rate.Found.text("%.3g", 100), percent(rate.Alarms))
+						cell = fmt.Sprintf("%s / %s", rate.Found.text("%.3g", 100), percent(rate.Alarms.Mean))
 					}
 				}
 				row = append(row, cell)
@@ -77,8 +77,11 @@ func (at *At) rows() (out [][]string) {
 	return out
 }
 
-// text is a mean with its interval, times a factor.
+// text is a mean with its interval, times a factor; without it where no two values differ.
 func (i Interval) text(format string, times float64) string {
+	if i.Low == i.High {
+		return fmt.Sprintf(format, times*i.Mean)
+	}
 	return fmt.Sprintf(format+" ["+format+", "+format+"]", times*i.Mean, times*i.Low, times*i.High)
 }
 
@@ -88,8 +91,7 @@ func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 // sentence states what attacks found at an epsilon.
 func (r *Results) sentence(at *At) string {
 	if at.Exact == nil {
-		return fmt.Sprintf("At epsilon %s there is no attack: %s.", at.Epsilon,
-			strings.Join(at.Failures, "; "))
+		return fmt.Sprintf("At epsilon %s there is no attack: too few models have a result.", at.Epsilon)
 	}
 	if at.Noise == nil {
 		return "Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
@@ -110,9 +112,9 @@ func (o *Outcome) found(g *Guarantee) string {
 	}
 	rate := a.Rates[0]
 	text := fmt.Sprintf("%s finds %s %% of the members and names %s of others", a.Attack, rate.Found.text("%.3g", 100),
-		percent(rate.Alarms))
+		percent(rate.Alarms.Mean))
 	if g != nil {
-		text += fmt.Sprintf(", where the guarantee allows to find %s", percent(rate.Allowed))
+		text += fmt.Sprintf(", where the guarantee allows %s", percent(rate.Allowed))
 	}
 	return text
 }

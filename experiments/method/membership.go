@@ -48,12 +48,24 @@ func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experimen
 	for i := range groups {
 		groups[i] = []int{i}
 	}
-	if j.rows.People != nil {
-		groups = j.rows.People.Groups()
+	order := commonOrder(j.t.Seed, 0, len(groups))
+	if people := j.rows.People; people != nil {
+		// A split numbers persons by their first rows that were drawn, and a unit is a person by all rows of the data.
+		split := people.Groups()
+		if len(split) < people.Count {
+			return nil, "", fmt.Errorf("%d of %d persons have no row that is used: membership needs one of each",
+				people.Count-len(split), people.Count)
+		}
+		groups, order = make([][]int, people.Count), commonOrder(j.t.Seed, 0, len(split))
+		for i, k := range order {
+			order[i] = people.Of[split[k][0]]
+		}
+		for row, person := range people.Of {
+			groups[person] = append(groups[person], row)
+		}
 	}
 	n := len(groups)
 	tests := j.tests(n)
-	order := commonOrder(j.t.Seed, 0, n)
 	pair, member := make([]float64, n), make([]float64, n)
 	for i, unit := range order {
 		pair[unit] = float64(i % tests)

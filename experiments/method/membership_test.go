@@ -1,6 +1,7 @@
 package method
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -9,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/internal/trialtest"
+	"privkern/runner/experiment"
 )
 
 // membershipOf computes a trial of the mean of a table with the setting membership.
@@ -136,4 +141,43 @@ func TestClassConfidence(t *testing.T) {
 	if got, _ = r.confidences(&Prediction{Scores: certain, Probabilities: certain}, groups); math.IsInf(got[0], 0) {
 		t.Errorf("a certain class has the confidence %g", got[0])
 	}
+}
+
+// A person has one number in all trials, whichever of her rows were drawn, and is a member where the fit is trained on
+// her rows.
+func TestMembershipOfPersons(t *testing.T) {
+	people := &table.People{Of: []int{2, 0, 1, 2, 3}, Count: 4, PerPerson: 2}
+	rows := &Rows{X: mat.NewDense(5, 1, []float64{1, 2, 3, 4, 5}), Values: []float64{20, 0, 10, 20, 30}, Scale: 1,
+		People: people, Slots: 8}
+	trial := &experiment.Trial{Identity: experiment.Identity{Seed: 3}}
+	j := &judging{Splits: Splits{Holdout: .5, Repeats: 1, CommonRows: CommonRows{CommonSplits}}, t: trial, rows: rows}
+	train, _, err := j.Split(trial, 0, 5, people)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained := map[int]float64{}
+	for _, row := range train {
+		trained[people.Of[row]] = 1
+	}
+	series, _, err := j.membership(t.Context(), zeroFit{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for person := range 4 {
+		if s := series[SeriesMembership]; s["member"][person] != trained[person] ||
+			s["statistic"][person] != float64(10*person) {
+			t.Errorf("person %d: %v, trained on %v", person, s, trained)
+		}
+	}
+	people.Count = 5
+	_, _, err = j.membership(t.Context(), zeroFit{})
+	trialtest.Refuses(t, err, "1 of 5 persons")
+}
+
+// zeroFit predicts 0, with noise and without.
+type zeroFit struct{}
+
+func (zeroFit) Predict(_ context.Context, x *mat.Dense) ([]Prediction, error) {
+	p := Prediction{Mean: make([]float64, x.RawMatrix().Rows)}
+	return []Prediction{p, p}, nil
 }
