@@ -47,7 +47,7 @@ func sparseGP(ctx context.Context) (Subject, error) {
 }
 
 var inputsSettings = with(modelSettings, "inputs", "x,z", "inducing", "2", "input_low", "-1,-10", "input_high", "1,10",
-	"lengthscale", "1,9")
+	"lengthscale", "1,9", "features", "kernel")
 
 const inputsData = "x,z,y\n0.5,3,0.25\n-1,0,0\n0.75,-5,-0.5\n"
 

@@ -140,7 +140,7 @@ func (c Convolution) collect(sums func(name string) ([]float64, error)) ([]float
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, beside(matrix, constants)...)
+		out = append(out, augmented(matrix, constants)...)
 	}
 	return out, nil
 }
@@ -229,18 +229,33 @@ func (l *convolved) sum(b *examples, factors *gorgonia.Node) {
 	b.Output(named("constant", l.layer), b.MatrixProduct(f, l.constants))
 }
 
-// pictures are the examples of a part, and padded ones fill it to a multiple of fewPictures.
+// mostPictures are the examples of a part, and padded ones fill it to a multiple of fewPictures.
 const (
-	pictures    = 256
-	fewPictures = 32
+	mostPictures = 256
+	fewPictures  = 32
 )
 
-// divide makes parts whose windows and gradients take less than 80 MB in float64.
+// partNumbers bounds the windows and gradients of a part, 67 MB in float64. A part of pictures of 28 by 28 has as many
+// as are allowed.
+const partNumbers = 1 << 23
+
+// pictures is the number of examples of a part.
+func (c Convolution) pictures() int {
+	numbers := 0
+	for _, s := range c.stages() {
+		numbers += (s.high*s.wide + s.filters) * s.patch()
+	}
+	return max(1, min(mostPictures, partNumbers/numbers))
+}
+
+// divide makes parts of as many pictures as have room.
 func (c Convolution) divide(count int, gathered bool) (all []part) {
+	pictures := c.pictures()
+	few := min(fewPictures, pictures)
 	for first := 0; first < count; first += pictures {
 		p := part{first, min(pictures, count-first), 1, pictures}
 		if gathered {
-			p.rows = (p.count + fewPictures - 1) / fewPictures * fewPictures
+			p.rows = min(pictures, (p.count+few-1)/few*few)
 		} else {
 			p.rows = p.count
 		}

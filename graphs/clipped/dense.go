@@ -69,11 +69,11 @@ func (d Dense) collect(sums func(name string) ([]float64, error)) ([]float64, er
 	if err != nil {
 		return nil, err
 	}
-	return append(append([]float64(nil), out...), beside(last, constants)...), nil
+	return append(append([]float64(nil), out...), augmented(last, constants)...), nil
 }
 
-// beside is a matrix, by rows, with a further column.
-func beside(a, column []float64) []float64 {
+// augmented is a matrix, by rows, with a further column.
+func augmented(a, column []float64) []float64 {
 	width := len(a) / len(column)
 	out := make([]float64, 0, len(a)+len(column))
 	for i, v := range column {

@@ -85,9 +85,12 @@ var Digits = experiment.Of(experiment.Declaration[*DigitsSettings, DigitsMetrics
 
 // memory estimates the bytes of a trial: a process with the files, and the features of an image three times, as samples
 // of them are copied, and those of test images added, before memory is collected. 20,000 images took 2.1 GB, and 60,000
-// 5.6 GB.
+// 5.6 GB. Filters have windows and derivatives of parts besides: with them 60,000 took 2.6 GB.
 func (s *DigitsSettings) memory() int64 {
-	const process = 500 << 20
+	process := int64(500 << 20)
+	if s.Features == Convolution {
+		process += 1 << 30
+	}
 	return process + 3*8*int64(s.Train)*int64(s.Features.view(s.size()).len(pixels)+1)
 }
 

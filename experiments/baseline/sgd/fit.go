@@ -81,8 +81,8 @@ func (e *examples) released(ctx context.Context, weights []float64, sums *ground
 		}
 		copy(out, one)
 	})
-	if first := failed.Load(); first != nil {
-		return nil, *first
+	if last := failed.Load(); last != nil {
+		return nil, *last
 	}
 	return sum, err
 }

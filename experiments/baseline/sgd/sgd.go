@@ -134,7 +134,8 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 	},
 	More: func(s *ClassificationSettings) int { return s.Pictures.features() },
 	About: "A classification, " + fmt.Sprintf(about, "classes and probabilities",
-		"the scores are output·(v, 1), of which the softmax has the probabilities."),
+		"the scores are output·(v, 1), of which the softmax has the probabilities. Of pictures u are features, or v follows "+
+			"from filters of the pixels, where the parameters have them."),
 	Advice: advice,
 })
 

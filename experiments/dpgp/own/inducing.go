@@ -30,7 +30,7 @@ type Inducing struct {
 	Count int
 	// Auto lays them by the rule of [design] in place of Count.
 	Auto bool
-	// Centred puts one of them in the middle, as classes need it.
+	// Centred puts one of them in the middle, as classes and whitened features need it.
 	Centred bool
 	// Whitened lays them for whitened features of a number ([star]), with longer lengthscales.
 	Whitened bool

@@ -77,8 +77,8 @@ type arrangement struct{ centred, star bool }
 //     often, and of any three each triple, as long as there are at most half as many inputs as points;
 //   - for more inputs than such a design of mostRuns has, a Halton sequence.
 //
-// When centred, for classes, the middle is one of two values' points, too: without it what is learned about classes is
-// far from most rows, where probabilities are then even.
+// When centred, the middle is one of two values' points, too: without it all that is learned of classes is far from
+// most rows, where probabilities are then even.
 func design(inputs []table.Input, low, high []float64, of arrangement) (*mat.Dense, error) {
 	if numbers := numeric(inputs); perInput(numbers) == 2 {
 		low, high = inwards(inputs, low, high)

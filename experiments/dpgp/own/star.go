@@ -17,8 +17,8 @@ func starred(inputs []table.Input) int {
 	return n
 }
 
-// star returns the middle of the range, and from there the ends of each number and the levels of each category, one
-// at a time (Box and Wilson 1951, "On the experimental attainment of optimum conditions", JRSS B 13): the effect of
+// star returns the middle of a box, and from there the ends of each number and the levels of each category, one at a
+// time (Box and Wilson 1951, "On the experimental attainment of optimum conditions", JRSS B 13): the effect of
 // each input is seen better there than at corners, which confound it with effects of several. The middle of a category
 // has an equal share of each level.
 func star(inputs []table.Input, low, high []float64) *mat.Dense {

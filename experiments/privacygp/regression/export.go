@@ -57,7 +57,8 @@ func (s *Settings) checkPublic() []error {
 	var errs []error
 	if s.Hyperparameters == estimated {
 		errs = append(errs, errors.New("hyperparameters = ml: "+why+"; give public values: hyperparameters=given "+
-			"lengthscales=... process_variance=... noise_variance=..., "+known+"lengthscale_*, process_variance_used and "+
+			"lengthscales=... process_variance=... noise_variance=..., or the public "+
+			"ranges low, high, input_low and input_high; "+known+"lengthscale_*, process_variance_used and "+
 			"noise_variance_used, and their digits would give away as much"))
 	}
 	if s.Mean.Is(byLikelihood) {
