@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/tests/tier"
 )
 
 // Bounds by their definition: the ε at which so many right guesses have the probability of 5 %.
@@ -73,6 +74,7 @@ func TestProofsHold(t *testing.T) {
 // whether it is a member. The proof, with its choice of guesses by shadow models, is beyond ε in no more than 5 % of
 // the games.
 func TestAttacksHold(t *testing.T) {
+	tier.Sequential(t)
 	const games, models, pairs, epsilon = 200, 24, 30, .5
 	rng := rand.New(rand.NewPCG(3, 9))
 	beyond := 0

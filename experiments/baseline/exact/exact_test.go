@@ -16,6 +16,7 @@ import (
 	"privkern/experiments/method"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
+	"privkern/tests/tier"
 )
 
 // own are settings of a table of two inputs.
@@ -40,6 +41,7 @@ func TestRegression(t *testing.T) {
 
 // The classes follow from the inputs.
 func TestClassification(t *testing.T) {
+	tier.Sequential(t)
 	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), func(s *Data) {
 		own(baselinetest.Classes(t, 400), "k")(&s.Data)
 	}).Metrics
@@ -80,6 +82,7 @@ func made(n, classes int, f func(a, b float64) float64) *rows {
 
 // Each family is chosen where it is the best: ridge for a plane, trees for steps, a process for waves.
 func TestChoose(t *testing.T) {
+	tier.Sequential(t)
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
 	for _, c := range []struct {
 		name    string

@@ -112,6 +112,7 @@ func largestFound(m *Model, rng *rand.Rand) float64 {
 // The bound is above every value that is found, and where the search is complete hardly
 // so; the order of the inducing inputs does not matter.
 func TestLargestNorm(t *testing.T) {
+	tier.Sequential(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
 		name            string
@@ -156,6 +157,7 @@ func TestLargestNorm(t *testing.T) {
 
 // On a lattice the product equals the result of the search, for any order of the points.
 func TestProductIsTheMaximum(t *testing.T) {
+	tier.Sequential(t)
 	for _, c := range []struct {
 		n, d        int
 		lengthscale float64
@@ -326,6 +328,7 @@ func TestSpectral(t *testing.T) {
 
 // Where the work is too much there is a bound all the same.
 func TestSearchAtItsLimit(t *testing.T) {
+	tier.Sequential(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	m := NewModel(points(rng, 200, 6, 12), 1, 1, 1, 0)
 	s := &searcher{terms: boxTerms - 1e5}
