@@ -15,8 +15,8 @@ const Looking = "These results are computed from the private rows: they are for 
 func (r *Results) Page() *page.Page {
 	p := &page.Page{Caption: r.caption(), Header: []string{"attack", "AUC"}, Sentences: r.Sentences, Remarks: r.remarks(),
 		Legend: "found / named: shares of members and of others that the attack takes for members, by a threshold that the " +
-			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %; allowed: " +
-			"at the given share",
+			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %; " +
+			"allowed: at the given share",
 		Looking: Looking}
 	for _, level := range levels {
 		p.Header = append(p.Header, "found / named at "+percent(level))
