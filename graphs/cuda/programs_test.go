@@ -18,6 +18,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/clipped"
 	"privkern/graphs/clusters"
 	"privkern/graphs/descent"
 	"privkern/graphs/discriminant"
@@ -428,6 +429,36 @@ var programs = map[string]struct {
 		}
 		d, err := m.Distances(context.Background(), e, normal(2, 40, 9))
 		return elements(d), err
+	}},
+	"clipped gradients": {solved, func(e *engine.Engine) ([]float64, error) {
+		ctx, x, targets := context.Background(), normal(1, 90, 8), mat.NewDense(90, 3, nil)
+		for i := range 90 {
+			targets.Set(i, i%3, 1)
+		}
+		var out []float64
+		for _, n := range []clipped.Network{clipped.Dense{Length: 8, Targets: 3},
+			clipped.Dense{Length: 8, Hidden: 5, Targets: 3}} {
+			weights := elements(normal(2, 1, n.Len()))
+			s, err := clipped.Over(e, n, clipped.CrossEntropy, x, targets, 1)
+			if err != nil {
+				return nil, err
+			}
+			defer s.Close()
+			sum, err := s.All(ctx, weights)
+			if err != nil {
+				return nil, err
+			}
+			outputs, err := clipped.Evaluate(ctx, e, n, weights, x)
+			if err != nil {
+				return nil, err
+			}
+			out = slices.Concat(out, sum, elements(outputs))
+		}
+		return out, nil
+	}},
+	"products of rows": {solved, func(e *engine.Engine) ([]float64, error) {
+		square, vector, err := linalg.Products(context.Background(), e, normal(1, 90, 8), elements(normal(2, 90, 1)))
+		return slices.Concat(square, vector), err
 	}},
 }
 
