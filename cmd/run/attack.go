@@ -1,21 +1,12 @@
 package main
 
 import (
-	"io"
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/attack"
 	"privkern/experiments/compare"
-	"privkern/experiments/page"
 	"privkern/runner/plan"
-	"privkern/runner/plan/sweep"
-	"privkern/runner/record"
 	"privkern/runner/show"
-	"privkern/runner/show/plot"
-	"privkern/runner/show/tables"
-	"privkern/runner/text"
 )
 
 // defaultModels are the seeds of an attack that names none.
@@ -68,11 +59,7 @@ show.`,
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				var settings []sweep.Assignment
-				for _, params := range p.Params {
-					settings = append(settings, sweep.Assignment{Experiment: p.Entry.Definition, Params: params})
-				}
-				return plan.Listed("attack", p.Title(), args, settings, seeds, o.dtype), nil
+				return plan.Listed("attack", p.Title(), args, settingsOf(p.Contest), seeds, o.dtype), nil
 			})
 		},
 	}
@@ -84,21 +71,12 @@ show.`,
 // attack settles the attack that arguments ask for.
 func (a *app) attack(args []string) (*attack.Plan, error) {
 	request, err := compare.RequestOf(args[0], args[1:])
-	if err != nil {
-		return nil, usageError{err}
-	}
-	data := a.datasets().Get(request.Text("dataset"))
-	if data.Err != nil {
-		return nil, data.Err
-	}
-	p, err := attack.New(a.Experiments, request, data.Folder)
-	return p, refusal(err)
+	return settled(a, request, err, attack.New)
 }
 
 // attacked judges the results of a plan that is an attack, and gives them to its report; nil for other plans.
 func (a *app) attacked(r *show.Results) (*attack.Results, error) {
-	outside := func(t plan.Trial) bool { return !attack.Is(t.Params) }
-	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
+	if !listed(r.Plan, func(t plan.Trial) bool { return attack.Is(t.Params) }) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	p, err := a.attack(r.Plan.Overrides)
@@ -109,64 +87,11 @@ func (a *app) attacked(r *show.Results) (*attack.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	trials, err := a.modelsOf(r.Plan, records)
-	if err != nil {
-		return nil, err
-	}
+	trials, _ := trialsOf(r.Plan, records)
 	out, err := p.Judge(trials)
 	if err != nil {
 		return nil, err
 	}
 	r.Comparisons = append(r.Comparisons, pageOf(out.Page()))
 	return out, nil
-}
-
-// modelsOf are the trials of a plan with their results, by their records.
-func (a *app) modelsOf(p *plan.Plan, records []*record.Record) (trials []attack.Trial, err error) {
-	for i, t := range p.Trials {
-		rec := records[i]
-		trial := attack.Trial{Identity: t.Identity}
-		switch {
-		case rec == nil:
-			trial.Failure = "it has not run"
-		case rec.Status != record.OK:
-			trial.Failure = *rec.Error
-		default:
-			seen, err := plot.Observation(rec, a.Experiments)
-			if err != nil {
-				return nil, err
-			}
-			trial.Series, trial.Warnings = seen.Series, rec.Warnings
-		}
-		trials = append(trials, trial)
-	}
-	return trials, nil
-}
-
-// printAttack writes the files of an attack, and prints it.
-func (a *app) printAttack(r *show.Results, out *attack.Results, format tables.Format) error {
-	write := func(w io.Writer, f tables.Format, width int) error {
-		switch f {
-		case tables.FormatJSON:
-			return out.WriteJSON(w)
-		case tables.FormatCSV:
-			return out.WriteCSV(w)
-		case tables.FormatLaTeX:
-			return out.Page().LaTeX(w)
-		case tables.FormatMarkdown:
-			return out.Page().Markdown(w, text.Quote)
-		}
-		return out.Page().Text(w, text.Quote, width)
-	}
-	for _, f := range tables.Formats {
-		if f == string(tables.FormatText) {
-			continue
-		}
-		name := "membership" + tables.Format(f).Extension()
-		file := func(w io.Writer) error { return write(w, tables.Format(f), page.Width) }
-		if err := r.WriteComparison(name, file); err != nil {
-			return err
-		}
-	}
-	return write(a.out, format, min(page.Width, columns(a.out)))
 }

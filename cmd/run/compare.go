@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/compare"
 	"privkern/experiments/page"
 	"privkern/runner/execute/machine"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
@@ -110,24 +111,25 @@ const defaultSplits = "0..9"
 // comparison settles the comparison that arguments ask for.
 func (a *app) comparison(args []string) (*compare.Contest, error) {
 	request, err := compare.ParseRequest(args)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	data := a.datasets().Get(request.Text("dataset"))
-	if data.Err != nil {
-		return nil, data.Err
-	}
-	c, err := compare.New(a.Experiments, request, data.Folder)
-	return c, refusal(err)
+	return settled(a, request, err, compare.New)
 }
 
-// refusal makes a mistake in a request one in how the program was called.
-func refusal(err error) error {
+// settled settles a request, which failed to be read with an error, on the data that it names.
+func settled[T any](a *app, r *compare.Request, err error,
+	settle func(*experiment.Registry, *compare.Request, string) (T, error)) (out T, _ error) {
+	if err != nil {
+		return out, usageError{err}
+	}
+	data := a.datasets().Get(r.Text("dataset"))
+	if data.Err != nil {
+		return out, data.Err
+	}
+	out, err = settle(a.Experiments, r, data.Folder)
 	var refused *compare.RefusedError
 	if errors.As(err, &refused) {
-		return usageError{err}
+		err = usageError{err}
 	}
-	return err
+	return out, err
 }
 
 // largeTrial is the memory of a trial in bytes, above which a comparison warns before it starts.
@@ -174,8 +176,7 @@ type judgedComparison struct {
 // compared judges the results of a plan that is a comparison or several, by a metric, "" for their own, and gives them
 // to its report; nil for other plans.
 func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error) {
-	outside := func(t plan.Trial) bool { return !compare.Is(t.Experiment, t.Params) }
-	if len(r.Plan.Sources)+len(r.Plan.Tables) > 0 || slices.ContainsFunc(r.Plan.Trials, outside) {
+	if !listed(r.Plan, func(t plan.Trial) bool { return compare.Is(t.Experiment, t.Params) }) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	j, contests, err := a.contests(r.Plan.Overrides)
@@ -203,6 +204,12 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 	return j, nil
 }
 
+// listed reports whether a plan was made of arguments of the command line, and all of its trials are of a kind.
+func listed(p *plan.Plan, kind func(plan.Trial) bool) bool {
+	return len(p.Sources)+len(p.Tables) == 0 &&
+		!slices.ContainsFunc(p.Trials, func(t plan.Trial) bool { return !kind(t) })
+}
+
 // contests settles the comparisons that the arguments of a plan ask for.
 func (a *app) contests(args []string) (*judgedComparison, []*compare.Contest, error) {
 	if suite, ok := suiteOf(args); ok {
@@ -224,25 +231,27 @@ func pageOf(p *page.Page) report.Comparison {
 }
 
 // write writes the results in a format, text in lines of a width.
-func (j *judgedComparison) write(w io.Writer, f compare.Format, width int) error {
+func (j *judgedComparison) write(w io.Writer, f page.Format, width int) error {
 	if j.suite != nil {
 		return compare.WriteSuite(w, *j.suite, j.results, f, text.Quote, width)
 	}
 	return j.results[0].Write(w, f, text.Quote, width)
 }
 
-// printComparison writes the files of a comparison, and prints it.
-func (a *app) printComparison(r *show.Results, j *judgedComparison, format tables.Format) error {
+// printForms writes results into files of all formats, with a name, and prints them in one; write writes them in a
+// format, text in lines of a width.
+func (a *app) printForms(r *show.Results, name string, format tables.Format,
+	write func(w io.Writer, f page.Format, width int) error) error {
 	for _, f := range tables.Formats {
 		if f == string(tables.FormatText) {
 			continue
 		}
-		write := func(w io.Writer) error { return j.write(w, compare.Format(f), page.Width) }
-		if err := r.WriteComparison(j.results[0].Measure.Name+tables.Format(f).Extension(), write); err != nil {
+		file := func(w io.Writer) error { return write(w, page.Format(f), page.Width) }
+		if err := r.WriteComparison(name+tables.Format(f).Extension(), file); err != nil {
 			return err
 		}
 	}
-	return j.write(a.out, compare.Format(format), min(page.Width, columns(a.out)))
+	return write(a.out, page.Format(format), min(page.Width, columns(a.out)))
 }
 
 // recordsOf are the records of the trials of a plan, nil where there is none.
@@ -273,6 +282,7 @@ func trialsOf(p *plan.Plan, records []*record.Record) (trials []compare.Trial, s
 			trial.CPU, trial.Failure = rec.Timing.CPUS, *rec.Error
 		default:
 			trial.CPU, trial.Metrics, trial.Warnings = rec.Timing.CPUS, rec.Metrics, rec.Warnings
+			trial.Series = rec.SeriesValues()
 		}
 		trials = append(trials, trial)
 	}

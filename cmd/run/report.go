@@ -3,14 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments/page"
 	"privkern/runner/plan"
 	"privkern/runner/show"
 	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -91,9 +94,11 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	}
 	switch {
 	case compared != nil:
-		err = a.printComparison(r, compared, format)
+		err = a.printForms(r, compared.results[0].Measure.Name, format, compared.write)
 	case attacked != nil:
-		err = a.printAttack(r, attacked, format)
+		err = a.printForms(r, "membership", format, func(w io.Writer, f page.Format, width int) error {
+			return attacked.Write(w, f, text.Quote, width)
+		})
 	default:
 		err = a.print(r, format)
 	}

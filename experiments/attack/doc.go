@@ -7,7 +7,7 @@
 // adversary has the model, all units and the pairs, and fits on other draws of the same table (shadow models); she has
 // to name the members. Members and others have one distribution and one number, so that only the model tells them
 // apart, and to turn a coin substitutes one unit: the guarantees of this program, which are for the substitution of a
-// unit, bound what she finds.
+// unit, bound her findings.
 //
 // # Attacks
 //
@@ -23,6 +23,6 @@
 // Guesses about one model depend on each other. So rates and their intervals are those of independent models, the
 // targets, which are no shadows; and thresholds are those of shadow models, each by the others.
 //
-// What is proved about ε holds without any model of dependence (Steinke, Nasr and Jagielski, "Privacy auditing with one
+// Bounds of ε hold without any model of dependence (Steinke, Nasr and Jagielski, "Privacy auditing with one
 // (1) training run", NeurIPS 2023; see [Proved]).
 package attack

@@ -3,6 +3,7 @@ package attack
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -34,7 +35,7 @@ func draw(trials []experiment.Observation) (panels []experiment.Panel) {
 	for len(trials) > 0 {
 		var own, others []experiment.Observation
 		for _, t := range trials {
-			if t.Experiment == trials[0].Experiment && same(t.Params, trials[0].Params) {
+			if t.Experiment == trials[0].Experiment && maps.EqualFunc(t.Params, trials[0].Params, sameValue) {
 				own = append(own, t)
 			} else {
 				others = append(others, t)
@@ -48,15 +49,7 @@ func draw(trials []experiment.Observation) (panels []experiment.Panel) {
 	return panels
 }
 
-// same reports whether settings are equal.
-func same(a, b experiment.Params) bool {
-	for name, v := range a {
-		if experiment.FormatValue(v) != experiment.FormatValue(b[name]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
+func sameValue(a, b any) bool { return experiment.FormatValue(a) == experiment.FormatValue(b) }
 
 // panel draws the attacks on models of one setting.
 func panel(trials []experiment.Observation) (*experiment.Panel, error) {
@@ -77,18 +70,17 @@ func panel(trials []experiment.Observation) (*experiment.Panel, error) {
 			}
 			models = append(models, m)
 		}
-		o, err := Judge(models, g)
+		j, err := newJudge(models, g)
 		if err != nil {
 			return nil, err
 		}
-		for i, a := range o.Attacks {
-			name := a.Attack
+		for i, name := range j.names() {
+			c := j.curve(name)
 			if !noise {
 				name += ", without noise"
 			}
-			lowest = min(lowest, slices.Min(append(a.curve.FPR, 1)))
-			p.Lines = append(p.Lines, experiment.Line{Name: name, X: a.curve.FPR, Y: a.curve.TPR, Color: i, Thin: !noise,
-				Dashed: false})
+			lowest = min(lowest, slices.Min(append(c.FPR, 1)))
+			p.Lines = append(p.Lines, experiment.Line{Name: name, X: c.FPR, Y: c.TPR, Color: i, Thin: !noise})
 		}
 	}
 	var x, allowed []float64

@@ -14,7 +14,7 @@ var shares = []float64{1, .5, .2, .1, .05, .02, .01, .005, .002, .001}
 type guesser struct {
 	*attack
 	share    float64 // of the pairs about which it guesses
-	expected float64 // what it would prove, had the targets the pairs of the shadow models
+	expected float64 // the ε that it proves about the pairs of the shadow models
 	area     float64 // mean AUC of shadow models
 }
 

@@ -48,8 +48,6 @@ type Result struct {
 	Attack string   `json:"attack"`
 	AUC    Interval `json:"auc"`
 	Rates  []Rate   `json:"rates"` // of the levels that shadow models tell
-
-	curve Curve
 }
 
 // Proof is a lower bound of ε by an attack, which names the member of some of the pairs.
@@ -67,7 +65,7 @@ type Outcome struct {
 	Units   int       `json:"units"`
 	Attacks []*Result `json:"attacks"`
 	// Best is the attack that proves most about shadow models, or where none does has the largest AUC there: it is
-	// chosen before a target is looked at. Proof is what it proves about the targets.
+	// chosen before a target is looked at. Proof is its proof about the targets.
 	Best  string `json:"best"`
 	Proof Proof  `json:"proof"`
 }
@@ -83,6 +81,25 @@ var errFew = fmt.Errorf("there are too few models: an attack needs %d, of which 
 // Judge attacks the last of some models ([Targets]) by the others, which they follow in the order of their seeds. A
 // model that has failed is nil, in its place.
 func Judge(models []*Model, g Guarantee) (*Outcome, error) {
+	j, err := newJudge(models, g)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Shadows: len(j.shadows), Targets: len(j.targets), Units: len(j.targets[0].Member)}
+	var best *guesser
+	for _, name := range j.names() {
+		a := j.attack(name)
+		out.Attacks = append(out.Attacks, a.result())
+		if g := a.guesser(); best == nil || g.before(best) {
+			best = g
+		}
+	}
+	out.Best, out.Proof = best.name, best.proof()
+	return out, nil
+}
+
+// newJudge divides models into shadow models and targets, and refuses those that are too few or of different data.
+func newJudge(models []*Model, g Guarantee) (*judge, error) {
 	cut := len(models) - Targets(len(models))
 	if len(models) < Fewest || len(there(models[:cut])) < 2 || len(there(models[cut:])) < 2 {
 		return nil, errFew
@@ -99,20 +116,15 @@ func Judge(models []*Model, g Guarantee) (*Outcome, error) {
 	j := &judge{shadows: there(models[:cut]), targets: there(models[cut:]), guarantee: g}
 	j.failed = len(models) - cut - len(j.targets)
 	j.adversary = newAdversary(j.shadows)
-	out := &Outcome{Shadows: len(j.shadows), Targets: len(j.targets), Units: len(all[0].Member)}
-	var best *guesser
-	for _, name := range names {
-		if name != Threshold && out.Shadows < fewestShadows {
-			continue
-		}
-		a := j.attack(name)
-		out.Attacks = append(out.Attacks, a.result())
-		if g := a.guesser(); best == nil || g.before(best) {
-			best = g
-		}
+	return j, nil
+}
+
+// names are the attacks for which there are shadow models enough.
+func (j *judge) names() []string {
+	if len(j.shadows) < fewestShadows {
+		return []string{Threshold}
 	}
-	out.Best, out.Proof = best.name, best.proof()
-	return out, nil
+	return names
 }
 
 // judge are models that are attacked.
@@ -135,16 +147,30 @@ func (j *judge) attack(name string) *attack {
 	for k, m := range j.shadows {
 		a.ofShadows = append(a.ofShadows, j.adversary.scores(name, m, k))
 	}
-	for _, m := range j.targets {
-		a.ofTargets = append(a.ofTargets, j.adversary.scores(name, m, none))
-	}
+	a.ofTargets = j.onTargets(name)
 	return a
+}
+
+// onTargets are the scores of the targets by an attack.
+func (j *judge) onTargets(name string) (scores [][]float64) {
+	for _, m := range j.targets {
+		scores = append(scores, j.adversary.scores(name, m, none))
+	}
+	return scores
+}
+
+// curve is that of the pooled targets by an attack.
+func (j *judge) curve(name string) Curve {
+	var members []bool
+	for _, m := range j.targets {
+		members = append(members, m.Member...)
+	}
+	return curveOf(slices.Concat(j.onTargets(name)...), members)
 }
 
 // result compares the attack on the targets with thresholds from shadow models.
 func (a *attack) result() *Result {
-	var others, areas, pooled []float64
-	var members []bool
+	var others, areas []float64
 	for k, m := range a.shadows {
 		for unit, s := range a.ofShadows[k] {
 			if !m.Member[unit] {
@@ -152,13 +178,14 @@ func (a *attack) result() *Result {
 			}
 		}
 	}
+	outside := 0 // units of targets
 	for k, m := range a.targets {
 		areas = append(areas, auc(a.ofTargets[k], m.Member))
-		pooled, members = append(pooled, a.ofTargets[k]...), append(members, m.Member...)
+		outside += len(m.Member) - membersOf(m.Member)
 	}
-	out := &Result{Attack: a.name, AUC: intervalOf(areas).within(), curve: curveOf(pooled, members)}
+	out := &Result{Attack: a.name, AUC: intervalOf(areas).within()}
 	for i, threshold := range thresholds(others, levels) {
-		if levels[i]*float64(min(len(others), len(pooled)-membersOf(members))) < alarms {
+		if levels[i]*float64(min(len(others), outside)) < alarms {
 			continue
 		}
 		var found, wrong []float64

@@ -8,7 +8,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Model is a fit as an adversary meets it: what it tells of each unit.
+// Model is a fit as an adversary meets it, by its confidence in each unit.
 type Model struct {
 	Pair       []int     // number of the pair of a unit; -1 for none
 	Member     []bool    // whether it was trained on, which the adversary guesses

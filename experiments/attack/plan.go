@@ -13,7 +13,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// membershipSetting is the setting of trials that record what a fit tells of each unit.
+// membershipSetting is the setting of trials that record the confidence of a fit in each unit.
 const membershipSetting = "membership"
 
 // Is reports whether a trial is one of an attack.
@@ -22,9 +22,7 @@ func Is(p experiment.Params) bool { return experiment.SettingsIn[method.Recorded
 // Plan is an attack on a method, with its trials.
 type Plan struct {
 	*compare.Contest
-	Entry *compare.Entry
-	// Params are those of the trials, at each of the epsilons.
-	Params []experiment.Params
+	Entry *compare.Entry // the only one, with the parameters of the trials at each of the epsilons
 }
 
 // New settles the attack that is asked for by [compare.RequestOf], on data at a path. Its errors are those of
@@ -74,6 +72,7 @@ func (p *Plan) settle() error {
 		return fmt.Errorf("%s takes no part: it protects nothing", p.Methods[0])
 	}
 	p.Entry = p.Entries[at]
+	p.Entries, p.Entry.Params = []*compare.Entry{p.Entry}, nil
 	if p.Entry.Protects != experiment.UnitRow {
 		return fmt.Errorf("%s protects outputs of rows whose inputs are public: that a row is there is no secret, and there "+
 			"is no membership to infer", p.Entry.Experiment)
@@ -84,7 +83,7 @@ func (p *Plan) settle() error {
 		if err != nil {
 			return err
 		}
-		p.Params = append(p.Params, params)
+		p.Entry.Params = append(p.Entry.Params, params)
 	}
 	return nil
 }

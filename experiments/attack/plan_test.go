@@ -16,6 +16,7 @@ import (
 	"privkern/experiments/dpgp"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm"
+	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
 
@@ -71,23 +72,23 @@ func TestRefusals(t *testing.T) {
 }
 
 // attacked judges the histogram of 24 rows by models of half of them.
-func attacked(t *testing.T, models int) (*Plan, []Trial, *Results) {
+func attacked(t *testing.T, models int) (*Plan, []compare.Trial, *Results) {
 	t.Helper()
 	path := file(t, 24)
 	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=0.2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := histogram.Experiment().Settings(p.Params[0])
-	var trials []Trial
+	settings := histogram.Experiment().Settings(p.Entry.Params[0])
+	var trials []compare.Trial
 	for seed := range models {
 		trial := trialtest.New(t, trialtest.Options{Seed: uint64(seed), File: path})
 		out, err := histogram.Experiment().Compute(t.Context(), trial, settings)
 		if err != nil {
 			t.Fatal(err)
 		}
-		trials = append(trials, Trial{Identity: experiment.Identity{Experiment: "baseline/histogram", Params: p.Params[0],
-			Seed: int64(seed)}, Series: out.Series, Warnings: out.Warnings})
+		trials = append(trials, compare.Trial{Experiment: "baseline/histogram", Params: p.Entry.Params[0], Seed: int64(seed),
+			Series: out.Series, Warnings: out.Warnings})
 	}
 	out, err := p.Judge(trials)
 	if err != nil {
@@ -137,22 +138,23 @@ func TestWritten(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
-	if err := out.WriteCSV(&table); err != nil || strings.Count(table.String(), "\n") != 1+2*3*1 {
+	if err := out.Write(&table, page.CSV, nil, 0); err != nil || strings.Count(table.String(), "\n") != 1+2*3*1 {
 		t.Errorf("%v\n%s", err, table.String())
 	}
 	var back map[string]any
-	if err := out.WriteJSON(&structured); err != nil || json.Unmarshal(structured.Bytes(), &back) != nil {
+	if err := out.Write(&structured, page.JSON, nil, 0); err != nil || json.Unmarshal(structured.Bytes(), &back) != nil {
 		t.Errorf("%v\n%s", err, structured.String())
 	}
 	var seen []experiment.Observation
 	for _, trial := range trials {
-		seen = append(seen, experiment.Observation{Identity: trial.Identity, Series: trial.Series})
+		seen = append(seen, experiment.Observation{Identity: experiment.Identity{
+			Experiment: trial.Experiment, Params: trial.Params, Seed: trial.Seed}, Series: trial.Series})
 	}
 	panels := trialtest.Panels(t, Paper().Figures[0], seen)
 	if len(panels) != 1 || len(panels[0].Lines) != 8 || !panels[0].LogX || !panels[0].LogY {
 		t.Errorf("%d panels", len(panels))
 	}
-	if !Is(p.Params[0]) || compare.Is("baseline/histogram", p.Params[0]) {
+	if !Is(p.Entry.Params[0]) || compare.Is("baseline/histogram", p.Entry.Params[0]) {
 		t.Error("trials of an attack are those of a comparison")
 	}
 }
@@ -161,7 +163,7 @@ func TestWritten(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p, trials, _ := attacked(t, 64)
 	for i := range trials[3:] {
-		trials[3+i] = Trial{Identity: trials[3+i].Identity, Failure: "no rows"}
+		trials[3+i] = compare.Trial{Params: trials[3+i].Params, Seed: trials[3+i].Seed, Failure: "no rows"}
 	}
 	out, err := p.Judge(trials)
 	if err != nil {
@@ -186,14 +188,14 @@ func TestWithoutGuarantee(t *testing.T) {
 	}
 	_, trials, _ := attacked(t, 64)
 	for i := range trials {
-		trials[i].Params = p.Params[0]
+		trials[i].Params = p.Entry.Params[0]
 	}
 	out, err := p.Judge(trials)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := out.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"epsilon": "inf"`) {
+	if err := out.Write(&b, page.JSON, nil, 0); err != nil || !strings.Contains(b.String(), `"epsilon": "inf"`) {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	if out.At[0].Noise != nil || out.Refuted() || !strings.HasPrefix(out.Sentences[0], "Without noise") {

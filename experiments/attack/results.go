@@ -2,7 +2,6 @@ package attack
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,17 +10,9 @@ import (
 	"slices"
 
 	"privkern/experiments/compare"
+	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
-
-// Trial is a planned trial with its result.
-type Trial struct {
-	experiment.Identity
-
-	Series   map[string]experiment.Series // nil unless it is ok
-	Warnings []string                     // of its record
-	Failure  string                       // why there is no result; empty for an ok trial
-}
 
 // Epsilon is that of a guarantee; +Inf for none.
 type Epsilon float64
@@ -57,7 +48,7 @@ type Results struct {
 	Unit   string `json:"unit"`
 	Delta  string `json:"delta"`
 	At     []*At  `json:"results"`
-	// Sentences state what attacks found, one for each epsilon.
+	// Sentences state the findings, one for each epsilon.
 	Sentences []string         `json:"sentences"`
 	Warnings  compare.Warnings `json:"warnings"` // of records
 	Notes     []string         `json:"notes"`
@@ -69,15 +60,15 @@ func (r *Results) Refuted() bool {
 }
 
 // Judge attacks the models of trials, in the order of their seeds.
-func (p *Plan) Judge(trials []Trial) (*Results, error) {
+func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 	out := &Results{Title: p.Title(), Method: p.Entry.Experiment, Unit: p.Unit, Delta: cmp.Or(p.Text("delta"), "0"),
 		Notes: append([]string{}, p.Notes...), Warnings: compare.Warnings{}}
 	if p.AddsRemoves() {
 		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is "+
 			"attacked, is that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
 	}
-	for _, params := range p.Params {
-		var own []Trial
+	for _, params := range p.Entry.Params {
+		var own []compare.Trial
 		for _, t := range trials {
 			if budgetOf(t.Params).Epsilon == budgetOf(params).Epsilon {
 				own = append(own, t)
@@ -98,7 +89,7 @@ func (p *Plan) Judge(trials []Trial) (*Results, error) {
 }
 
 // at attacks the models of one setting.
-func at(params experiment.Params, trials []Trial) (*At, error) {
+func at(params experiment.Params, trials []compare.Trial) (*At, error) {
 	epsilon := budgetOf(params).Epsilon
 	out := &At{Epsilon: Epsilon(epsilon), guarantee: guaranteeIn(params), Failures: []string{}}
 	failures := map[string]int{}
@@ -142,15 +133,13 @@ func at(params experiment.Params, trials []Trial) (*At, error) {
 	return out, nil
 }
 
-// WriteJSON writes the results.
-func (r *Results) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+// Write writes the results in a format ([page.Write]).
+func (r *Results) Write(w io.Writer, f page.Format, quote page.Quoting, width int) error {
+	return page.Write(w, r, f, quote, width)
 }
 
-// WriteCSV writes a row for each attack and level.
-func (r *Results) WriteCSV(w io.Writer) error {
+// CSV returns a row for each attack and level, below a header.
+func (r *Results) CSV() [][]string {
 	rows := [][]string{{"method", "epsilon", "delta", "noise", "attack", "shadow_models", "targets", "units", "auc",
 		"auc_low", "auc_high", "fpr", "fpr_measured", "tpr", "tpr_low", "tpr_high", "tpr_allowed"}}
 	add := func(at *At, o *Outcome, noise bool) {
@@ -173,5 +162,5 @@ func (r *Results) WriteCSV(w io.Writer) error {
 		add(at, at.Noise, true)
 		add(at, at.Exact, false)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	return rows
 }

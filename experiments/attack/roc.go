@@ -83,8 +83,8 @@ func rates(scores []float64, member []bool, threshold float64) (found, alarms fl
 // for members.
 type Curve struct{ FPR, TPR []float64 }
 
-// curveOf is that of the pooled scores of several models, from so many false positives on that
-// they tell a share.
+// curveOf is that of the pooled scores of several models, from the first false positives on that
+// tell a share.
 func curveOf(scores []float64, member []bool) Curve {
 	order := make([]int, len(scores))
 	floats.ArgsortStable(slices.Clone(scores), order)

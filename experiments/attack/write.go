@@ -27,7 +27,7 @@ func (r *Results) Page() *page.Page {
 	return p
 }
 
-// caption states what the table shows.
+// caption introduces the table.
 func (r *Results) caption() string {
 	units := map[string]string{experiment.UnitPerson: "persons"}[r.Unit]
 	if units == "" {
@@ -88,7 +88,7 @@ func (i Interval) text(format string, times float64) string {
 // percent is a share in per cent.
 func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 
-// sentence states what attacks found at an epsilon.
+// sentence states the findings at an epsilon.
 func (r *Results) sentence(at *At) string {
 	if at.Exact == nil {
 		return fmt.Sprintf("At epsilon %s there is no attack: too few models have a result.", at.Epsilon)
@@ -104,7 +104,7 @@ func (r *Results) sentence(at *At) string {
 	return text + ". Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
 }
 
-// found states what the best attack finds at the lowest level that shadow models tell.
+// found states the share of members that the best attack finds at the lowest level that models tell.
 func (o *Outcome) found(g *Guarantee) string {
 	a := o.Attacks[slices.IndexFunc(o.Attacks, func(a *Result) bool { return a.Attack == o.Best })]
 	if len(a.Rates) == 0 {
@@ -119,7 +119,7 @@ func (o *Outcome) found(g *Guarantee) string {
 	return text
 }
 
-// proved states what guesses about pairs prove.
+// proved states the bound by guesses about pairs.
 func (o *Outcome) proved() string {
 	p := o.Proof
 	text := fmt.Sprintf("of %d pairs it guesses about %d and names %d members, which proves ", p.Pairs, p.Guesses, p.Right)

@@ -23,9 +23,6 @@ func Paper() experiment.Paper {
 
 // Is reports whether a trial is one of a comparison: a candidate's with its fixed settings, and of no attack.
 func Is(name string, p experiment.Params) bool {
-	if experiment.SettingsIn[method.Recorded](p).Membership {
-		return false
-	}
 	return slices.ContainsFunc(Candidates(), func(c Candidate) bool {
 		if c.Experiment != name {
 			return false
@@ -35,7 +32,7 @@ func Is(name string, p experiment.Params) bool {
 				return false
 			}
 		}
-		return true
+		return !experiment.SettingsIn[method.Recorded](p).Membership
 	})
 }
 

@@ -15,9 +15,10 @@ type Trial struct {
 	Params     experiment.Params
 	Seed       int64
 	Metrics    map[string]float64 // nil unless it is ok
-	CPU        float64            // seconds
-	Warnings   []string           // of its record
-	Failure    string             // why there is no result; empty for an ok trial
+	Series     map[string]experiment.Series
+	CPU        float64  // seconds
+	Warnings   []string // of its record
+	Failure    string   // why there is no result; empty for an ok trial
 }
 
 // Results are the scores of a comparison.

@@ -146,7 +146,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("%+v", cell)
 	}
 	var b strings.Builder
-	if err := r.Write(&b, compare.Text, quoted, page.Width); err != nil || !strings.Contains(b.String(), "failed 1/5") {
+	if err := r.Write(&b, page.Text, quoted, page.Width); err != nil || !strings.Contains(b.String(), "failed 1/5") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	// Trials that have not run are no scores.
@@ -210,7 +210,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("%+v", r.Blocks)
 	}
 	var b strings.Builder
-	err := r.Write(&b, compare.Text, quoted, page.Width)
+	err := r.Write(&b, page.Text, quoted, page.Width)
 	if err != nil || !strings.Contains(b.String(), "dpgp/regression (row)") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
@@ -220,8 +220,8 @@ func TestBlocks(t *testing.T) {
 func TestLessAlone(t *testing.T) {
 	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")
 	var text, table strings.Builder
-	if err := errors.Join(r.Write(&text, compare.Text, quoted, page.Width),
-		r.Write(&table, compare.CSV, quoted, page.Width)); err != nil {
+	if err := errors.Join(r.Write(&text, page.Text, quoted, page.Width),
+		r.Write(&table, page.CSV, quoted, page.Width)); err != nil {
 		t.Fatal(err)
 	}
 	flat := strings.Join(strings.Fields(text.String()), " ")
@@ -246,19 +246,19 @@ func TestFormats(t *testing.T) {
 	args := strings.Replace(both, "epsilon=1,3", "epsilon=.1,.3,1,3,10,30", 1)
 	many := []float64{6, 6, 6, 6, 6, 6}
 	r := judged(t, args, seeds, map[string][]float64{"dpgp/regression": many, "cloaking/regression": many}, "")
-	write := func(f compare.Format) string {
+	write := func(f page.Format) string {
 		var b strings.Builder
 		if err := r.Write(&b, f, quoted, page.Width); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	for line := range strings.Lines(write(compare.Text)) {
+	for line := range strings.Lines(write(page.Text)) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(write(compare.CSV))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(write(page.CSV))).ReadAll()
 	if err != nil || len(rows) != 1+2*6+2*6 || rows[1][0] != "dpgp/regression" || rows[1][6] != "6" {
 		t.Errorf("%v: %q", err, rows)
 	}
@@ -266,12 +266,12 @@ func TestFormats(t *testing.T) {
 		Sentences []string
 		Winners   []*compare.Winner
 	}
-	if err := json.Unmarshal([]byte(write(compare.JSON)), &back); err != nil || len(back.Sentences) != 6 ||
+	if err := json.Unmarshal([]byte(write(page.JSON)), &back); err != nil || len(back.Sentences) != 6 ||
 		back.Winners[0].Arguments[0] != "trial" {
 		t.Errorf("%v: %+v", err, back)
 	}
-	for f, want := range map[compare.Format]string{
-		compare.Markdown: "| dpgp/regression (row) | 6.00 ± 0.07", compare.LaTeX: `dpgp/regression (row) & 6.00 $\pm$ 0.07`,
+	for f, want := range map[page.Format]string{
+		page.Markdown: "| dpgp/regression (row) | 6.00 ± 0.07", page.LaTeX: `dpgp/regression (row) & 6.00 $\pm$ 0.07`,
 	} {
 		if got := write(f); !strings.Contains(got, want) {
 			t.Errorf("%s lacks %q:\n%s", f, want, got)

@@ -127,22 +127,21 @@ func stressSuite() Suite {
 
 // WriteSuite writes the results of the comparisons of a suite in a format, one below the other, each as
 // [Results.Write] does; of JSON a list, and of CSV one table, which has the title of the comparison before the columns.
-func WriteSuite(w io.Writer, s Suite, all []*Results, f Format, quote func(word string) string,
-	width int) error {
+func WriteSuite(w io.Writer, s Suite, all []*Results, f page.Format, quote page.Quoting, width int) error {
 	switch f {
-	case JSON:
+	case page.JSON:
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(all)
-	case CSV:
+	case page.CSV:
 		return writeSeveral(w, all)
 	}
 	begin, note := &page.Writer{Width: width}, "note: "
 	switch f {
-	case Markdown:
+	case page.Markdown:
 		begin.WriteString("### " + s.Title + "\n\n`" + s.Name + "`\n\n")
 		note = "- "
-	case Text:
+	case page.Text:
 		begin.Wrap(s.Name+": "+s.Title, "")
 		begin.WriteString("\n")
 	}
@@ -159,7 +158,7 @@ func WriteSuite(w io.Writer, s Suite, all []*Results, f Format, quote func(word 
 			return err
 		}
 	}
-	if f == LaTeX {
+	if f == page.LaTeX {
 		return nil
 	}
 	notes := &page.Writer{Width: width}
@@ -175,7 +174,7 @@ func WriteSuite(w io.Writer, s Suite, all []*Results, f Format, quote func(word 
 func writeSeveral(w io.Writer, all []*Results) error {
 	var rows [][]string
 	for i, r := range all {
-		own := r.csvRows()
+		own := r.CSV()
 		if i > 0 {
 			own = own[1:] // the header
 		}

@@ -101,7 +101,7 @@ func TestWriteSuite(t *testing.T) {
 		}
 		all = append(all, c.Judge(trials, seeds, m))
 	}
-	written := func(f compare.Format) string {
+	written := func(f page.Format) string {
 		var b strings.Builder
 		err := compare.WriteSuite(&b, s, all, f, func(w string) string { return w }, page.Width)
 		if err != nil {
@@ -109,7 +109,7 @@ func TestWriteSuite(t *testing.T) {
 		}
 		return b.String()
 	}
-	for _, f := range []compare.Format{compare.Text, compare.Markdown} {
+	for _, f := range []page.Format{page.Text, page.Markdown} {
 		text := written(f)
 		for _, want := range []string{"height from age", "height from weight+age", "14 contiguous folds"} {
 			if strings.Count(strings.Join(strings.Fields(text), " "), want) != 1 {
@@ -120,7 +120,7 @@ func TestWriteSuite(t *testing.T) {
 			t.Errorf("%s releases published data:\n%s", f, text)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(written(compare.CSV))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(written(page.CSV))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +131,10 @@ func TestWriteSuite(t *testing.T) {
 	if len(rows) != lines || rows[0][0] != "comparison" || slices.ContainsFunc(rows[1:], func(row []string) bool {
 		return !strings.HasPrefix(row[0], "Private methods for set:kung") || row[1] != experiment.UnitOutput
 	}) {
-		t.Errorf("%d lines, want %d:\n%s", len(rows), lines, written(compare.CSV))
+		t.Errorf("%d lines, want %d:\n%s", len(rows), lines, written(page.CSV))
 	}
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(written(compare.JSON)), &list); err != nil || len(list) != 2 {
+	if err := json.Unmarshal([]byte(written(page.JSON)), &list); err != nil || len(list) != 2 {
 		t.Errorf("%d in the list, %v", len(list), err)
 	}
 }
@@ -197,7 +197,7 @@ func TestEntriesOfRow(t *testing.T) {
 func resultsText(t *testing.T, r *compare.Results) string {
 	t.Helper()
 	var b strings.Builder
-	err := r.Write(&b, compare.Text, func(w string) string { return w }, page.Width)
+	err := r.Write(&b, page.Text, func(w string) string { return w }, page.Width)
 	if err != nil {
 		t.Fatal(err)
 	}

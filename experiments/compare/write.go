@@ -1,8 +1,6 @@
 package compare
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -10,43 +8,13 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Format is a format of output.
-type Format string
-
-// The formats.
-const (
-	Text     Format = "table"
-	JSON     Format = "json"
-	CSV      Format = "csv"
-	LaTeX    Format = "latex"
-	Markdown Format = "markdown"
-)
-
-// Write writes the results in a format. quote makes a word of a command one that a shell reads back, and width is that
-// of text, in characters.
-func (r *Results) Write(w io.Writer, f Format, quote func(word string) string, width int) error {
-	switch f {
-	case JSON:
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(r)
-	case CSV:
-		return r.writeCSV(w)
-	case LaTeX:
-		return r.Page().LaTeX(w)
-	case Markdown:
-		return r.Page().Markdown(w, quote)
-	}
-	return r.Page().Text(w, quote, width)
+// Write writes the results in a format ([page.Write]).
+func (r *Results) Write(w io.Writer, f page.Format, quote page.Quoting, width int) error {
+	return page.Write(w, r, f, quote, width)
 }
 
-// writeCSV writes a row for each method and epsilon, and those of the trivial rule and without privacy.
-func (r *Results) writeCSV(w io.Writer) error {
-	return csv.NewWriter(w).WriteAll(r.csvRows())
-}
-
-// csvRows are those of [Results.writeCSV], with a header.
-func (r *Results) csvRows() [][]string {
+// CSV returns a row for each method and epsilon, and those of the trivial rule and without privacy, below a header.
+func (r *Results) CSV() [][]string {
 	rows := [][]string{{"method", "protects", "ranked", "epsilon", "delta", "metric", "mean", "standard_error", "splits",
 		"failed", "best", "p", "cpu_seconds"}}
 	add := func(method, protects string, ranked bool, epsilon float64, m *Mean, ok int, rest ...string) {

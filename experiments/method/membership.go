@@ -37,8 +37,8 @@ func (s Splits) checkMembership() error {
 	return nil
 }
 
-// membership returns what fits, by their predictions at all rows, tell of each unit to one who knows its rows; and a
-// warning where units are equal on both sides.
+// membership returns the confidence of fits in each unit, by their predictions at all rows; and a warning where
+// units are equal on both sides.
 func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experiment.Series, string, error) {
 	predictions, err := fit.Predict(ctx, j.rows.X)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package page writes results for readers: a table with what it shows, in text, Markdown and LaTeX.
+// Package page writes results for readers: a table with sentences about it, in text, Markdown and LaTeX.
 package page
 
 import (
@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Page is a table with what it shows. Empty texts are left out.
+// Page is a table with sentences about it. Empty texts are left out.
 type Page struct {
 	Caption string
 	Header  []string
 	Rows    [][]string // one field is the heading of those that follow
 	Legend  string
-	// Sentences state the outcome, and Remarks what restricts it.
+	// Sentences state the outcome, and Remarks its restrictions.
 	Sentences, Remarks []string
 	Releases           []Release
 	Looking            string // a caution about looking at private data

@@ -162,6 +162,18 @@ func (m *Metrics) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// SeriesValues returns the series as experiments have them, on the same memory.
+func (r *Record) SeriesValues() map[string]experiment.Series {
+	out := make(map[string]experiment.Series, len(r.Series))
+	for name, columns := range r.Series {
+		out[name] = make(experiment.Series, len(columns))
+		for column, values := range columns {
+			out[name][column] = values
+		}
+	}
+	return out
+}
+
 // SeriesColumn is a column of a series. NaN, which JSON lacks, is written as null.
 type SeriesColumn []float64
 

@@ -18,18 +18,10 @@ func Observation(r *record.Record, reg *experiment.Registry) (experiment.Observa
 	if err != nil {
 		return experiment.Observation{}, fmt.Errorf("trial %.12s: %w", r.Key, err)
 	}
-	out := experiment.Observation{
+	return experiment.Observation{
 		Identity: experiment.Identity{Experiment: r.Experiment, Params: params, Seed: r.Seed}, Metrics: r.Metrics,
-		Series: make(map[string]experiment.Series, len(r.Series)),
-	}
-	for name, columns := range r.Series {
-		s := make(experiment.Series, len(columns))
-		for c, values := range columns {
-			s[c] = values
-		}
-		out.Series[name] = s
-	}
-	return out, nil
+		Series: r.SeriesValues(),
+	}, nil
 }
 
 // Figure draws a figure from its trials, in their order, and returns the panels too. id makes
