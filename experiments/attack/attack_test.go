@@ -264,12 +264,16 @@ func TestFailedModels(t *testing.T) {
 	trialtest.Refuses(t, err, "too few models")
 }
 
-// Guesses are about the pairs whose scores differ most, and equal scores are none.
+// Guesses are about the first pairs, and equal scores are none; pairs are sorted by how much their scores differ.
 func TestGuess(t *testing.T) {
-	ahead := []float64{.5, -2, 0, 3, -.1, 0}
+	ahead := []float64{3, -2, .5, -.1, 0, 0}
 	for n, want := range map[int]int{1: 1, 2: 1, 3: 2, 6: 2} {
 		if got := guess(ahead, n); got != want {
 			t.Errorf("%d of %d guesses are right, want %d", got, n, want)
 		}
+	}
+	m := &Model{Pair: []int{0, 0, 1, 1, 2, 2}, Member: []bool{true, false, true, false, true, false}}
+	if got := leads([]*Model{m}, [][]float64{{1, .5, 0, 2, 3, 0}}); !slices.Equal(got, []float64{3, -2, .5}) {
+		t.Errorf("leads %v", got)
 	}
 }

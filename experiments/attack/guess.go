@@ -36,20 +36,19 @@ func lead(m *Model, scores []float64) []float64 {
 	return out
 }
 
-// leads are those of several models.
+// leads are those of several models, the largest differences first.
 func leads(models []*Model, scores [][]float64) (out []float64) {
 	for k, m := range models {
 		out = append(out, lead(m, scores[k])...)
 	}
+	slices.SortFunc(out, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
 	return out
 }
 
-// guess returns how many of a number of guesses are right: about the pairs whose scores differ most. Where they do not
-// differ, there is no guess.
+// guess returns how many of a number of guesses are right, about the first of some leads. Where scores do not differ,
+// there is no guess.
 func guess(leads []float64, guesses int) (right int) {
-	sorted := slices.Clone(leads)
-	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
-	for _, l := range sorted[:guesses] {
+	for _, l := range leads[:guesses] {
 		if l > 0 {
 			right++
 		}
