@@ -51,8 +51,8 @@ show.`,
 			if err != nil {
 				return err
 			}
-			if n := len(seeds); n < attack.Fewest {
-				return usagef("--seeds: there are %d models; an attack needs %d, of which two are attacked", n, attack.Fewest)
+			if err := enough(seeds); err != nil {
+				return err
 			}
 			p, err := a.attack(args)
 			if err != nil {
@@ -74,9 +74,22 @@ func (a *app) attack(args []string) (*attack.Plan, error) {
 	return settled(a, request, err, attack.New)
 }
 
+// enough refuses seeds that are too few for an attack.
+func enough(seeds []int64) error {
+	if n := len(seeds); n < attack.Fewest {
+		return usagef("--seeds: there are %d models; an attack needs %d, of which two are attacked", n, attack.Fewest)
+	}
+	return nil
+}
+
+// onlyAttacks reports whether a plan is an attack on a method.
+func onlyAttacks(p *plan.Plan) bool {
+	return listed(p, func(t plan.Trial) bool { return attack.Is(t.Params) })
+}
+
 // attacked judges the results of a plan that is an attack, and gives them to its report; nil for other plans.
 func (a *app) attacked(r *show.Results) (*attack.Results, error) {
-	if !listed(r.Plan, func(t plan.Trial) bool { return attack.Is(t.Params) }) {
+	if !onlyAttacks(r.Plan) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	p, err := a.attack(r.Plan.Overrides)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"privkern/experiments/attack"
 	"privkern/experiments/compare"
 	"privkern/experiments/page"
 	"privkern/runner/execute/machine"
@@ -29,6 +30,7 @@ const metricUsage = "what methods are compared by: rmse (default), mae or r2 of 
 func (a *app) compareCommand() *cobra.Command {
 	var o runOptions
 	var f choiceFlags
+	var attacks bool
 	cmd := &cobra.Command{
 		Use:   "compare dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
 		Short: "Compare the private methods on your own data",
@@ -50,6 +52,10 @@ Each seed is a split, which holds out a fifth of the rows.
 The best method is marked *, and ~ those not distinguished from it by the corrected
 resampled t-test (Nadeau and Bengio 2003; Holm over the methods, 5 %). A method that
 fails on a split is shown as failed and not averaged.
+
+With --attack each method that protects rows or persons is attacked as by run attack, on
+fits to random halves, of which each seed is one more: the table has the area under the
+curve of the best membership attack, and the largest that the guarantee allows.
 
 The scores are computed from private rows without noise. They are for your eyes alone;
 the release that follows does not cover that you chose by them. docs/compare.md leads
@@ -79,11 +85,18 @@ are; without it the choice takes all of them.`,
 				return a.chooseMethod(cmd, args, o.metric, o.ignoreMemory, &f)
 			}
 			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
-				o.seeds = defaultSplits
+				if o.seeds = defaultSplits; attacks {
+					o.seeds = defaultAttacks
+				}
 			}
 			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
+			}
+			if attacks {
+				if err := enough(seeds); err != nil {
+					return err
+				}
 			}
 			c, err := a.comparison(args)
 			if err != nil {
@@ -93,20 +106,37 @@ are; without it the choice takes all of them.`,
 				return usagef("--metric: %w", err)
 			}
 			a.warnOfMemory(c)
+			all := []*compare.Contest{c}
+			if attacks {
+				plans, err := attack.Each(c)
+				if err != nil {
+					return err
+				}
+				if plans == nil {
+					return usagef("--attack: no method that takes part protects rows and can be attacked; leave it out")
+				}
+				for _, p := range plans {
+					all = append(all, p.Contest)
+				}
+			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.Listed("compare", c.Title(), args, settingsOf(c), seeds, o.dtype), nil
+				return plan.Listed("compare", c.Title(), args, settingsOf(all...), seeds, o.dtype), nil
 			})
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
 	cmd.Flags().Lookup("seeds").Usage = "seeds, each of which is a split (default " + defaultSplits + ")"
+	cmd.Flags().BoolVar(&attacks, "attack", false, "attack the methods, too (default seeds "+defaultAttacks+")")
 	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&o.metric, "metric", "", metricUsage)
 	return cmd
 }
 
-// defaultSplits are the seeds of a comparison that names none.
-const defaultSplits = "0..9"
+// Seeds of a comparison that names none.
+const (
+	defaultSplits  = "0..9"
+	defaultAttacks = "0..31" // with --attack
+)
 
 // comparison settles the comparison that arguments ask for.
 func (a *app) comparison(args []string) (*compare.Contest, error) {
@@ -173,10 +203,20 @@ type judgedComparison struct {
 	results []*compare.Results
 }
 
+// refuted reports whether an attack on a method proves more than its guarantee allows.
+func (j *judgedComparison) refuted() bool {
+	return j != nil && slices.ContainsFunc(j.results, func(r *compare.Results) bool { return r.Refuted() })
+}
+
 // compared judges the results of a plan that is a comparison or several, by a metric, "" for their own, and gives them
 // to its report; nil for other plans.
 func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error) {
-	if !listed(r.Plan, func(t plan.Trial) bool { return compare.Is(t.Experiment, t.Params) }) {
+	attacks := false
+	if !listed(r.Plan, func(t plan.Trial) bool {
+		attacked := attack.Is(t.Params)
+		attacks = attacks || attacked
+		return attacked || compare.Is(t.Experiment, t.Params)
+	}) || onlyAttacks(r.Plan) {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	j, contests, err := a.contests(r.Plan.Overrides)
@@ -198,6 +238,11 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 			return nil, usagef("--metric: %w", err)
 		}
 		results := c.Judge(trials, seeds, measure)
+		if attacks {
+			if err := attack.Attacked(c, trials, results); err != nil {
+				return nil, err
+			}
+		}
 		j.results = append(j.results, results)
 		r.Comparisons = append(r.Comparisons, pageOf(results.Page()))
 	}

@@ -106,7 +106,7 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 		return err
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
-	if attacked != nil && attacked.Refuted() {
+	if attacked != nil && attacked.Refuted() || compared.refuted() {
 		return statusError{exitCheck, "an attack proves more than a guarantee allows"}
 	}
 	if !check {

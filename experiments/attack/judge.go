@@ -33,6 +33,18 @@ func (g Guarantee) Allows(fpr float64) float64 {
 	return min(1, math.Exp(g.Epsilon)*fpr+g.Delta, 1-math.Exp(-g.Epsilon)*(1-g.Delta-fpr))
 }
 
+// Area is the largest area under the curve of any attack, that under [Guarantee.Allows].
+func (g Guarantee) Area() float64 {
+	if math.IsInf(g.Epsilon, 1) {
+		return 1
+	}
+	// The two lines of the bound meet at the share 1/(1+e^ε) of those that δ leaves.
+	rest := 1 - min(1, g.Delta)
+	low := rest / (1 + math.Exp(g.Epsilon))
+	high := rest - low
+	return g.Delta*low + math.Exp(g.Epsilon)*low*low/2 + high - math.Exp(-g.Epsilon)*high*high/2 + min(1, g.Delta)
+}
+
 // Rate are the shares of members that an attack finds at a level of false positives.
 type Rate struct {
 	Level float64 `json:"fpr"`

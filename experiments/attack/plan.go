@@ -71,19 +71,25 @@ func (p *Plan) settle() error {
 	if at < 0 {
 		return fmt.Errorf("%s takes no part: it protects nothing", p.Methods[0])
 	}
-	p.Entry = p.Entries[at]
-	p.Entries, p.Entry.Params = []*compare.Entry{p.Entry}, nil
-	if p.Entry.Protects != experiment.UnitRow {
+	if e := p.Entries[at]; e.Protects != experiment.UnitRow {
 		return fmt.Errorf("%s protects outputs of rows whose inputs are public: that a row is there is no secret, and there "+
-			"is no membership to infer", p.Entry.Experiment)
+			"is no membership to infer", e.Experiment)
 	}
+	return p.on(p.Entries[at])
+}
+
+// on makes an entry the only one, with the parameters of the trials of an attack on it.
+func (p *Plan) on(e *compare.Entry) error {
+	own := *e
+	own.Params = nil
+	p.Entry, p.Entries = &own, []*compare.Entry{&own}
 	for _, epsilon := range p.Epsilons {
-		params, err := p.Entry.At(epsilon, map[string]string{"splits": "common", "repeats": "1", "holdout": "0.5",
+		params, err := own.At(epsilon, map[string]string{"splits": "common", "repeats": "1", "holdout": "0.5",
 			membershipSetting: "true"})
 		if err != nil {
 			return err
 		}
-		p.Entry.Params = append(p.Entry.Params, params)
+		own.Params = append(own.Params, params)
 	}
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +127,64 @@ func TestLeak(t *testing.T) {
 	}
 }
 
+// A comparison has the outcome of the attack on each method that protects rows, and of no other.
+func TestAttacked(t *testing.T) {
+	p, trials, own := attacked(t, 64)
+	request, err := compare.ParseRequest(strings.Fields(data + "output=y low=0 high=1 task=regression epsilon=0.2 " +
+		"methods=baseline/histogram,baseline/label-noise unit=output"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compare.New(registry, request, file(t, 24))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans, err := Each(c)
+	if err != nil || len(plans) != 1 || plans[0].Entry.Experiment != "baseline/histogram" || len(c.Entries) < 2 {
+		t.Fatalf("%d attacks on %d methods: %v", len(plans), len(c.Entries), err)
+	}
+	m, err := compare.MeasureOf(c.Task, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range trials {
+		trials[i].Params = plans[0].Entry.Params[0]
+	}
+	out := c.Judge(trials, []int64{0}, m)
+	if err := Attacked(c, trials, out); err != nil {
+		t.Fatal(err)
+	}
+	want := own.At[0].Noise.best()
+	for _, b := range out.Blocks {
+		for _, row := range b.Rows {
+			if row.Method == p.Entry.Experiment {
+				if a := row.Attacked; len(a) != 1 || *a[0].AUC != want.AUC.Mean || a[0].Attack != want.Attack {
+					t.Errorf("%+v, and %+v of the attack alone", a, want)
+				}
+			} else if row.Attacked != nil {
+				t.Errorf("%s is attacked", row.Method)
+			}
+		}
+	}
+	if text := strings.Join(slices.Concat(out.Page().Rows...), "\n"); !strings.Contains(text, "allowed by the guarantee") {
+		t.Errorf("the table has no attack:\n%s", text)
+	}
+}
+
+// The area is that under the bound.
+func TestArea(t *testing.T) {
+	for _, g := range []Guarantee{{0, 0}, {.1, 0}, {1, 1e-5}, {3, .05}, {8, .3}, {1, 1}, {math.Inf(1), 0}} {
+		const n = 1 << 16
+		sum := 0.0
+		for i := range n {
+			sum += g.Allows((float64(i)+.5)/n) / n
+		}
+		if got := g.Area(); math.Abs(got-sum) > 1e-6 {
+			t.Errorf("%+v: %g, want %g", g, got, sum)
+		}
+	}
+}
+
 // Results are written in all forms, and drawn.
 func TestWritten(t *testing.T) {
 	p, trials, out := attacked(t, 64)
@@ -163,7 +223,7 @@ func TestWritten(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p, trials, _ := attacked(t, 64)
 	for i := range trials[3:] {
-		trials[3+i] = compare.Trial{Params: trials[3+i].Params, Seed: trials[3+i].Seed, Failure: "no rows"}
+		trials[3+i].Series, trials[3+i].Failure = nil, "no rows"
 	}
 	out, err := p.Judge(trials)
 	if err != nil {

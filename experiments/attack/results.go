@@ -70,7 +70,7 @@ func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 	for _, params := range p.Entry.Params {
 		var own []compare.Trial
 		for _, t := range trials {
-			if budgetOf(t.Params).Epsilon == budgetOf(params).Epsilon {
+			if t.Experiment == out.Method && Is(t.Params) && budgetOf(t.Params).Epsilon == budgetOf(params).Epsilon {
 				own = append(own, t)
 			}
 		}
@@ -80,7 +80,7 @@ func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 		}
 		out.At = append(out.At, at)
 		for _, t := range own {
-			out.Warnings.Add(out.Method, len(trials), t.Warnings)
+			out.Warnings.Add(out.Method, len(own)*len(p.Entry.Params), t.Warnings)
 		}
 		out.Sentences = append(out.Sentences, out.sentence(at))
 	}

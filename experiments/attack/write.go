@@ -66,7 +66,7 @@ func (at *At) rows() (out [][]string) {
 	if at.Noise != nil {
 		out = append(out, []string{fmt.Sprintf("epsilon %s", at.Epsilon)})
 		add(at.Noise, "")
-		row := []string{"allowed", ""}
+		row := []string{"allowed", fmt.Sprintf("%.3f", at.guarantee.Area())}
 		for _, level := range levels {
 			row = append(row, percent(at.guarantee.Allows(level)))
 		}
@@ -104,9 +104,14 @@ func (r *Results) sentence(at *At) string {
 	return text + ". Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
 }
 
+// best is the result of the attack that is chosen.
+func (o *Outcome) best() *Result {
+	return o.Attacks[slices.IndexFunc(o.Attacks, func(a *Result) bool { return a.Attack == o.Best })]
+}
+
 // found states the share of members that the best attack finds at the lowest level that models tell.
 func (o *Outcome) found(g *Guarantee) string {
-	a := o.Attacks[slices.IndexFunc(o.Attacks, func(a *Result) bool { return a.Attack == o.Best })]
+	a := o.best()
 	if len(a.Rates) == 0 {
 		return fmt.Sprintf("%s has the AUC %s", a.Attack, a.AUC.text("%.3f", 1))
 	}

@@ -32,7 +32,7 @@ func (r *Results) rows() [][]string {
 			out = append(out, append(fields, fmt.Sprintf("%.2g", row.CPU)))
 		}
 	}
-	return append(out, r.references()...)
+	return slices.Concat(out, r.references(), r.attacks())
 }
 
 // heading is that of methods that protect less.
@@ -124,7 +124,7 @@ const mostWarnings = 10
 // remarks are the lines below the table, without the sentences: failures, warnings, methods that take no part, and
 // notes.
 func (r *Results) remarks() []string {
-	var out []string
+	out := r.attackRemarks()
 	for _, f := range r.Failures {
 		out = append(out, fmt.Sprintf("failed, and not averaged: %s at epsilon %s, seeds %s: %s", f.Method,
 			experiment.FormatNumber(f.Epsilon), seedText(f.Seeds), f.Reason))

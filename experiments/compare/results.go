@@ -62,6 +62,8 @@ type Row struct {
 	Protects string  `json:"protects"`
 	Cells    []*Cell `json:"scores"` // one for each epsilon
 	CPU      float64 `json:"cpu_seconds_per_trial"`
+	// Attacked are the outcomes of membership attacks, one for each epsilon; nil for none.
+	Attacked []Attacked `json:"attacked,omitempty"`
 
 	entry *Entry
 }

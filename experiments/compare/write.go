@@ -14,6 +14,7 @@ func (r *Results) Write(w io.Writer, f page.Format, quote page.Quoting, width in
 }
 
 // CSV returns a row for each method and epsilon, and those of the trivial rule and without privacy, below a header.
+// Where methods are attacked, there is a row for each outcome, whose metric is membership_auc.
 func (r *Results) CSV() [][]string {
 	rows := [][]string{{"method", "protects", "ranked", "epsilon", "delta", "metric", "mean", "standard_error", "splits",
 		"failed", "best", "p", "cpu_seconds"}}
@@ -36,6 +37,14 @@ func (r *Results) CSV() [][]string {
 				}
 				add(row.Method, row.Protects, !b.Less, c.Epsilon, c.Mean, c.OK, fmt.Sprint(c.Best), p,
 					experiment.FormatNumber(row.CPU))
+			}
+		}
+	}
+	for _, row := range r.attacked() {
+		for _, a := range row.Attacked {
+			if a.AUC != nil {
+				rows = append(rows, []string{row.Method, row.Protects, "false", experiment.FormatNumber(a.Epsilon), r.Delta,
+					"membership_auc", experiment.FormatNumber(*a.AUC), "", "", "", "", "", ""})
 			}
 		}
 	}
