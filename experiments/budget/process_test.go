@@ -245,6 +245,7 @@ func TestConcurrentOverlap(t *testing.T) {
 // Processes that are killed while they book leave a whole ledger with every
 // booking that was confirmed, in both accounts.
 func TestKilledBookings(t *testing.T) {
+	tier.Sequential(t)
 	kills, rng := tier.Random(t, 12, 100)
 	l := limited(t, 1e6)
 	confirmed := map[string]bool{}

@@ -20,6 +20,7 @@ import (
 
 	reader "privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
+	"privkern/tests/tier"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -218,6 +219,7 @@ func TestFormats(t *testing.T) {
 
 // Thirty daily snapshots of a growing file spend from one account.
 func TestSnapshots(t *testing.T) {
+	tier.Sequential(t)
 	l, dir, all := limited(t, 10), t.TempDir(), patients(400, 1)
 	for day := range 30 {
 		rows := append(slices.Clone(all[:1]), all[1+5*day:201+5*day]...)

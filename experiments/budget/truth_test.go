@@ -145,6 +145,7 @@ func (a *account) release(t *testing.T, rng *rand.Rand) (admitted bool) {
 // The releases that an account admits are together within its limit, and within the ε that it shows as
 // spent, at its δ: by composition of privacy losses on a grid, and of Gaussian noise exactly.
 func TestTruth(t *testing.T) {
+	tier.Sequential(t)
 	accounts, rng := tier.Random(t, 40, 300)
 	filters, tight := map[string]int{}, 0.0
 	for trial := range accounts {
@@ -226,6 +227,7 @@ func (s *policy) delta(t *testing.T, a *Account, p, q float64) float64 {
 
 // Releases that are chosen after looking at outputs are together within the limit.
 func TestTruthOfChosenReleases(t *testing.T) {
+	tier.Sequential(t)
 	tight := 0.0
 	for trial := range 60 {
 		s := &policy{rand.New(rand.NewPCG(7, uint64(trial))), Limit{[]float64{0.5, 1, 2}[trial%3], 0.1}, 6}

@@ -104,7 +104,11 @@ func TestLloyd(t *testing.T) {
 		problems = append(problems, empty, Problem{Points: mat.NewDense(4, 1, []float64{0, 1, 10, 14}),
 			Starts: []*mat.Dense{mat.NewDense(3, 1, []float64{0, 11, 1000})}})
 		if dtype == "float64" {
-			problems = append(problems, points(rng, 4000, 100, 12, 1)) // with distances by products
+			n := 4000
+			if testing.Short() {
+				n = 1000
+			}
+			problems = append(problems, points(rng, n, 100, 12, 1)) // with distances by products
 		}
 		longest := 0
 		for _, most := range []int{1, stepsPerRun, stepsPerRun + 3, 1000} {

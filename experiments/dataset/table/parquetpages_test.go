@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"privkern/experiments/dataset/internal/filetest"
+	"privkern/tests/tier"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
@@ -69,6 +70,7 @@ func (f forgery) file(t *testing.T, change func(*forgery)) []byte {
 // Sizes and counts that a file declares and does not have are refused before there is memory
 // for them: a file of 200 bytes takes no megabytes.
 func TestForgedParquet(t *testing.T) {
+	tier.Sequential(t)
 	dictionary := func(values int32) func(*forgery) {
 		return func(f *forgery) {
 			f.header.Type, f.header.DataPageHeader.Valid = format.DictionaryPage, false

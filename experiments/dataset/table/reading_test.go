@@ -15,6 +15,7 @@ import (
 
 	"privkern/experiments/dataset/internal/filetest"
 	"privkern/runner/experiment"
+	"privkern/tests/tier"
 )
 
 // with returns the settings that texts name=value give.
@@ -439,6 +440,7 @@ func TestWholeIsTheSameHoweverItIsRead(t *testing.T) {
 
 // A hundred thousand columns are read as any others are.
 func TestManyColumns(t *testing.T) {
+	tier.Sequential(t)
 	const columns = 100_000
 	var header, row strings.Builder
 	for i := range columns {
