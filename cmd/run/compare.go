@@ -30,7 +30,6 @@ const metricUsage = "what methods are compared by: rmse (default), mae or r2 of 
 func (a *app) compareCommand() *cobra.Command {
 	var o runOptions
 	var f choiceFlags
-	var attacks bool
 	cmd := &cobra.Command{
 		Use:   "compare dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
 		Short: "Compare the private methods on your own data",
@@ -85,18 +84,13 @@ are; without it the choice takes all of them.`,
 				return a.chooseMethod(cmd, args, o.metric, o.ignoreMemory, &f)
 			}
 			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
-				if o.seeds = defaultSplits; attacks {
+				if o.seeds = defaultSplits; o.attack {
 					o.seeds = defaultAttacks
 				}
 			}
 			shard, seeds, format, err := o.validate(cmd)
 			if err != nil {
 				return err
-			}
-			if attacks {
-				if err := enough(seeds); err != nil {
-					return err
-				}
 			}
 			c, err := a.comparison(args)
 			if err != nil {
@@ -106,18 +100,9 @@ are; without it the choice takes all of them.`,
 				return usagef("--metric: %w", err)
 			}
 			a.warnOfMemory(c)
-			all := []*compare.Contest{c}
-			if attacks {
-				plans, err := attack.Each(c)
-				if err != nil {
-					return err
-				}
-				if plans == nil {
-					return usagef("--attack: no method that takes part protects rows and can be attacked; leave it out")
-				}
-				for _, p := range plans {
-					all = append(all, p.Contest)
-				}
+			all, err := o.attacked(seeds, c)
+			if err != nil {
+				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.Listed("compare", c.Title(), args, settingsOf(all...), seeds, o.dtype), nil
@@ -126,7 +111,7 @@ are; without it the choice takes all of them.`,
 	}
 	o.addFlags(cmd, "float64 or float32 (default float64)")
 	cmd.Flags().Lookup("seeds").Usage = "seeds, each of which is a split (default " + defaultSplits + ")"
-	cmd.Flags().BoolVar(&attacks, "attack", false, "attack the methods, too (default seeds "+defaultAttacks+")")
+	o.addAttack(cmd)
 	f.add(cmd.Flags())
 	cmd.Flags().StringVar(&o.metric, "metric", "", metricUsage)
 	return cmd
@@ -137,6 +122,36 @@ const (
 	defaultSplits  = "0..9"
 	defaultAttacks = "0..31" // with --attack
 )
+
+// addAttack adds the flag of comparisons whose methods are attacked.
+func (o *runOptions) addAttack(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.attack, "attack", false, "of a comparison: attack the methods, too (default seeds "+
+		defaultAttacks+")")
+}
+
+// attacked are comparisons and, where they are asked for, attacks on their methods.
+func (o *runOptions) attacked(seeds []int64, contests ...*compare.Contest) ([]*compare.Contest, error) {
+	if !o.attack {
+		return contests, nil
+	}
+	if err := enough(seeds); err != nil {
+		return nil, err
+	}
+	all := contests
+	for _, c := range contests {
+		plans, err := attack.Each(c)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range plans {
+			all = append(all, p.Contest)
+		}
+	}
+	if len(all) == len(contests) {
+		return nil, usagef("--attack: no method that takes part protects rows and can be attacked; leave it out")
+	}
+	return all, nil
+}
 
 // comparison settles the comparison that arguments ask for.
 func (a *app) comparison(args []string) (*compare.Contest, error) {

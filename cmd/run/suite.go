@@ -68,13 +68,24 @@ func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seed
 		return err
 	}
 	if seeds == nil {
-		if seeds, err = sweep.ParseSeeds(s.Seeds); err != nil {
+		text := s.Seeds
+		if o.attack {
+			text = defaultAttacks
+		}
+		if seeds, err = sweep.ParseSeeds(text); err != nil {
 			return err
 		}
 	}
+	all, err := o.attacked(seeds, contests...)
+	if err != nil {
+		return err
+	}
 	return a.launch(cmd, *o, shard, format, func() (*plan.Draft, error) {
 		name := "table-" + strings.ReplaceAll(s.Name, "/", "-")
-		d := plan.Listed(name, s.Title, []string{s.Name}, settingsOf(contests...), seeds, o.dtype)
+		if o.attack {
+			name += "-attack"
+		}
+		d := plan.Listed(name, s.Title, []string{s.Name}, settingsOf(all...), seeds, o.dtype)
 		d.Named = true
 		return d, nil
 	})

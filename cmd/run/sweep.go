@@ -43,6 +43,7 @@ type runOptions struct {
 	planOnly bool
 	output   string
 	metric   string // of a comparison; empty for the first one
+	attack   bool   // the methods of a comparison, too
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,7 +43,7 @@ is then 4 where a value or claim that counts has another verdict or cannot be co
 of the tables that both have results of, and where nothing that counts was compared.
 
 compare/NAME compares the private methods on the papers' data (kung, hmeq, mnist, har,
-stress), as run compare does.
+stress), as run compare does, and with --attack attacks them.
 
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
@@ -88,6 +89,9 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if err := refuseSuites(args); err != nil {
 				return err
 			}
+			if o.attack {
+				return usagef("--attack is for one of the comparisons, %s", strings.Join(suiteNames(), ", "))
+			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				return plan.ReadTables(a.Book, args, seeds, o.dtype)
 			})
@@ -96,6 +100,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	o.addFlags(cmd, "float64 or float32 (default float64)")
 	cmd.Flags().Lookup("check").Usage += "; with --against, if a value or claim that counts has another verdict or " +
 		"cannot be compared"
+	o.addAttack(cmd)
 	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and the attempts")

@@ -14,6 +14,9 @@ func Each(c *compare.Contest) ([]*Plan, error) {
 			continue
 		}
 		own := *c
+		if own.Unit == experiment.UnitOutput { // of which the method protects more
+			own.Unit = experiment.UnitRow
+		}
 		p := &Plan{Contest: &own}
 		if err := p.on(e); err != nil {
 			return nil, err

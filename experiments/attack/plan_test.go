@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -147,9 +148,14 @@ func TestAttacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var others []compare.Trial // on other data, at the same epsilon
 	for i := range trials {
-		trials[i].Params = plans[0].Entry.Params[0]
+		other := trials[i]
+		other.Params, other.Series = maps.Clone(other.Params), nil
+		other.Params["inputs"] = "id"
+		others, trials[i].Params = append(others, other), plans[0].Entry.Params[0]
 	}
+	trials = append(others, trials...)
 	out := c.Judge(trials, []int64{0}, m)
 	if err := Attacked(c, trials, out); err != nil {
 		t.Fatal(err)

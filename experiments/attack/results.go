@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -70,7 +71,7 @@ func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 	for _, params := range p.Entry.Params {
 		var own []compare.Trial
 		for _, t := range trials {
-			if t.Experiment == out.Method && Is(t.Params) && budgetOf(t.Params).Epsilon == budgetOf(params).Epsilon {
+			if t.Experiment == out.Method && maps.EqualFunc(t.Params, params, sameValue) {
 				own = append(own, t)
 			}
 		}

@@ -20,7 +20,7 @@ type Request struct {
 	Task     string    // of taskNames; empty where the output decides
 	Reading  table.Reading
 
-	infinite bool // whether an epsilon may be inf
+	alone bool // of one method, which is attacked; an epsilon may be inf
 }
 
 // Setting is a setting with its text.
@@ -43,9 +43,9 @@ func RequestOf(name string, args []string) (*Request, error) {
 	return parse(append(slices.Clone(args), "methods="+name), true)
 }
 
-// parse reads arguments, with an epsilon of inf where that is allowed.
-func parse(args []string, infinite bool) (*Request, error) {
-	r := &Request{infinite: infinite}
+// parse reads arguments, of one method alone or of several.
+func parse(args []string, alone bool) (*Request, error) {
+	r := &Request{alone: alone}
 	seen := map[string]bool{}
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
@@ -80,7 +80,7 @@ func (r *Request) set(name, text string) (err error) {
 	switch name {
 	case "epsilon":
 		p := experiment.Param{Name: name, Kind: experiment.Numbers, Min: experiment.Bound(0), OpenMin: true,
-			Infinite: r.infinite}
+			Infinite: r.alone}
 		v, err := p.Convert(text)
 		if err != nil {
 			return err
@@ -102,6 +102,9 @@ func (r *Request) set(name, text string) (err error) {
 			_, fixed := c.Fixed[name]
 			return fixed
 		}) {
+			if r.alone {
+				return fmt.Errorf("%s is set by the attack: each seed is one model, of a random half of the rows", name)
+			}
 			return fmt.Errorf("%s is set by the comparison: each seed is one split, which holds out %g of the rows, the same "+
 				"for all methods", name, HeldOut)
 		}
