@@ -43,14 +43,20 @@ func (b *Builder) ReciprocalCondition(a, l *gorgonia.Node) *gorgonia.Node {
 	return b.Apply(op.ReciprocalCondition(), a, l)
 }
 
-// Solve is [op.Solve]: A⁻¹B, n×m, differentiable.
-func (b *Builder) Solve(a, rhs *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Solve(), a, rhs) }
+// Solve is [op.Solve]: A⁻¹B, n×m, differentiable. All of A's Solve, LogDet and Inverse have one factor.
+func (b *Builder) Solve(a, rhs *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.Solve(), a, b.Cholesky(a), rhs)
+}
 
 // LogDet is [op.LogDet]: log|A|, a scalar, differentiable.
-func (b *Builder) LogDet(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.LogDet(), a) }
+func (b *Builder) LogDet(a *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.LogDet(), a, b.Cholesky(a))
+}
 
 // Inverse is [op.Inverse]: A⁻¹, n×n.
-func (b *Builder) Inverse(a *gorgonia.Node) *gorgonia.Node { return b.Apply(op.Inverse(), a) }
+func (b *Builder) Inverse(a *gorgonia.Node) *gorgonia.Node {
+	return b.Apply(op.Inverse(), a, b.Cholesky(a))
+}
 
 // AddDiagonal is [op.AddDiagonal]: A + sI, n×n, for a scalar s, differentiable.
 func (b *Builder) AddDiagonal(a, s *gorgonia.Node) *gorgonia.Node {

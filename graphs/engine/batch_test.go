@@ -116,7 +116,7 @@ func TestBuildRefusesWrongBatches(t *testing.T) {
 	_, err := Build(Program{Name: "wrong", Build: func(b *Builder) {
 		b.Output("x", b.Solve(b.Tensor("a", 4, 3, 3), b.Tensor("b", 5, 3, 1)))
 	}}, tensor.Float64)
-	if err == nil || !strings.Contains(err.Error(), "input 1 has shape (5, 3, 1), input 0 shape (4, 3, 3)") {
+	if err == nil || !strings.Contains(err.Error(), "input 2 has shape (5, 3, 1), input 0 shape (4, 3, 3)") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,7 @@
 //	∂/∂θ_j = ½ tr(K⁻¹ ∂K/∂θ_j) − ½ αᵀ (∂K/∂θ_j) α,  ∂/∂m = −1ᵀα.
 //
 // It has several minima in general. [Maximise] starts from several points, which depend on the
-// data only through their scales, and keeps the best result. An evaluation takes about 10n³/3
+// data only through their scales, and keeps the best result. An evaluation takes about n³
 // operations and a few n×n matrices, in float64 on every engine.
 //
 // Hyper-parameters estimated from private data are private as well: this package gives no guarantee.

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -112,6 +113,43 @@ func multiplyMatrices[T cpublas.Float](c call[T]) error {
 	cpublas.Gemm(blas.NoTrans, blas.NoTrans, a.rows, b.cols, a.cols, 1, a.data, a.cols, b.data, b.cols, 0, c.out.data,
 		b.cols)
 	return nil
+}
+
+// symmetricPart is the operation A → ½(A + Aᵀ), exactly symmetric, for a square A.
+func symmetricPart() Op {
+	return Op{def: &definition{
+		name: "SymmetricPart", in: []int{2}, out: 2, shape: square,
+		run64: symmetrise[float64], run32: symmetrise[float32],
+		launch: func(t Stream) {
+			t.Copy(t.Out(), t.In(0))
+			t.Launch(kernels.Symmetrise{A: t.Out(), N: t.Out().Rows})
+		},
+		cases: func(s *sampler) []Case {
+			return []Case{applied("SymmetricPart", symmetricPart(), 1, s.normal(small, small))}
+		},
+	}}
+}
+
+// symmetrise is the CPU kernel of symmetricPart: one triangle in squares, of which both halves are in the cache.
+func symmetrise[T cpublas.Float](c call[T]) error {
+	const side = 16
+	a, to, n := c.in[0].data, c.out.data, c.out.rows
+	err := c.pool.For(context.Background(), n, rowTile, func(lo, hi int) error {
+		for top := lo; top < hi; top += side {
+			for left := top; left < n; left += side {
+				for i := top; i < min(top+side, hi); i++ {
+					for j := max(left, i); j < min(left+side, n); j++ {
+						to[i*n+j] = (a[i*n+j] + a[j*n+i]) / 2
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return mirror(c.pool, c.out)
 }
 
 // ScaledBy is the operation (A, s) → sA for a matrix A and a scalar s: gorgonia's

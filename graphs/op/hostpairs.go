@@ -22,7 +22,7 @@ var arithmetics = [...]struct {
 }
 
 // arithmeticOnHost returns the host's kernels of sums, differences and products of tensors of
-// one shape. gorgonia copies one operand before it overwrites the copy.
+// one shape, and of products with a scalar. gorgonia copies one operand before it overwrites the copy.
 func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKernel {
 	if operator >= len(arithmetics) {
 		return nil
@@ -33,6 +33,13 @@ func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKern
 			return nil
 		}
 		x, y := contiguous(in[0]), contiguous(in[1])
+		switch {
+		case operator != multiplyOperator:
+		case x != nil && in[1].Shape().IsScalar():
+			return multiple(x, in[1])
+		case y != nil && in[0].Shape().IsScalar():
+			return multiple(y, in[0])
+		}
 		if x == nil || y == nil || x.Dtype() != y.Dtype() || !x.Shape().Eq(y.Shape()) {
 			return nil
 		}
@@ -44,6 +51,30 @@ func arithmeticOnHost(operator int) func(*parameters, []gorgonia.Value) HostKern
 		}
 		return nil
 	}
+}
+
+// multiple returns the kernel of the product of a tensor and a scalar; nil for types that it has not.
+func multiple(x *tensor.Dense, scalar gorgonia.Value) HostKernel {
+	switch s := scalar.Data().(type) {
+	case float64:
+		if x.Dtype() == tensor.Float64 {
+			return scaled(x, s)
+		}
+	case float32:
+		if x.Dtype() == tensor.Float32 {
+			return scaled(x, s)
+		}
+	}
+	return nil
+}
+
+// scaled returns the kernel that multiplies the elements of x by s.
+func scaled[T cpublas.Float](x *tensor.Dense, s T) HostKernel {
+	return overParts(func(dst, src []T) {
+		for i, v := range src {
+			dst[i] = v * s
+		}
+	}, x)
 }
 
 // combine returns the kernel that calls f for parts of x and y.

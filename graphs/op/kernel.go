@@ -81,7 +81,9 @@ func KernelSymmetric(p Profile) Op {
 		launch: func(t Stream) { pairwiseOn(t, p, t.In(0), t.In(0), true) },
 		diff:   []bool{true},
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
-			w := f.plusTranspose(f.apply(kernelSlope(p), in[0], in[0], grad)) // x_i enters row i and column i
+			twice := p
+			twice.Scale *= 2
+			w := f.apply(symmetricPart(), f.apply(kernelSlope(twice), in[0], in[0], grad)) // x_i enters row i and column i
 			return gorgonia.Nodes{f.apply(metricGradient(p.Metric), in[0], in[0], w)}
 		},
 		cases: func(s *sampler) (cases []Case) {

@@ -37,6 +37,10 @@ func TestWorkersChangeNoBitOfLargeOperations(t *testing.T) {
 	for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
 		a := engine.NewMatrix(dtype, dominant(n))
 		b := engine.NewMatrix(dtype, dominant(n).Slice(0, n, 0, 300).(*mat.Dense))
+		l, err := op.Cholesky().Do(a)
+		if err != nil {
+			t.Fatal(err)
+		}
 		g := gorgonia.NewGraph()
 		x := gorgonia.NewMatrix(g, dtype, gorgonia.WithShape(n, n))
 		y := gorgonia.NewMatrix(g, dtype, gorgonia.WithShape(n, 300))
@@ -45,7 +49,8 @@ func TestWorkersChangeNoBitOfLargeOperations(t *testing.T) {
 			in []gorgonia.Value
 		}{
 			{op.Cholesky(), []gorgonia.Value{a}},
-			{op.Solve(), []gorgonia.Value{a, b}},
+			{op.Solve(), []gorgonia.Value{a, l, b}},
+			{op.Inverse(), []gorgonia.Value{a, l}},
 			{op.RidgeSolve(), []gorgonia.Value{a, scalarOf(dtype, 2), b}},
 			{op.Scatter(0.5, true), []gorgonia.Value{a}},
 			{gorgonia.Must(gorgonia.Mul(x, y)).Op(), []gorgonia.Value{a, b}},

@@ -25,7 +25,7 @@ func All() []Op {
 		AffineHull(),
 		Leading(1),
 		NearestCentres(1, true), RefillClusters(1), ClusterMeans(1),
-		MatrixProduct(), ScaledBy(),
+		MatrixProduct(), ScaledBy(), symmetricPart(),
 	}
 }
 

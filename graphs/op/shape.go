@@ -21,6 +21,17 @@ func square(in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), nil
 }
 
+// factored is the shape of a square matrix whose factor is the second input.
+func factored(in []tensor.Shape) (tensor.Shape, error) {
+	if _, err := square(in); err != nil {
+		return nil, err
+	}
+	if !in[1].Eq(in[0]) {
+		return nil, fmt.Errorf("the matrix is %v and its factor %v", in[0], in[1])
+	}
+	return in[0].Clone(), nil
+}
+
 // squareToScalar is a scalar, for a square first input.
 func squareToScalar(in []tensor.Shape) (tensor.Shape, error) {
 	if _, err := square(in); err != nil {

@@ -3,90 +3,80 @@ package op
 import (
 	"gonum.org/v1/gonum/blas"
 	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
 
 	"privkern/graphs/cpublas"
 	"privkern/graphs/dense"
 	"privkern/graphs/kernels"
 )
 
-// Operations on a symmetric positive definite matrix that factor it themselves.
-// Unlike those on its factor they have derivatives.
+// Operations on a symmetric positive definite A (n×n) that have derivatives by it. Next to A they take its factor
+// L ([Cholesky]), which value and derivative share: gorgonia merges equal nodes, so that a graph factors each A once.
+// The derivative by A is exact for that L, and there is none by L.
 
-// Solve is the operation (A, B) → X, A X = B for symmetric positive definite
-// A. A is n×n, B and X are n×m. It fails with a *NotPositiveDefiniteError. Unlike
-// CholeskySolve it has a derivative, which objectives with A⁻¹b in them need.
-//
-// The factor is not kept: the derivative factors A once more, n³/3 operations, and a
-// graph that needs several solves with one A should use Cholesky and CholeskySolve.
+// Solve is the operation (A, L, B) → X, A X = B; B and X are n×m. It takes 2n²m operations.
 func Solve() Op {
 	return Op{def: &definition{
-		name: "Solve", in: []int{2, 2}, out: 2, shape: solve,
+		name: "Solve", in: []int{2, 2, 2}, out: 2, shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if _, err := factored(in); err != nil {
+				return nil, err
+			}
+			return solve([]tensor.Shape{in[0], in[2]})
+		},
 		run64: solveSPD[float64], run32: solveSPD[float32],
 		launch: func(t Stream) {
-			l := t.Scratch(t.In(0).Rows, t.In(0).Rows)
-			factorOn(t, t.In(0), kernels.Matrix{}, l)
-			t.Copy(t.Out(), t.In(1))
-			substituteOn(t, l, t.Out())
+			t.Copy(t.Out(), t.In(2))
+			substituteOn(t, t.In(1), t.Out())
 		},
-		diff: []bool{true, true},
+		diff: []bool{true, false, true},
 		// ∂B = A⁻¹G, ∂A = −∂B Xᵀ.
 		sym: func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
-			db := f.apply(Solve(), in[0], grad)
-			return gorgonia.Nodes{f.neg(f.mul(db, f.transpose(out))), db}
+			db := f.apply(Solve(), in[0], in[1], grad)
+			return gorgonia.Nodes{f.neg(f.mul(db, f.transpose(out))), nil, db}
 		},
 		cases: func(s *sampler) []Case {
 			a, b := s.definite(small), s.normal(small, 4)
-			return []Case{applied("Solve", Solve(), 1000, a, b), derived("Solve, derivative", Solve(), 0, 1e5, a, b)}
+			l := lowerOf(a)
+			return []Case{applied("Solve", Solve(), 1000, a, l, b),
+				derived("Solve, derivative", Solve(), 0, 1e5, a, l, b)}
 		},
 	}}
 }
 
 // solveSPD is the CPU kernel of Solve.
 func solveSPD[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	scratch := borrow[T](n * n)
-	defer release(scratch)
-	l := *scratch
-	if err := factor(c.pool, c.in[0], l); err != nil {
-		return err
-	}
-	copy(c.out.data, c.in[1].data)
-	return substitute(c.pool, l, n, c.out.data, c.out.cols)
+	copy(c.out.data, c.in[2].data)
+	return substitute(c.pool, c.in[1].data, c.in[1].rows, c.out.data, c.out.cols)
 }
 
-// LogDet is the operation A → log|A| for symmetric positive definite A. It
-// fails with a *NotPositiveDefiniteError.
+// LogDet is the operation (A, L) → log|A|.
 func LogDet() Op {
 	return Op{def: &definition{
-		name: "LogDet", in: []int{2}, out: 0, shape: squareToScalar,
-		run64: logDetSPD[float64], run32: logDetSPD[float32],
-		launch: func(t Stream) {
-			l := t.Scratch(t.In(0).Rows, t.In(0).Rows)
-			factorOn(t, t.In(0), kernels.Matrix{}, l)
-			logDetOn(t, l)
+		name: "LogDet", in: []int{2, 2}, out: 0, shape: func(in []tensor.Shape) (tensor.Shape, error) {
+			if _, err := factored(in); err != nil {
+				return nil, err
+			}
+			return tensor.ScalarShape(), nil
 		},
-		diff: []bool{true},
+		run64: logDetSPD[float64], run32: logDetSPD[float32],
+		launch: func(t Stream) { logDetOn(t, t.In(1)) },
+		diff:   []bool{true, false},
 		// ∂A = g A⁻¹ for the scalar g.
 		sym: func(f *formula, in gorgonia.Nodes, _, grad *gorgonia.Node) gorgonia.Nodes {
-			return gorgonia.Nodes{f.scale(f.apply(Inverse(), in[0]), grad)}
+			return gorgonia.Nodes{f.scale(f.apply(Inverse(), in[0], in[1]), grad), nil}
 		},
 		cases: func(s *sampler) []Case {
 			a := s.definite(small)
-			return []Case{applied("LogDet", LogDet(), 100, a), derived("LogDet, derivative", LogDet(), 0, 1e5, a)}
+			l := lowerOf(a)
+			return []Case{applied("LogDet", LogDet(), 100, a, l),
+				derived("LogDet, derivative", LogDet(), 0, 1e5, a, l)}
 		},
 	}}
 }
 
-// logDetSPD is the CPU kernel of LogDet: n³/3 operations.
+// logDetSPD is the CPU kernel of LogDet.
 func logDetSPD[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	scratch := borrow[T](n * n)
-	defer release(scratch)
-	l := *scratch
-	if err := factor(c.pool, c.in[0], l); err != nil {
-		return err
-	}
-	c.out.data[0] = T(logDet(l, n))
+	c.out.data[0] = T(logDet(c.in[1].data, c.in[1].rows))
 	return nil
 }
 
@@ -122,53 +112,61 @@ func addDiagonal[T cpublas.Float](c call[T]) error {
 	return nil
 }
 
-// Inverse is the operation A → A⁻¹, exactly symmetric, for symmetric positive
-// definite A. It serves as the derivative of LogDet; to solve equations, use
-// Solve. It fails with a *NotPositiveDefiniteError.
+// Inverse is the operation (A, L) → A⁻¹, exactly symmetric. It serves as the derivative of LogDet; to solve
+// equations, use Solve.
 func Inverse() Op {
 	return Op{def: &definition{
-		name: "Inverse", in: []int{2}, out: 2, shape: square,
+		name: "Inverse", in: []int{2, 2}, out: 2, shape: factored,
 		run64: inverseSPD[float64], run32: inverseSPD[float32],
 		launch: func(t Stream) {
-			n := t.In(0).Rows
-			l, inv := t.Scratch(n, n), t.Scratch(n, n)
-			factorOn(t, t.In(0), kernels.Matrix{}, l)
+			n := t.In(1).Rows
+			inv := t.Scratch(n, n)
 			t.Launch(kernels.Identity{N: n, Out: inv})
-			t.Trsm(blas.Left, blas.NoTrans, l, inv)
+			t.Trsm(blas.Left, blas.NoTrans, t.In(1), inv)
 			t.Syrk(blas.Upper, blas.Trans, n, n, 1, inv, t.Out())
 			mirrorOn(t, t.Out())
 		},
-		diff: []bool{true},
+		diff: []bool{true, false},
 		// ∂A = −A⁻¹ G A⁻¹.
 		sym: func(f *formula, _ gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
-			return gorgonia.Nodes{f.neg(f.mul(f.mul(out, grad), out))}
+			return gorgonia.Nodes{f.neg(f.mul(f.mul(out, grad), out)), nil}
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("Inverse", Inverse(), 1000, s.definite(small))}
+			a := s.definite(small)
+			return []Case{applied("Inverse", Inverse(), 1000, a, lowerOf(a))}
 		},
 	}}
 }
 
-// inverseSPD computes A⁻¹ = L⁻ᵀ L⁻¹.
-// The product of one triangle is mirrored, so that the inverse is exactly symmetric and
-// positive semidefinite but for rounding.
+// inversePanel is the number of columns of L⁻¹ that are computed together: few enough that little is computed of the
+// zeros above the diagonal, and enough for products to be fast.
+const inversePanel = 128
+
+// inverseSPD computes A⁻¹ = L⁻ᵀ L⁻¹ by panels of columns, of L⁻¹ from the diagonal on and of A⁻¹ down to it: 2n³/3
+// operations, a third of those with full matrices.
+// The triangle is mirrored, so that the inverse is exactly symmetric.
 func inverseSPD[T cpublas.Float](c call[T]) error {
-	n := c.in[0].rows
-	scratch := borrow[T](2 * n * n)
+	l, n := c.in[1].data, c.in[1].rows
+	scratch := borrow[T](n * n)
 	defer release(scratch)
-	l, inv := (*scratch)[:n*n], (*scratch)[n*n:]
-	if err := factor(c.pool, c.in[0], l); err != nil {
-		return err
-	}
+	inv := *scratch
 	clear(inv)
-	for i := range n {
-		inv[i*n+i] = 1
+	for at := 0; at < n; at += inversePanel {
+		cols := min(inversePanel, n-at)
+		for i := range cols {
+			inv[(at+i)*n+at+i] = 1
+		}
+		if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n-at, cols, l[at*n+at:], n, inv[at*n+at:],
+			n); err != nil {
+			return err
+		}
 	}
-	if err := dense.Trsm(c.pool, blas.Left, blas.Lower, blas.NoTrans, n, n, l, n, inv, n); err != nil {
-		return err
-	}
-	if err := dense.Syrk(c.pool, blas.Upper, blas.Trans, n, n, 1, inv, n, 0, c.out.data, n); err != nil {
-		return err
+	for at := 0; at < n; at += inversePanel {
+		cols := min(inversePanel, n-at)
+		if err := dense.Gemm(c.pool, blas.Trans, blas.NoTrans, at+cols, cols, n-at, 1, inv[at*n:], n, inv[at*n+at:], n, 0,
+			c.out.data[at:], n); err != nil {
+			return err
+		}
 	}
 	return mirror(c.pool, c.out)
 }

@@ -277,8 +277,9 @@ func process(in gorgonia.Nodes) gorgonia.Nodes {
 	scale := must(gorgonia.Mul(constant(x, -0.5), must(gorgonia.Inverse(must(gorgonia.Square(lengthscale))))))
 	k := must(gorgonia.Exp(must(gorgonia.Mul(scale, distance))))
 	noisy := must(gorgonia.Add(k, must(gorgonia.Mul(constant(x, 0.5), in[3]))))
-	solved := must(gorgonia.Reshape(must(op.Solve().Apply(noisy, y)), y.Shape().Clone()))
+	factor := must(op.Cholesky().Apply(noisy))
+	solved := must(gorgonia.Reshape(must(op.Solve().Apply(noisy, factor, y)), y.Shape().Clone()))
 	fit := must(gorgonia.Sum(must(gorgonia.HadamardProd(y, solved))))
-	volume := must(op.LogDet().Apply(noisy))
+	volume := must(op.LogDet().Apply(noisy, factor))
 	return gorgonia.Nodes{must(gorgonia.Mul(constant(x, 0.5), must(gorgonia.Add(fit, volume)))), k}
 }
