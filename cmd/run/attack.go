@@ -15,11 +15,14 @@ const defaultModels = "0..63"
 func (a *app) attackCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "attack METHOD dataset=DATA output=COLUMN epsilon=E1,E2 delta=D [name=value ...]",
-		Short: "Try to learn from a method's models who is in your data",
-		Long: `Fit a method many times to random halves of your data, and try to tell by what a model
-predicts which rows (or persons, with person=COLUMN) it was trained on. Epsilon is an
-upper bound of what anybody can learn; attacks are a lower one.
+		Use:   "attack METHOD|FILE dataset=DATA [name=value ...]",
+		Short: "Try to learn from a method's models, or from a released file, who is in your data",
+		Long: `Try to learn of the people in your data: from models of a METHOD that are fitted for
+that, or from one released FILE.
+
+With a METHOD, fit it many times to random halves of your data, and try to tell by what a
+model predicts which rows (or persons, with person=COLUMN) it was trained on. Epsilon is
+an upper bound of what anybody can learn; attacks are a lower one.
 
   threshold      who is predicted well is taken for a member
   LiRA, offline  by comparison with models that were not trained on the row
@@ -36,14 +39,38 @@ beyond the guarantee. The same is done to models without noise.
 
 Arguments are those of run compare for one method. Each seed is a model: 64 by
 default, 10 at least for LiRA. The trials are those of a sweep: Ctrl-C stops them and
-the same command goes on. docs/attacks.md tells what each attack assumes and cannot
-show.`,
+the same command goes on.
+
+With a FILE that run trial ... --release or --export wrote, try to learn from it alone
+more of the rows that it was made from, dataset=DATA, than of rows of the same
+distribution that it was not made from, others=DATA:
+
+  kind=membership      who is in it (default); person=COLUMN asks for persons
+  kind=attribute       an input of a row, hidden=COLUMN, from its output and the others
+  kind=reconstruction  the output of a row from its inputs; others=DATA may be left out
+
+Each table has the same adversary without the FILE: where she tells members from
+others, the tables differ, and the FILE need not have told anything. One file proves
+nothing about epsilon. Settings of run predict tell how DATA are written; of the flags
+there is --output alone.
+
+docs/attacks.md tells what each attack assumes and cannot show.`,
 		Example: `  run attack baseline/logistic dataset=csv:my.csv inputs=dose+age output='kind[a|b]' \
       input_low=0,18 input_high=20,90 epsilon=1,3 delta=1e-6
   run attack dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 high=10 \
-      input_low=0 input_high=20 epsilon=inf --seeds 0..127`,
-		Args: cobra.MinimumNArgs(2),
+      input_low=0 input_high=20 epsilon=inf --seeds 0..127
+  run attack model.json dataset=csv:members.csv others=csv:others.csv
+  run attack model.json dataset=csv:members.csv others=csv:others.csv kind=attribute hidden=dose
+  run attack model.json dataset=csv:members.csv kind=reconstruction`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.isFile(args[0]) {
+				return a.attackFile(cmd, args[0], args[1:], o.output)
+			}
+			args, err := methodArguments(args)
+			if err != nil {
+				return err
+			}
 			if o.seeds == "" && !cmd.Flags().Changed("seeds") {
 				o.seeds = defaultModels
 			}

@@ -193,11 +193,11 @@ func TestThresholds(t *testing.T) {
 	for i := range 1000 {
 		others = append(others, float64(i*7%1000))
 	}
-	got := thresholds(others, levels)
+	got := Thresholds(others, Levels)
 	if want := []float64{998, 989, 899}; !slices.Equal(got, want) {
 		t.Errorf("thresholds %v, want %v", got, want)
 	}
-	found, wrong := rates([]float64{5, 1, 3, 4}, []bool{true, true, false, false}, 3)
+	found, wrong := Rates([]float64{5, 1, 3, 4}, []bool{true, true, false, false}, 3)
 	if found != .5 || wrong != .5 {
 		t.Errorf("%g and %g exceed 3", found, wrong)
 	}
@@ -206,10 +206,10 @@ func TestThresholds(t *testing.T) {
 // A curve is monotone and ends where all are named.
 func TestCurve(t *testing.T) {
 	m := game(1, 500, 1)[0]
-	c := curveOf(slices.Clone(m.Statistic), m.Member)
+	c := CurveOf(slices.Clone(m.Statistic), m.Member)
 	last := len(c.FPR) - 1
 	if !slices.IsSorted(c.FPR) || !slices.IsSorted(c.TPR) || c.FPR[last] != 1 || c.TPR[last] != 1 ||
-		c.FPR[0] < alarms/500. {
+		c.FPR[0] < Alarms/500. {
 		t.Errorf("curve from (%g, %g) to (%g, %g)", c.FPR[0], c.TPR[0], c.FPR[last], c.TPR[last])
 	}
 }

@@ -11,12 +11,12 @@ const (
 	// Fewest is the least number of models of an attack; with fewer shadow models than fewestShadows there is no attack
 	// that compares with them.
 	Fewest, fewestShadows = 4, 8
-	// alarms is the least number of false positives, of shadow models and of targets, by which a share is told.
-	alarms = 10
+	// Alarms is the least number of false positives, of shadow models and of targets, by which a share is told.
+	Alarms = 10
 )
 
-// levels are the shares of false positives at which attacks are compared.
-var levels = []float64{.001, .01, .1}
+// Levels are the shares of false positives at which attacks are compared.
+var Levels = []float64{.001, .01, .1}
 
 // Targets is the number of models, of all, that are attacked: the last quarter, and two at least. The others are
 // shadow models.
@@ -177,7 +177,7 @@ func (j *judge) curve(name string) Curve {
 	for _, m := range j.targets {
 		members = append(members, m.Member...)
 	}
-	return curveOf(slices.Concat(j.onTargets(name)...), members)
+	return CurveOf(slices.Concat(j.onTargets(name)...), members)
 }
 
 // result compares the attack on the targets with thresholds from shadow models.
@@ -196,17 +196,17 @@ func (a *attack) result() *Result {
 		outside += len(m.Member) - membersOf(m.Member)
 	}
 	out := &Result{Attack: a.name, AUC: intervalOf(areas).within()}
-	for i, threshold := range thresholds(others, levels) {
-		if levels[i]*float64(min(len(others), outside)) < alarms {
+	for i, threshold := range Thresholds(others, Levels) {
+		if Levels[i]*float64(min(len(others), outside)) < Alarms {
 			continue
 		}
 		var found, wrong []float64
 		for k, m := range a.targets {
-			f, w := rates(a.ofTargets[k], m.Member, threshold)
+			f, w := Rates(a.ofTargets[k], m.Member, threshold)
 			found, wrong = append(found, f), append(wrong, w)
 		}
 		taken := intervalOf(wrong).within()
-		out.Rates = append(out.Rates, Rate{Level: levels[i], Alarms: taken, Found: intervalOf(found).within(),
+		out.Rates = append(out.Rates, Rate{Level: Levels[i], Alarms: taken, Found: intervalOf(found).within(),
 			Allowed: a.guarantee.Allows(taken.High)})
 	}
 	return out

@@ -52,8 +52,8 @@ func auc(scores []float64, member []bool) float64 {
 	return (ranks - float64(members)*float64(members+1)/2) / (float64(members) * float64(others))
 }
 
-// thresholds returns the least scores that at most a share of the scores of non-members exceed, for each share.
-func thresholds(others []float64, shares []float64) []float64 {
+// Thresholds returns the least scores that at most a share of the scores of non-members exceed, for each share.
+func Thresholds(others []float64, shares []float64) []float64 {
 	slices.SortFunc(others, func(a, b float64) int { return cmp.Compare(b, a) })
 	out := make([]float64, len(shares))
 	for i, share := range shares {
@@ -62,8 +62,8 @@ func thresholds(others []float64, shares []float64) []float64 {
 	return out
 }
 
-// rates are the shares of members and of others whose scores exceed a threshold.
-func rates(scores []float64, member []bool, threshold float64) (found, alarms float64) {
+// Rates are the shares of members and of others whose scores exceed a threshold.
+func Rates(scores []float64, member []bool, threshold float64) (found, alarms float64) {
 	members, others := 0.0, 0.0
 	for unit, s := range scores {
 		claim := 0.0
@@ -81,11 +81,14 @@ func rates(scores []float64, member []bool, threshold float64) (found, alarms fl
 
 // Curve is a receiver operating characteristic: shares of members that are found, by shares of others that are taken
 // for members.
-type Curve struct{ FPR, TPR []float64 }
+type Curve struct {
+	FPR []float64 `json:"fpr"`
+	TPR []float64 `json:"tpr"`
+}
 
-// curveOf is that of the pooled scores of several models, from the first false positives on that
+// CurveOf is that of the pooled scores of several models, from the first false positives on that
 // tell a share.
-func curveOf(scores []float64, member []bool) Curve {
+func CurveOf(scores []float64, member []bool) Curve {
 	order := make([]int, len(scores))
 	floats.ArgsortStable(slices.Clone(scores), order)
 	slices.Reverse(order)
@@ -99,7 +102,7 @@ func curveOf(scores []float64, member []bool) Curve {
 			wrong++
 		}
 		last := i == len(order)-1 || scores[order[i+1]] != scores[unit]
-		if !last || wrong < alarms || found == 0 { // axes are logarithmic
+		if !last || wrong < Alarms || found == 0 { // axes are logarithmic
 			continue
 		}
 		fpr, tpr := float64(wrong)/float64(len(scores)-members), float64(found)/float64(members)

@@ -18,8 +18,8 @@ func (r *Results) Page() *page.Page {
 			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %; " +
 			"allowed: at the given share",
 		Looking: Looking}
-	for _, level := range levels {
-		p.Header = append(p.Header, "found / named at "+percent(level))
+	for _, level := range Levels {
+		p.Header = append(p.Header, "found / named at "+Percent(level))
 	}
 	for _, at := range r.At {
 		p.Rows = append(p.Rows, at.rows()...)
@@ -50,12 +50,12 @@ func (at *At) rows() (out [][]string) {
 			return
 		}
 		for _, a := range o.Attacks {
-			row := []string{a.Attack + suffix, a.AUC.text("%.3f", 1)}
-			for _, level := range levels {
+			row := []string{a.Attack + suffix, a.AUC.Text("%.3f", 1)}
+			for _, level := range Levels {
 				cell := "-"
 				for _, rate := range a.Rates {
 					if rate.Level == level {
-						cell = fmt.Sprintf("%s / %s", rate.Found.text("%.3g", 100), percent(rate.Alarms.Mean))
+						cell = fmt.Sprintf("%s / %s", rate.Found.Text("%.3g", 100), Percent(rate.Alarms.Mean))
 					}
 				}
 				row = append(row, cell)
@@ -67,8 +67,8 @@ func (at *At) rows() (out [][]string) {
 		out = append(out, []string{fmt.Sprintf("epsilon %s", at.Epsilon)})
 		add(at.Noise, "")
 		row := []string{"allowed", fmt.Sprintf("%.3f", at.guarantee.Area())}
-		for _, level := range levels {
-			row = append(row, percent(at.guarantee.Allows(level)))
+		for _, level := range Levels {
+			row = append(row, Percent(at.guarantee.Allows(level)))
 		}
 		out = append(out, row)
 	}
@@ -77,16 +77,16 @@ func (at *At) rows() (out [][]string) {
 	return out
 }
 
-// text is a mean with its interval, times a factor; without it where no two values differ.
-func (i Interval) text(format string, times float64) string {
+// Text is a mean with its interval, times a factor; without it where no two values differ.
+func (i Interval) Text(format string, times float64) string {
 	if i.Low == i.High {
 		return fmt.Sprintf(format, times*i.Mean)
 	}
 	return fmt.Sprintf(format+" ["+format+", "+format+"]", times*i.Mean, times*i.Low, times*i.High)
 }
 
-// percent is a share in per cent.
-func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
+// Percent is a share in per cent.
+func Percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 
 // sentence states the findings at an epsilon.
 func (r *Results) sentence(at *At) string {
@@ -113,13 +113,13 @@ func (o *Outcome) best() *Result {
 func (o *Outcome) found(g *Guarantee) string {
 	a := o.best()
 	if len(a.Rates) == 0 {
-		return fmt.Sprintf("%s has the AUC %s", a.Attack, a.AUC.text("%.3f", 1))
+		return fmt.Sprintf("%s has the AUC %s", a.Attack, a.AUC.Text("%.3f", 1))
 	}
 	rate := a.Rates[0]
-	text := fmt.Sprintf("%s finds %s %% of the members and names %s of others", a.Attack, rate.Found.text("%.3g", 100),
-		percent(rate.Alarms.Mean))
+	text := fmt.Sprintf("%s finds %s %% of the members and names %s of others", a.Attack, rate.Found.Text("%.3g", 100),
+		Percent(rate.Alarms.Mean))
 	if g != nil {
-		text += fmt.Sprintf(", where the guarantee allows %s", percent(rate.Allowed))
+		text += fmt.Sprintf(", where the guarantee allows %s", Percent(rate.Allowed))
 	}
 	return text
 }
@@ -168,9 +168,9 @@ func (r *Results) tooFew() (out []string) {
 			out = append(out, fmt.Sprintf("there are %d shadow models: LiRA compares with %d or more, --seeds 0..%d", o.Shadows,
 				fewestShadows, fewestShadows+Targets(fewestShadows+2)-1))
 		}
-		if len(o.Attacks[0].Rates) < len(levels) {
+		if len(o.Attacks[0].Rates) < len(Levels) {
 			out = append(out, fmt.Sprintf("- stands for a share of false positives that shadow models do not tell: they have "+
-				"fewer than %d of them", alarms))
+				"fewer than %d of them", Alarms))
 		}
 		return out
 	}

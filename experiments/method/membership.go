@@ -77,14 +77,14 @@ func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experimen
 	}
 	out := map[string]experiment.Series{}
 	for i, name := range []string{SeriesMembership, SeriesMembershipWithoutNoise} {
-		confidence, statistic := j.rows.confidences(&predictions[i], groups)
+		confidence, statistic := j.rows.Confidences(&predictions[i], groups)
 		out[name] = experiment.Series{"pair": pair, "member": member, "confidence": confidence, "statistic": statistic}
 	}
-	return out, j.rows.twins(groups, member), nil
+	return out, j.rows.Twins(groups, member), nil
 }
 
-// confidences are those of a fit in the outputs of groups of rows, with their statistics.
-func (r *Rows) confidences(p *Prediction, groups [][]int) (confidence, statistic []float64) {
+// Confidences are those of a fit in the outputs of groups of rows, with their statistics.
+func (r *Rows) Confidences(p *Prediction, groups [][]int) (confidence, statistic []float64) {
 	one := r.classConfidence
 	if r.Labels == nil {
 		one = r.valueConfidence
@@ -116,6 +116,9 @@ func (r *Rows) classConfidence(p *Prediction, row int) (confidence, statistic fl
 	label, others := r.Labels[row], 0.0
 	if p.Probabilities == nil {
 		largest := math.Inf(-1)
+		if len(p.Scores) == 1 {
+			largest = 0
+		}
 		for c := range p.Scores {
 			if c != label {
 				largest = max(largest, p.Scores[c][row])
@@ -133,8 +136,8 @@ func (r *Rows) classConfidence(p *Prediction, row int) (confidence, statistic fl
 	return confidence, confidence
 }
 
-// twins warns of units that are held out and equal to one that is trained on, in inputs and output; empty for none.
-func (r *Rows) twins(groups [][]int, member []float64) string {
+// Twins warns of units that are held out and equal to one that is trained on, in inputs and output; empty for none.
+func (r *Rows) Twins(groups [][]int, member []float64) string {
 	key := func(rows []int) string {
 		var b strings.Builder
 		outputs := r.outputs()

@@ -131,14 +131,14 @@ func TestClassConfidence(t *testing.T) {
 	r := &Rows{Labels: []int{0, 1, 1}, Classes: []string{"a", "b", "c"}}
 	groups := [][]int{{0}, {1, 2}}
 	scores := [][]float64{{.5, .1, .2}, {.3, .7, .2}, {.2, .2, .6}}
-	got, _ := r.confidences(&Prediction{Scores: scores, Probabilities: scores}, groups)
+	got, _ := r.Confidences(&Prediction{Scores: scores, Probabilities: scores}, groups)
 	trialtest.Near(t, "even odds", got[0], 0, 1e-12)
 	trialtest.Near(t, "person", got[1], (math.Log(.7/.3)+math.Log(.2/.8))/2, 1e-12)
-	got, _ = r.confidences(&Prediction{Scores: scores}, groups)
+	got, _ = r.Confidences(&Prediction{Scores: scores}, groups)
 	trialtest.Near(t, "scores", got[0], .2, 1e-12)
 	trialtest.Near(t, "scores of a person", got[1], (.5-.4)/2, 1e-12)
 	certain := [][]float64{{1, 0, 0}, {0, 1, 1}, {0, 0, 0}}
-	if got, _ = r.confidences(&Prediction{Scores: certain, Probabilities: certain}, groups); math.IsInf(got[0], 0) {
+	if got, _ = r.Confidences(&Prediction{Scores: certain, Probabilities: certain}, groups); math.IsInf(got[0], 0) {
 		t.Errorf("a certain class has the confidence %g", got[0])
 	}
 }

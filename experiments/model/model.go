@@ -49,7 +49,10 @@ type Envelope struct {
 	Inputs   []string // names of the columns to predict from
 	Reserved []string // names that no input can have: those of columns of predictions
 	Output   string   // name of the predicted column; may be empty
-	Privacy  *experiment.Privacy
+	Classes  []string // of a classifier, in the order of its columns
+	// Middle is that of the public range of a regression's output, or the mean of a process before it has data.
+	Middle  float64
+	Privacy *experiment.Privacy
 	// Withheld reports that inputs are never written next to predictions, because the method
 	// keeps them back.
 	Withheld bool
@@ -92,16 +95,53 @@ func (q *Query) Chunks() iter.Seq[*mat.Dense] {
 	}
 }
 
+// Scorer is a [Payload] of a classifier whose predictions tell nothing of the classes that lose.
+type Scorer interface {
+	// Scores are those of the classes at the rows of q.X (C×P): the largest decides.
+	Scores(ctx context.Context, q *Query) ([][]float64, error)
+}
+
+// Holder is a [Payload] that holds rows, or what was made of them.
+type Holder interface{ Held() Held }
+
+// Held are rows that a file holds.
+type Held struct {
+	Points  [][]float64 // in the units of the inputs
+	Outputs []float64   // or numbers of classes
+	Scale   []float64   // of each input, with which distances are measured
+}
+
+// Counter is a [Payload] with something of each row that it was made from.
+type Counter interface {
+	// Rows is their number.
+	Rows() int
+}
+
+// Scores are those of a [Scorer] at the rows of x (P×len(Inputs)), in float64 on the CPU.
+func (m *Model) Scores(ctx context.Context, s Scorer, x *mat.Dense) (scores [][]float64, err error) {
+	return scores, m.ask(x, func(q *Query) error {
+		scores, err = s.Scores(ctx, q)
+		return err
+	})
+}
+
+// ask calls f with a query at the rows of x.
+func (m *Model) ask(x *mat.Dense, f func(*Query) error) (err error) {
+	e, err := engine.Open("cpu", experiment.Float64, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	return f(&Query{Engine: e, Files: m.Files, X: x})
+}
+
 // Predict predicts at the rows of x (P×len(Inputs)) in float64 on the CPU. A number that
 // overflows is an error that names its row.
 func (m *Model) Predict(ctx context.Context, x *mat.Dense) (p *Prediction, err error) {
-	e, err := engine.Open("cpu", experiment.Float64, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	p, err = m.Files[0].Predict(ctx, &Query{Engine: e, Files: m.Files, X: x})
-	if err != nil {
+	if err := m.ask(x, func(q *Query) error {
+		p, err = m.Files[0].Predict(ctx, q)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if err := p.checkFinite(); err != nil {

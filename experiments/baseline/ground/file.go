@@ -70,7 +70,8 @@ func (f *File[B]) Envelope() model.Envelope {
 	if f.Output.Classes != nil {
 		reserved = append(slices.Clone(reserved), model.LabelColumn)
 	}
-	return model.Envelope{Inputs: f.Inputs, Reserved: reserved, Output: f.Output.Name, Privacy: f.Privacy}
+	return model.Envelope{Inputs: f.Inputs, Reserved: reserved, Output: f.Output.Name,
+		Classes: f.Output.Classes, Middle: f.Output.Centre, Privacy: f.Privacy}
 }
 
 func (f *File[B]) spread() Spread {

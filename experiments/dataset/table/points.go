@@ -2,6 +2,8 @@ package table
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -49,6 +51,34 @@ func readPoints(name, path string, reading Reading, columnNames []string, hidden
 		}
 	}
 	return x, nil
+}
+
+// ReadRows reads the inputs of those names, as [ReadPoints] does, with other columns besides: those and the person are
+// settings, as in a [Spec]. Rows without a value are left out. Errors about a place are *[Error].
+func (s Spec) ReadRows(path string, columnNames []string) (*Data, error) {
+	wanted, err := pointItems(s.Dataset, path, s.Reading, columnNames)
+	if err != nil {
+		return nil, err
+	}
+	others := s.others()
+	for _, it := range others {
+		if contains(wanted, it.name) {
+			return nil, fmt.Errorf("the column %q is one of the inputs, too", it.name)
+		}
+	}
+	if s.Person != "" {
+		s.PerPerson = math.MaxInt32 // all rows
+	}
+	in, out, err := columns(s.Dataset, path, s.Reading, wanted, others, false, false, Refused)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.newData(&experiment.Trial{Stream: func(string) *rand.Rand { return nil }}, shown(s.Dataset), in, out)
+	if err == nil && !slices.Equal(d.Names, columnNames) {
+		err = errorf(shown(s.Dataset), "its columns make the inputs %s, and %s are needed", strings.Join(d.Names, ", "),
+			strings.Join(columnNames, ", "))
+	}
+	return d, err
 }
 
 // CheckPoints refuses data without the columns that [ReadPoints] needs. It reads the header

@@ -78,7 +78,7 @@ func Taken(name string, classes []string) bool {
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
 	return model.Envelope{Inputs: m.Inputs, Reserved: append(model.ClassColumns(m.Classes), model.LabelColumn),
-		Output: m.Output, Privacy: m.Privacy}
+		Output: m.Output, Classes: m.Classes, Privacy: m.Privacy}
 }
 
 // Check implements [model.Payload].

@@ -98,7 +98,8 @@ type Mechanism struct {
 
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output.Name, Privacy: m.Privacy}
+	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output.Name,
+		Middle: m.Output.Centre, Privacy: m.Privacy}
 }
 
 // Check implements [model.Payload].

@@ -57,7 +57,8 @@ type Machine struct {
 
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output, Privacy: m.Privacy}
+	return model.Envelope{Inputs: m.Inputs, Reserved: Reserved, Output: m.Output, Classes: m.Classes,
+		Privacy: m.Privacy}
 }
 
 // Check implements [model.Payload].

@@ -57,12 +57,8 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	if err != nil {
 		return nil, err
 	}
-	scaled, outside := mat.DenseCopyOf(q.X), 0
-	ranges := &wide.Ranges{Low: m.Low, High: m.High}
+	scaled, outside := m.scaled(q.X)
 	n, inputs := scaled.Dims()
-	for i := range n {
-		outside += ranges.Scale(scaled.RawRowView(i))
-	}
 	nearest, err := ensemble.Nearest(ctx, q.Engine, scaled, hull.Search{})
 	if err != nil {
 		return nil, err
@@ -89,6 +85,67 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 		p.Rows, p.Labels = append(p.Rows, row), append(p.Labels, owners[at].class)
 	}
 	return p, nil
+}
+
+// scaled are the rows of x in the unit of the samples, and how many numbers were beyond their range.
+func (m *Model) scaled(x *mat.Dense) (u *mat.Dense, outside int) {
+	u = mat.DenseCopyOf(x)
+	ranges := &wide.Ranges{Low: m.Low, High: m.High}
+	for i := range u.RawMatrix().Rows {
+		outside += ranges.Scale(u.RawRowView(i))
+	}
+	return u, outside
+}
+
+// farthest stands for the distance to a machine under which a point has no image.
+const farthest = 1e300
+
+// Scores implements [model.Scorer]: minus the distance to the nearest machine of each class.
+func (m *Model) Scores(ctx context.Context, q *model.Query) ([][]float64, error) {
+	machines, _, err := fit(ctx, q.Engine, q.Files)
+	if err != nil {
+		return nil, err
+	}
+	classes := make([]int, len(machines))
+	for i, one := range m.Machines {
+		classes[i] = one.Class
+	}
+	ensemble, err := hull.NewEnsemble(machines, classes)
+	if err != nil {
+		return nil, err
+	}
+	u, _ := m.scaled(q.X)
+	nearest, err := ensemble.Nearest(ctx, q.Engine, u, hull.Search{ByGroup: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(m.Classes))
+	for c := range out {
+		for i := range u.RawMatrix().Rows {
+			out[c] = append(out[c], -min(nearest.Distance.At(i, c), farthest))
+		}
+	}
+	return out, nil
+}
+
+// Held implements [model.Holder]: the samples with their classes.
+func (m *Model) Held() (h model.Held) {
+	ranges := &wide.Ranges{Low: m.Low, High: m.High}
+	for j, low := range m.Low {
+		scale := 0.0
+		if m.High[j] > low {
+			scale = 1 / (m.High[j] - low)
+		}
+		h.Scale = append(h.Scale, scale)
+	}
+	for _, one := range m.Machines {
+		for _, u := range one.Samples {
+			row := slices.Clone(u)
+			ranges.Restore(row)
+			h.Points, h.Outputs = append(h.Points, row), append(h.Outputs, float64(one.Class))
+		}
+	}
+	return h
 }
 
 // owner identifies the class and the file of a machine.

@@ -81,7 +81,20 @@ func Unit(name string) (kernel.Kernel, bool) {
 
 // Envelope implements [model.Payload].
 func (m *Model) Envelope() model.Envelope {
-	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output, Privacy: m.Privacy}
+	return model.Envelope{Inputs: m.Inputs, Reserved: model.RegressionColumns, Output: m.Output, Middle: m.Mean,
+		Privacy: m.Privacy}
+}
+
+// Rows implements [model.Counter].
+func (m *Model) Rows() int { return len(m.X) }
+
+// Held implements [model.Holder]: the rows with obfuscated outputs.
+func (m *Model) Held() model.Held {
+	h := model.Held{Points: m.X, Outputs: m.Obfuscated}
+	for _, l := range m.Kernel.Lengthscales {
+		h.Scale = append(h.Scale, 1/l)
+	}
+	return h
 }
 
 // Check implements [model.Payload].

@@ -1,0 +1,243 @@
+package released
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"privkern/experiments/attack"
+	"privkern/experiments/learn"
+	"privkern/experiments/model"
+)
+
+// Attack has the findings of one that tells members from others.
+type Attack struct {
+	Name  string          `json:"attack"`
+	AUC   attack.Interval `json:"auc"`
+	Rates []Rate          `json:"rates"` // of the levels that others tell
+	Curve attack.Curve    `json:"roc"`
+
+	placed []float64 // of each unit: the share of the other kind on the right side of it
+}
+
+// Rate are the shares of members and of others that an attack takes for members, by thresholds that a share of others
+// exceeds in the other folds.
+type Rate struct {
+	Level  float64 `json:"fpr"`
+	Alarms float64 `json:"fpr_measured"`
+	Found  float64 `json:"tpr"`
+}
+
+// The attacks.
+const (
+	held    = "nearest row of the file"
+	without = "without the file"
+)
+
+// membership attacks the units of the data.
+func (f *File) membership(ctx context.Context, d *data, out *Results) error {
+	p, err := f.predict(ctx, d.X)
+	if err != nil {
+		return err
+	}
+	part := partsOf(d.member)
+	confidence, _ := d.Confidences(p, d.units)
+	own := judge(attack.Threshold, confidence, d.member, part, false)
+	out.Attacks = []*Attack{own}
+	if h, ok := f.Files[0].Payload.(model.Holder); ok {
+		out.Attacks = append(out.Attacks, judge(held, d.near(h), d.member, part, false))
+	}
+	blind, err := d.blind(part)
+	if err != nil {
+		return err
+	}
+	alone := judge(without, blind, d.member, part, true)
+	for _, a := range out.Attacks {
+		out.Sentences = append(out.Sentences, a.sentence(alone, d.member))
+	}
+	out.Attacks = append(out.Attacks, alone)
+	if alone.AUC.Low > .5 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("members are told from others without the file, with the AUC %s: the "+
+			"tables differ, and an attack may find that difference alone", alone.AUC.Text("%.3f", 1)))
+	}
+	return nil
+}
+
+// near are the nearness of units to the nearest row of the file, means over their rows.
+func (d *data) near(h model.Holder) []float64 {
+	_, distances := nearest(h.Held(), d.X)
+	out := make([]float64, len(d.units))
+	for i, rows := range d.units {
+		for _, row := range rows {
+			out[i] -= distances[row] / float64(len(rows))
+		}
+	}
+	return out
+}
+
+// nearest returns the place of the nearest row of a file to each row of x (N×d), and its distance, by the scale of
+// inputs: those with the scale 0 do not count.
+func nearest(h model.Held, x *mat.Dense) (at []int, distances []float64) {
+	n, _ := x.Dims()
+	at, distances = make([]int, n), make([]float64, n)
+	for i := range n {
+		row := x.RawRowView(i)
+		distances[i] = math.Inf(1)
+		for k, p := range h.Points {
+			sum := 0.0
+			for j, v := range p {
+				u := h.Scale[j] * (row[j] - v)
+				sum += u * u
+			}
+			if sum < distances[i] {
+				at[i], distances[i] = k, sum
+			}
+		}
+		distances[i] = math.Sqrt(distances[i])
+	}
+	return at, distances
+}
+
+// blind are scores of units by a learner that sees their inputs and outputs, and not the file: of persons the means, and
+// how many rows they have. Each is scored by units of the other parts.
+func (d *data) blind(part []int) ([]float64, error) {
+	rows := beside(d.X, d.outputs())
+	_, columns := rows.Dims()
+	x, labels := mat.NewDense(len(d.units), columns+1, nil), make([]int, len(d.units))
+	for i, own := range d.units {
+		at := x.RawRowView(i)
+		for _, row := range own {
+			floats.AddScaled(at[:columns], 1/float64(len(own)), rows.RawRowView(row))
+		}
+		if at[columns] = float64(len(own)); d.member[i] {
+			labels[i] = 1
+		}
+	}
+	out := make([]float64, len(d.units))
+	for k := range parts {
+		train, test := among(part, k, false, nil), among(part, k, true, nil)
+		scores, err := classify(learn.SelectRows(x, train), pick(labels, train), 2, learn.SelectRows(x, test))
+		if err != nil {
+			return nil, err
+		}
+		for i, unit := range test {
+			out[unit] = scores[1][i] - scores[0][i]
+		}
+	}
+	return out, nil
+}
+
+// judge returns the findings of scores of units. Apart has those of different parts not compared with each other, as
+// those of different learners are not.
+func judge(name string, scores []float64, member []bool, part []int, apart bool) *Attack {
+	a := &Attack{Name: name, placed: make([]float64, len(scores)), Curve: attack.CurveOf(scores, member)}
+	group := part
+	if !apart {
+		group = make([]int, len(part))
+	}
+	for k := range parts {
+		for _, kind := range []bool{true, false} {
+			of := func(kind bool) []int {
+				return among(group, k, true, func(unit int) bool { return member[unit] == kind })
+			}
+			against := pick(scores, of(!kind))
+			slices.Sort(against)
+			for _, unit := range of(kind) {
+				a.placed[unit] = placement(against, scores[unit], kind)
+			}
+		}
+	}
+	a.AUC = areaOf(a.placed, member)
+	for _, level := range attack.Levels {
+		if others := len(member) - count(member); level*float64(others) >= attack.Alarms {
+			a.Rates = append(a.Rates, rateOf(level, scores, member, part))
+		}
+	}
+	return a
+}
+
+// placement is the share of sorted scores below a score, or with below = false above it, where equal ones count half.
+func placement(sorted []float64, score float64, below bool) float64 {
+	low, _ := slices.BinarySearch(sorted, score)
+	high, _ := slices.BinarySearch(sorted, math.Nextafter(score, math.Inf(1)))
+	share := (float64(low) + float64(high-low)/2) / float64(len(sorted))
+	if below {
+		return share
+	}
+	return 1 - share
+}
+
+// areaOf is the area under a curve by the placements of all units, with its interval (DeLong, DeLong and Clarke-Pearson,
+// "Comparing the areas under two or more correlated receiver operating characteristic curves", Biometrics 44, 1988).
+func areaOf(placed []float64, member []bool) attack.Interval {
+	members, others, half := sides(placed, member)
+	at := (members + others) / 2 // equal, but for parts of different sizes
+	return attack.Interval{Mean: at, Low: max(0, at-half), High: min(1, at+half)}
+}
+
+// central95 is how many standard deviations the ends of a normal variate's central region of 95 % lie from its mean.
+const central95 = 1.959963984540054
+
+// sides returns the means of values over members and over others, and half of the interval of their sum or difference.
+func sides(values []float64, member []bool) (members, others, half float64) {
+	var of [2][]float64
+	for unit, v := range values {
+		side := 0
+		if !member[unit] {
+			side = 1
+		}
+		of[side] = append(of[side], v)
+	}
+	members, vm := stat.MeanVariance(of[0], nil)
+	others, vo := stat.MeanVariance(of[1], nil)
+	return members, others, central95 * math.Sqrt(vm/float64(len(of[0]))+vo/float64(len(of[1])))
+}
+
+// count is the number of members.
+func count(member []bool) (n int) {
+	for _, m := range member {
+		if m {
+			n++
+		}
+	}
+	return n
+}
+
+// rateOf are the shares at a level: in each part the threshold is that of others in the other parts.
+func rateOf(level float64, scores []float64, member []bool, part []int) Rate {
+	r := Rate{Level: level}
+	for k := range parts {
+		threshold := attack.Thresholds(pick(scores, among(part, k, false, func(unit int) bool { return !member[unit] })),
+			[]float64{level})[0]
+		test := among(part, k, true, nil)
+		found, alarms := attack.Rates(pick(scores, test), pick(member, test), threshold)
+		r.Found, r.Alarms = r.Found+found/parts, r.Alarms+alarms/parts
+	}
+	return r
+}
+
+// sentence states whether an attack finds members, next to the adversary without the file.
+func (a *Attack) sentence(alone *Attack, member []bool) string {
+	text := fmt.Sprintf("%s: a member looks more like one than another row with the probability %s", a.Name,
+		a.AUC.Text("%.3f", 1))
+	if alone.AUC.Low > .5 {
+		difference := make([]float64, len(a.placed))
+		floats.SubTo(difference, a.placed, alone.placed)
+		members, others, half := sides(difference, member)
+		more := (members + others) / 2
+		text += fmt.Sprintf(", %.3f ± %.3f more than without the file", more, half)
+		if more > half {
+			return text + ": the file tells who is in it."
+		}
+		return text + ": the file is not seen to tell who is in it."
+	}
+	if a.AUC.Low > .5 {
+		return text + ": the file tells who is in it."
+	}
+	return text + ": nothing is found."
+}
