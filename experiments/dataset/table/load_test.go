@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"privkern/experiments/dataset/internal/filetest"
 )
 
@@ -60,5 +62,31 @@ func TestSize(t *testing.T) {
 			_, _, err := Spec{Dataset: name, Inputs: "a"}.Size()
 			filetest.MustFail(t, err, want)
 		})
+	}
+}
+
+// Rows for a model have its inputs in its order, and a column besides; rows without a value are left out.
+func TestReadRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	text := "kind,age,smoker,id\na,1,yes,7\nb,2,no,8\na,,no,8\nb,4,yes,9\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"smoker=no", "smoker=yes", "age"}
+	spec := Spec{Dataset: "csv:" + path, Others: []string{"kind[a|b]"}, Person: "id"}
+	d, err := spec.ReadRows(path, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, classes, err := d.Labels("kind")
+	if err != nil || fmt.Sprint(labels, classes, d.People.Of, d.Dropped, mat.Row(nil, 0, d.X), mat.Row(nil, 1, d.X)) !=
+		"[0 1 1] [a b] [0 1 2] 1 [0 1 1] [1 0 2]" {
+		t.Errorf("%v: %v %v %v %v", err, labels, classes, d.People, mat.Formatted(d.X))
+	}
+	for output, want := range map[string]string{"age": "one of the inputs, too", "kind[a|c]": `"b"`, "none": "unknown column"} {
+		spec.Others = []string{output}
+		if _, err := spec.ReadRows(path, names); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", output, err)
+		}
 	}
 }

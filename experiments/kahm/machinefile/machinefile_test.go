@@ -139,3 +139,28 @@ func TestMemory(t *testing.T) {
 		})
 	}
 }
+
+// Scores of classes agree with predictions, and the file holds its samples in the units of the inputs.
+func TestScoresAndHeld(t *testing.T) {
+	m := twoClasses()
+	x := mat.NewDense(4, 2, []float64{2, .25, 8, .7, 5.2, .5, 1, .9})
+	scores, err := modeltest.Of(m).Scores(t.Context(), m, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := modeltest.Predict(t, x, m)
+	for i, row := range p.Rows {
+		class := 0
+		if scores[1][i] > scores[0][i] {
+			class = 1
+		}
+		if m.Classes[class] != p.Labels[i] || scores[class][i] != -row[0] {
+			t.Errorf("row %d: scores %g and %g, and %s at the distance %g", i, scores[0][i], scores[1][i], p.Labels[i], row[0])
+		}
+	}
+	h := m.Held()
+	if len(h.Points) != 10 || h.Outputs[4] != 0 || h.Outputs[5] != 1 || h.Scale[0] != .1 ||
+		math.Abs(h.Points[5][0]-10*m.Machines[1].Samples[0][0]) > 1e-12 {
+		t.Errorf("%+v", h)
+	}
+}
