@@ -67,7 +67,7 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
 			if a.isFile(args[0]) {
 				return a.attackFile(cmd, args[0], args[1:], o.output)
 			}
-			args, err := methodArguments(args)
+			args, err := a.methodArguments(args)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"privkern/experiments/attack/released"
+	"privkern/experiments/model"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
@@ -23,7 +24,7 @@ func (a *app) isFile(name string) bool {
 	if _, err := a.Experiments.Lookup(name); err == nil {
 		return false
 	}
-	if _, err := os.Stat(name); err == nil || filepath.Ext(name) == ".json" {
+	if _, err := os.Stat(name); err == nil || slices.Contains([]string{".json", ".csv"}, filepath.Ext(name)) {
 		return true
 	}
 	paper, _, slash := strings.Cut(name, "/")
@@ -33,7 +34,10 @@ func (a *app) isFile(name string) bool {
 }
 
 // methodArguments are the arguments of an attack on a method, without its kind.
-func methodArguments(args []string) ([]string, error) {
+func (a *app) methodArguments(args []string) ([]string, error) {
+	if _, err := a.Experiments.Lookup(args[0]); err != nil {
+		return nil, err
+	}
 	kinds := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !strings.HasPrefix(arg, "kind=") })
 	wanted, err := experiment.ReadSettings[released.Wanted](kinds)
 	if err != nil {
@@ -46,11 +50,19 @@ func methodArguments(args []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return slices.Contains(kinds, arg) }), nil
 }
 
+// readAttacked reads a model, or predictions at points.
+func readAttacked(path string) (*model.Model, error) {
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		return released.ReadPredictions(path)
+	}
+	return readModels([]string{path})
+}
+
 // attackFile attacks a released file and prints the results in the format of --output.
 func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output string) error {
 	var wrong []string
-	cmd.LocalNonPersistentFlags().Visit(func(f *pflag.Flag) {
-		if f.Name != "output" {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && f.Name != "output" {
 			wrong = append(wrong, "--"+f.Name)
 		}
 	})
@@ -60,7 +72,7 @@ func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output 
 	if err := oneOf("output", output, tables.Formats...); err != nil {
 		return err
 	}
-	m, err := readModels([]string{path})
+	m, err := readAttacked(path)
 	if err != nil {
 		return err
 	}

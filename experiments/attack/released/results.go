@@ -238,15 +238,15 @@ func (r *Results) attackRows(p *page.Page) {
 
 func (r *Results) adversaryRows(p *page.Page) {
 	p.Header = []string{r.Measure, "members"}
-	p.Legend = "rmse: the root of the mean squared error; "
+	p.Legend = "rmse: the root of the mean squared error"
 	value := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	if r.Measure == "accuracy" {
-		p.Legend, value = "accuracy: the share of rows that are restored; ", attack.Percent
+		p.Legend, value = "accuracy: the share of rows that are restored", attack.Percent
 	}
 	if r.Others > 0 {
 		p.Header = append(p.Header, "others", "better in members by")
+		p.Legend += "; without the file: a learner of others, of the other four fifths; intervals of 95 %"
 	}
-	p.Legend += "without the file: a learner of others, of the other four fifths; intervals of 95 %"
 	for _, a := range r.Adversaries {
 		row := []string{a.Name, value(a.Members)}
 		if a.Others != nil {
@@ -266,7 +266,7 @@ func (r *Results) notes() (out []string) {
 		return out
 	}
 	if len(r.Attacks[0].Rates) < len(attack.Levels) {
-		out = append(out, fmt.Sprintf("- stands for a share of others with fewer than %d of them", attack.Alarms))
+		out = append(out, fmt.Sprintf("- stands for a share of others that is fewer than %d rows", attack.Alarms))
 	}
 	return append(out, "this proves nothing about epsilon, since who is in the file was not drawn by coins: run attack "+
 		"METHOD does that")
