@@ -45,7 +45,8 @@ With a FILE that run trial ... --release or --export wrote, try to learn from it
 more of the rows that it was made from, dataset=DATA, than of rows of the same
 distribution that it was not made from, others=DATA:
 
-  kind=membership      who is in it (default); person=COLUMN asks for persons
+  kind=membership      who is in it (default); person=COLUMN asks for persons, and shadows=64
+                       compares with so many fits of the settings in FILE.json (LiRA)
   kind=attribute       an input of a row, hidden=COLUMN, from its output and the others
   kind=reconstruction  the output of a row from its inputs; others=DATA may be left out
 
@@ -61,6 +62,7 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
       input_low=0 input_high=20 epsilon=inf --seeds 0..127
   run attack model.json dataset=csv:members.csv others=csv:others.csv
   run attack model.json dataset=csv:members.csv others=csv:others.csv kind=attribute hidden=dose
+  run attack model.json dataset=csv:members.csv others=csv:others.csv shadows=64
   run attack model.json dataset=csv:members.csv kind=reconstruction`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -10,10 +12,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"privkern/experiments/attack/released"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/experiments/page"
+	"privkern/graphs/engine"
+	"privkern/runner/execute/progress"
+	"privkern/runner/execute/trial"
 	"privkern/runner/experiment"
+	"privkern/runner/record"
 	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
@@ -87,9 +94,37 @@ func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output 
 	if err := f.Check(s); err != nil {
 		return usageError{err}
 	}
-	results, err := f.Attack(cmd.Context(), s, a.pathOf)
+	results, err := f.Attack(cmd.Context(), s, &released.Means{PathOf: a.pathOf, Registry: a.Experiments, Trials: a.shadows})
 	if err != nil {
 		return err
 	}
 	return page.Write(a.out, results, page.Format(output), text.Quote, min(page.Width, columns(a.out)))
+}
+
+// shadows runs trials in this process, in the order of their seeds.
+func (a *app) shadows(ctx context.Context, e *experiment.Experiment, p experiment.Params, path string, seeds int) (
+	out []map[string]experiment.Series, _ error) {
+	watched := progress.Watch(a.progressOptions(), e.Name)
+	defer watched.Close()
+	failed := ""
+	for seed := range seeds {
+		watched.Inner(seed, seeds, "shadow models")
+		rec, err := trial.Execute(ctx, e, trial.Job{Identity: experiment.Identity{Experiment: e.Name, ResultVersion: e.Version,
+			Params: p, Seed: int64(seed), Backend: trial.AuditedBackend, DType: experiment.Float64},
+			Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{table.Named(path): path}},
+			engine.Opener, func(int, int, string) {})
+		if err != nil {
+			return nil, err
+		}
+		if rec.Status != record.OK {
+			failed = *rec.Error
+			out = append(out, nil)
+			continue
+		}
+		out = append(out, rec.SeriesValues())
+	}
+	if failed != "" {
+		a.complain("warning: some shadow models failed, the last one: %s", failed)
+	}
+	return out, nil
 }

@@ -63,6 +63,8 @@ func (f *File) kind(s *Settings) error {
 	case s.Kind == Attribute && s.Hidden == "":
 		return errors.New("hidden is not given: kind=attribute restores an input from the others and the output, " +
 			"hidden=COLUMN")
+	case s.Shadows != 0 && (s.Kind != Membership || s.Person != ""):
+		return fmt.Errorf("shadows = %d: shadow models are for kind=membership of rows", s.Shadows)
 	case s.Kind != Membership && s.Person != "":
 		return fmt.Errorf("person = %s: it is for kind=membership; other kinds are of rows", s.Person)
 	}

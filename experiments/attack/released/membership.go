@@ -40,7 +40,7 @@ const (
 )
 
 // membership attacks the units of the data.
-func (f *File) membership(ctx context.Context, d *data, out *Results) error {
+func (f *File) membership(ctx context.Context, d *data, shadows int, means *Means, out *Results) error {
 	p, err := f.predict(ctx, d.X)
 	if err != nil {
 		return err
@@ -52,6 +52,15 @@ func (f *File) membership(ctx context.Context, d *data, out *Results) error {
 	if h, ok := f.Files[0].Payload.(model.Holder); ok {
 		out.Attacks = append(out.Attacks, judge(held, d.near(h), d.member, part, false))
 	}
+	if shadows > 0 {
+		compared, err := f.lira(ctx, d, shadows, means, part)
+		if err != nil {
+			return err
+		}
+		out.Attacks = append(out.Attacks, compared...)
+		out.Notes = append(out.Notes, fmt.Sprintf("LiRA compares with %d fits of the file's settings to random halves of "+
+			"members and others together", shadows))
+	}
 	blind, err := d.blind(part)
 	if err != nil {
 		return err
@@ -62,8 +71,8 @@ func (f *File) membership(ctx context.Context, d *data, out *Results) error {
 	}
 	out.Attacks = append(out.Attacks, alone)
 	if alone.AUC.Low > .5 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("members are told from others without the file, with the AUC %s: the "+
-			"tables differ, and an attack may find that difference alone", alone.AUC.Text("%.3f", 1)))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("members are told from others without the file, with the AUC %s: "+
+			"the tables differ, and an attack may find that difference alone", alone.AUC.Text("%.3f", 1)))
 	}
 	return nil
 }
@@ -103,8 +112,8 @@ func nearest(h model.Held, x *mat.Dense) (at []int, distances []float64) {
 	return at, distances
 }
 
-// blind are scores of units by a learner that sees their inputs and outputs, and not the file: of persons the means, and
-// how many rows they have. Each is scored by units of the other parts.
+// blind are scores of units by a learner that sees their inputs and outputs, and not the file: of persons the means,
+// and how many rows they have. Each is scored by units of the other parts.
 func (d *data) blind(part []int) ([]float64, error) {
 	rows := beside(d.X, d.outputs())
 	_, columns := rows.Dims()
@@ -152,7 +161,11 @@ func judge(name string, scores []float64, member []bool, part []int, apart bool)
 			}
 		}
 	}
-	a.AUC = areaOf(a.placed, member)
+	wider := 1.
+	if apart {
+		wider = resampled
+	}
+	a.AUC = areaOf(a.placed, member, wider)
 	for _, level := range attack.Levels {
 		if others := len(member) - count(member); level*float64(others) >= attack.Alarms {
 			a.Rates = append(a.Rates, rateOf(level, scores, member, part))
@@ -172,10 +185,16 @@ func placement(sorted []float64, score float64, below bool) float64 {
 	return 1 - share
 }
 
-// areaOf is the area under a curve by the placements of all units, with its interval (DeLong, DeLong and Clarke-Pearson,
-// "Comparing the areas under two or more correlated receiver operating characteristic curves", Biometrics 44, 1988).
-func areaOf(placed []float64, member []bool) attack.Interval {
+// resampled is how much wider an interval is of units that are judged by learners of each other: √(1 + K/(K−1)) for K
+// parts (Nadeau and Bengio, "Inference for the generalization error", Machine Learning 52, 2003).
+var resampled = math.Sqrt(1 + float64(parts)/(parts-1))
+
+// areaOf is the area under a curve by the placements of all units, with its interval (DeLong, DeLong and
+// Clarke-Pearson, "Comparing the areas under two or more correlated receiver operating characteristic curves",
+// Biometrics 44, 1988), wider by a factor.
+func areaOf(placed []float64, member []bool, wider float64) attack.Interval {
 	members, others, half := sides(placed, member)
+	half *= wider
 	at := (members + others) / 2 // equal, but for parts of different sizes
 	return attack.Interval{Mean: at, Low: max(0, at-half), High: min(1, at+half)}
 }
@@ -230,6 +249,7 @@ func (a *Attack) sentence(alone *Attack, member []bool) string {
 		floats.SubTo(difference, a.placed, alone.placed)
 		members, others, half := sides(difference, member)
 		more := (members + others) / 2
+		half *= resampled
 		text += fmt.Sprintf(", %.3f ± %.3f more than without the file", more, half)
 		if more > half {
 			return text + ": the file tells who is in it."

@@ -101,8 +101,8 @@ func header(path string) (inputs []string, predicted string, err error) {
 			return names[:at], column, nil
 		}
 	}
-	return nil, "", &model.Error{Path: path, Err: fmt.Errorf("it has no columns of inputs before a column %q or %q: tables "+
-		"that are attacked are releases of cloaking/regression and cloaking/classification", columnPrediction,
+	return nil, "", &model.Error{Path: path, Err: fmt.Errorf("it has no columns of inputs before a column %q or %q: "+
+		"tables that are attacked are releases of cloaking/regression and cloaking/classification", columnPrediction,
 		columnProbability)}
 }
 

@@ -17,6 +17,7 @@ import (
 	"privkern/experiments/dataset"
 	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/experiments/model"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
@@ -117,7 +118,7 @@ func attacked(t *testing.T, p model.Payload, args ...string) (*Results, error) {
 	if err := f.Check(s); err != nil {
 		return nil, err
 	}
-	return f.Attack(t.Context(), s, pathOf)
+	return f.Attack(t.Context(), s, &Means{PathOf: pathOf})
 }
 
 // must is attacked without an error.
@@ -225,6 +226,30 @@ func TestIntervals(t *testing.T) {
 		if share := float64(held) / tables; share < .92 || share > .98 {
 			t.Errorf("%g of the intervals hold the truth", share)
 		}
+	}
+}
+
+// Tables of one distribution are not taken for different ones: the interval of the adversary without the file holds 1/2.
+func TestBlindIsHonest(t *testing.T) {
+	const tables, n = 60, 40
+	wrong := 0
+	for seed := range uint64(tables) {
+		d := &data{Rows: &method.Rows{X: mat.NewDense(2*n, len(inputs), nil)}, members: n}
+		for i, p := range append(crowd(1000+seed, n, 1), crowd(2000+seed, n, 1)...) {
+			d.X.SetRow(i, p.inputs())
+			d.Values, d.units, d.member = append(d.Values, p.out), append(d.units, []int{i}), append(d.member, i < n)
+		}
+		part := partsOf(d.member)
+		scores, err := d.blind(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := judge(without, scores, d.member, part, true).AUC; a.Low > .5 || a.High < .5 {
+			wrong++
+		}
+	}
+	if wrong > 3 {
+		t.Errorf("%d of %d tables", wrong, tables)
 	}
 }
 

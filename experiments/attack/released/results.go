@@ -52,9 +52,9 @@ type Results struct {
 	title string
 }
 
-// Attack attacks the file; pathOf finds the data of a name.
-func (f *File) Attack(ctx context.Context, s *Settings, pathOf func(name string) (string, error)) (*Results, error) {
-	d, err := f.read(s, pathOf)
+// Attack attacks the file.
+func (f *File) Attack(ctx context.Context, s *Settings, means *Means) (*Results, error) {
+	d, err := f.read(s, means.PathOf)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (f *File) Attack(ctx context.Context, s *Settings, pathOf func(name string)
 	case Reconstruction:
 		err = f.reconstruction(ctx, d, out)
 	default:
-		err = f.membership(ctx, d, out)
+		err = f.membership(ctx, d, s.Shadows, means, out)
 	}
 	return out, err
 }
@@ -215,8 +215,8 @@ func (r *Results) caption() string {
 
 func (r *Results) attackRows(p *page.Page) {
 	p.Header = []string{"attack", "AUC"}
-	p.Legend = "found / named: shares of members and of others that the attack takes for members, by a threshold that the " +
-		"given share of others exceeds, each fifth of them by the other four; without the file: a learner that sees " +
+	p.Legend = "found / named: shares of members and of others that the attack takes for members, by a threshold that " +
+		"the given share of others exceeds, each fifth of them by the other four; without the file: a learner that sees " +
 		"rows alone, of the other four fifths; intervals of 95 %"
 	for _, level := range attack.Levels {
 		p.Header = append(p.Header, "found / named at "+attack.Percent(level))

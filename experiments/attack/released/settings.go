@@ -51,6 +51,8 @@ type Settings struct {
 	Output string `name:"output" default:""`
 	// column that names the person of a row
 	Person string `name:"person" default:""`
+	// shadow models that LiRA compares with: trials of the method of the file; 0 for none
+	Shadows int `name:"shadows" default:"0" min:"0" max:"10000"`
 	// input that is restored
 	Hidden string `name:"hidden" default:""`
 	table.Reading

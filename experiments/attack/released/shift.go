@@ -45,8 +45,8 @@ func (d *data) shifts() string {
 	if names == nil {
 		return ""
 	}
-	return fmt.Sprintf("members and others have different distributions of %s (p < %g over all columns): an attack may find "+
-		"that difference, and not who is in the file", strings.Join(names, ", "), shiftLevel)
+	return fmt.Sprintf("members and others have different distributions of %s (p < %g over all columns): an attack may "+
+		"find that difference, and not who is in the file", strings.Join(names, ", "), shiftLevel)
 }
 
 // smirnov returns the asymptotic p-value of the largest distance of two empirical distributions, Σ 2(−1)^(k−1)

@@ -83,7 +83,8 @@ func TestReadRows(t *testing.T) {
 		"[0 1 1] [a b] [0 1 2] 1 [0 1 1] [1 0 2]" {
 		t.Errorf("%v: %v %v %v %v", err, labels, classes, d.People, mat.Formatted(d.X))
 	}
-	for output, want := range map[string]string{"age": "one of the inputs, too", "kind[a|c]": `"b"`, "none": "unknown column"} {
+	for output, want := range map[string]string{"age": "one of the inputs, too", "kind[a|c]": `"b"`,
+		"none": "unknown column"} {
 		spec.Others = []string{output}
 		if _, err := spec.ReadRows(path, names); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", output, err)
