@@ -135,7 +135,11 @@ func (f *File) attribute(ctx context.Context, d *data, name string, out *Results
 		out.add(who, guesses[g], h.truth, member)
 	}
 	if holder, ok := f.Files[0].Payload.(model.Holder); ok {
-		out.add(held, h.read(holder.Held()), h.truth, member)
+		guess, err := h.read(ctx, holder.Held())
+		if err != nil {
+			return err
+		}
+		out.add(held, guess, h.truth, member)
 	}
 	out.conclude(name, member)
 	return nil
@@ -143,24 +147,37 @@ func (f *File) attribute(ctx context.Context, d *data, name string, out *Results
 
 // read reads the input off the row of the file that is nearest by the other inputs, among those of the output: of a
 // number, all.
-func (h *hidden) read(rows model.Held) []float64 {
+func (h *hidden) read(ctx context.Context, rows model.Held) ([]float64, error) {
 	rows.Scale = slices.Clone(rows.Scale)
 	clear(rows.Scale[h.column : h.column+h.width])
 	guess := make([]float64, h.Len())
-	for i := range guess {
-		own := rows
+	for c := range max(1, len(h.Classes)) {
+		own, some := rows, []int{}
 		if h.Labels != nil {
 			own.Points = nil
-			for k, output := range rows.Outputs {
-				if int(output) == h.Labels[i] {
-					own.Points = append(own.Points, rows.Points[k])
-				}
+		}
+		for k, output := range rows.Outputs {
+			if h.Labels != nil && int(output) == c {
+				own.Points = append(own.Points, rows.Points[k])
 			}
 		}
-		at, _ := nearest(own, h.X.Slice(i, i+1, 0, h.X.RawMatrix().Cols).(*mat.Dense))
-		guess[i] = h.value(own.Points[at[0]])
+		for i := range guess {
+			if h.Labels == nil || h.Labels[i] == c {
+				some = append(some, i)
+			}
+		}
+		if len(some) == 0 {
+			continue
+		}
+		at, _, err := nearest(ctx, own, learn.SelectRows(h.X, some))
+		if err != nil {
+			return nil, err
+		}
+		for i, row := range some {
+			guess[row] = h.value(own.Points[at[i]])
+		}
 	}
-	return guess
+	return guess, nil
 }
 
 // value is the hidden input of a row: its number, or that of the nearest level.
@@ -213,17 +230,17 @@ func (h *hidden) guess(ctx context.Context, p *method.Prediction, train, test []
 	for i := range posterior {
 		posterior[i] = slices.Clone(c.logPrior)
 	}
+	x := learn.SelectRows(h.X, slices.Concat(slices.Repeat([][]int{test}, len(c.logPrior))...))
+	for at := range x.RawMatrix().Rows {
+		h.put(x.RawRowView(at), at/len(test), c.values)
+	}
+	q, err := h.f.predict(ctx, x)
+	if err != nil {
+		return out, err
+	}
 	for k := range c.logPrior {
-		x := learn.SelectRows(h.X, test)
-		for i := range test {
-			h.put(x.RawRowView(i), k, c.values)
-		}
-		q, err := h.f.predict(ctx, x)
-		if err != nil {
-			return out, err
-		}
 		for i, row := range test {
-			posterior[i][k] += likelihoods(q, i, row)
+			posterior[i][k] += likelihoods(q, k*len(test)+i, row)
 		}
 	}
 	for _, l := range posterior {

@@ -50,7 +50,11 @@ func (f *File) membership(ctx context.Context, d *data, shadows int, means *Mean
 	own := judge(attack.Threshold, confidence, d.member, part, false)
 	out.Attacks = []*Attack{own}
 	if h, ok := f.Files[0].Payload.(model.Holder); ok {
-		out.Attacks = append(out.Attacks, judge(held, d.near(h), d.member, part, false))
+		nearness, err := d.near(ctx, h)
+		if err != nil {
+			return err
+		}
+		out.Attacks = append(out.Attacks, judge(held, nearness, d.member, part, false))
 	}
 	if shadows > 0 {
 		compared, err := f.lira(ctx, d, shadows, means, part)
@@ -78,23 +82,29 @@ func (f *File) membership(ctx context.Context, d *data, shadows int, means *Mean
 }
 
 // near are the nearness of units to the nearest row of the file, means over their rows.
-func (d *data) near(h model.Holder) []float64 {
-	_, distances := nearest(h.Held(), d.X)
+func (d *data) near(ctx context.Context, h model.Holder) ([]float64, error) {
+	_, distances, err := nearest(ctx, h.Held(), d.X)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]float64, len(d.units))
 	for i, rows := range d.units {
 		for _, row := range rows {
 			out[i] -= distances[row] / float64(len(rows))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // nearest returns the place of the nearest row of a file to each row of x (N×d), and its distance, by the scale of
 // inputs: those with the scale 0 do not count.
-func nearest(h model.Held, x *mat.Dense) (at []int, distances []float64) {
+func nearest(ctx context.Context, h model.Held, x *mat.Dense) (at []int, distances []float64, err error) {
 	n, _ := x.Dims()
 	at, distances = make([]int, n), make([]float64, n)
 	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		row := x.RawRowView(i)
 		distances[i] = math.Inf(1)
 		for k, p := range h.Points {
@@ -109,7 +119,7 @@ func nearest(h model.Held, x *mat.Dense) (at []int, distances []float64) {
 		}
 		distances[i] = math.Sqrt(distances[i])
 	}
-	return at, distances
+	return at, distances, nil
 }
 
 // blind are scores of units by a learner that sees their inputs and outputs, and not the file: of persons the means,

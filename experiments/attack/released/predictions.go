@@ -125,8 +125,11 @@ func scales(points [][]float64) []float64 {
 func (p *predictions) Envelope() model.Envelope { return p.envelope }
 
 // Predict implements [model.Payload].
-func (p *predictions) Predict(_ context.Context, q *model.Query) (*model.Prediction, error) {
-	at, _ := nearest(p.held, q.X)
+func (p *predictions) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
+	at, _, err := nearest(ctx, p.held, q.X)
+	if err != nil {
+		return nil, err
+	}
 	out := &model.Prediction{Columns: model.RegressionColumns[:1]}
 	for _, v := range pick(p.held.Outputs, at) {
 		row := []float64{v}

@@ -41,7 +41,10 @@ func (f *File) reconstruction(ctx context.Context, d *data, out *Results) error 
 	out.add(with, restored, truth, member)
 	if holder, ok := f.Files[0].Payload.(model.Holder); ok {
 		h := holder.Held()
-		at, _ := nearest(h, d.X)
+		at, _, err := nearest(ctx, h, d.X)
+		if err != nil {
+			return err
+		}
 		out.add(held, pick(h.Outputs, at), truth, member)
 	}
 	out.conclude(d.Output, member)
