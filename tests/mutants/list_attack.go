@@ -1,6 +1,9 @@
 package main
 
-const attack = "./experiments/attack"
+const (
+	attack   = "./experiments/attack"
+	released = attack + "/released"
+)
 
 // attackMutants are wrong lines of attacks, and a leak that they find.
 var attackMutants = []Mutant{
@@ -36,4 +39,15 @@ var attackMutants = []Mutant{
 	{Name: "attack: twins on both sides", File: "experiments/method/membership.go", Package: "./experiments/method",
 		Tests: "TestMembershipTwins", Old: `if member[i] == 0 && trained[key(rows)] {`,
 		New: `if member[i] == 1 && trained[key(rows)] {`},
+	{Name: "attack: released: learners of each other", File: "experiments/attack/released/membership.go",
+		Package: released, Tests: "TestBlindIsHonest", Old: `wider = resampled`, New: `wider = 1`},
+	{Name: "attack: released: rows judge their own learner", File: "experiments/attack/released/membership.go",
+		Package: released, Tests: "TestBlindIsHonest", Old: `train, test := among(part, k, false, nil)`,
+		New: `train, test := among(part, -1, false, nil)`},
+	{Name: "attack: released: the hidden input is known", File: "experiments/attack/released/attribute.go",
+		Package: released, Tests: "TestHeld", Old: `clear(rows.Scale[h.column : h.column+h.width])`,
+		New: `clear(rows.Scale[h.column:h.column])`},
+	{Name: "attack: released: shadow models have another unit", File: "experiments/attack/released/shadows.go",
+		Package: released, Tests: "TestShadowsTellMembers", Old: `prediction.Mean[i] = own.Scaled(v)`,
+		New: `prediction.Mean[i] = v`},
 }
