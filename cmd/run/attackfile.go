@@ -94,7 +94,8 @@ func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output 
 	if err := f.Check(s); err != nil {
 		return usageError{err}
 	}
-	results, err := f.Attack(cmd.Context(), s, &released.Means{PathOf: a.pathOf, Registry: a.Experiments, Trials: a.shadows})
+	means := &released.Means{PathOf: a.pathOf, Registry: a.Experiments, Trials: a.shadows}
+	results, err := f.Attack(cmd.Context(), s, means)
 	if err != nil {
 		return err
 	}

@@ -274,6 +274,20 @@ func TestAttribute(t *testing.T) {
 	}
 	has(t, out.Sentences, "nothing is seen to be learnt of them")
 
+	// A few numbers are levels, among which a member's may be missing.
+	decades := &payload{predict: func(row []float64) []float64 { return row[:1] }}
+	for i := range members {
+		members[i].age, others[i].age = float64(i%3)*10, float64(i%3)*10
+		members[i].out, others[i].out = members[i].age, others[i].age
+	}
+	members[0].age = 50
+	out = must(t, decades, "kind=attribute", "hidden=age", "dataset="+write(t, members, false),
+		"others="+write(t, others, false))
+	if own := out.Adversaries[2]; out.Measure != "accuracy" || own.Members != .995 || *own.Others != 1 {
+		t.Errorf("%s: %+v", out.Measure, own)
+	}
+	members, others = crowd(1, 200, 4), crowd(2, 200, 4)
+
 	// Numbers: the age that the output has.
 	for i := range members {
 		members[i].out, others[i].out = members[i].age, others[i].age
@@ -377,6 +391,9 @@ func TestWarnings(t *testing.T) {
 	has(t, out.Warnings, "1 of 40 rows have no value")
 	has(t, out.Warnings, "39 members and 60 others")
 	has(t, out.Warnings, "5 of 60 units")
+	p := out.Page()
+	has(t, p.Remarks, "warning: there are 39 members and 60 others")
+	has(t, p.Remarks, "note: - stands for a share of others")
 }
 
 // P-values of distances and counts, to their printed digits: D = 0.135 of 200 and 200 numbers, whose λ is 1.35, and

@@ -75,7 +75,8 @@ func (s *Settings) check() error {
 		}
 	}
 	if s.Dataset == s.Others {
-		return fmt.Errorf("others = %s: these are the members themselves; name rows that the file was not made from", s.Others)
+		return fmt.Errorf("others = %s: these are the members themselves; name rows that the file was not made from",
+			s.Others)
 	}
 	return s.Valid()
 }

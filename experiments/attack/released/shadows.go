@@ -31,7 +31,8 @@ type Means struct {
 // shadowed are the settings that make a trial a shadow model.
 var shadowed = map[string]any{"splits": "common", "repeats": "1", "holdout": "0.5", "membership": "true"}
 
-// settings are those of the trials that are shadow models of the file: its description has those with which it was made.
+// settings are those of the trials that are shadow models of the file: its description has those with which it was
+// made.
 func (f *File) settings(registry *experiment.Registry, dataset string) (*experiment.Experiment, experiment.Params,
 	error) {
 	at := f.Files[0].Path + ".json"

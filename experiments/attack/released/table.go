@@ -165,8 +165,8 @@ const unequal = 1.1
 // warn notes tables that are of different sizes, or share rows.
 func (d *data) warn(f *File) {
 	if o, ok := f.Files[0].Payload.(model.Counter); ok && o.Rows() != d.members {
-		d.warnings = append(d.warnings, fmt.Sprintf("the file has %d rows, and dataset %d: it was made from others than these",
-			o.Rows(), d.members))
+		d.warnings = append(d.warnings, fmt.Sprintf("the file has %d rows, and dataset %d: it was made from others "+
+			"than these", o.Rows(), d.members))
 	}
 	if d.others() == 0 {
 		return
@@ -181,8 +181,8 @@ func (d *data) warn(f *File) {
 		}
 	}
 	if r := float64(members) / float64(others); math.Max(r, 1/r) > unequal {
-		d.warnings = append(d.warnings, fmt.Sprintf("there are %d members and %d others: shares are those of each; a guess is "+
-			"right more often than the area under the curve has it where one kind is more frequent", members, others))
+		d.warnings = append(d.warnings, fmt.Sprintf("there are %d members and %d others: shares are those of each; a guess "+
+			"is right more often than the area under the curve has it where one kind is more frequent", members, others))
 	}
 	if twins := d.Twins(d.units, numbers); twins != "" {
 		d.warnings = append(d.warnings, twins)
