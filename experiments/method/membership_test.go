@@ -137,6 +137,9 @@ func TestClassConfidence(t *testing.T) {
 	got, _ = r.Confidences(&Prediction{Scores: scores}, groups)
 	trialtest.Near(t, "scores", got[0], .2, 1e-12)
 	trialtest.Near(t, "scores of a person", got[1], (.5-.4)/2, 1e-12)
+	if got, _ = r.Confidences(&Prediction{Scores: scores[:1]}, [][]int{{0}}); got[0] != .5 {
+		t.Errorf("the only class has the confidence %g", got[0])
+	}
 	certain := [][]float64{{1, 0, 0}, {0, 1, 1}, {0, 0, 0}}
 	if got, _ = r.Confidences(&Prediction{Scores: certain, Probabilities: certain}, groups); math.IsInf(got[0], 0) {
 		t.Errorf("a certain class has the confidence %g", got[0])

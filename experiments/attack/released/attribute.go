@@ -130,7 +130,10 @@ func (f *File) attribute(ctx context.Context, d *data, name string, out *Results
 		}
 	}
 	out.measure(h.levels != nil, fmt.Sprintf("%s of a row", name))
-	member := d.rowMembers()
+	member, prior := d.rowMembers(), frequent
+	if h.levels == nil {
+		prior = mean
+	}
 	for g, who := range []string{prior, without, with} {
 		out.add(who, guesses[g], h.truth, member)
 	}

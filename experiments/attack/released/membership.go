@@ -154,7 +154,8 @@ func (d *data) blind(part []int) ([]float64, error) {
 // judge returns the findings of scores of units. Apart has those of different parts not compared with each other, as
 // those of different learners are not.
 func judge(name string, scores []float64, member []bool, part []int, apart bool) *Attack {
-	a := &Attack{Name: name, placed: make([]float64, len(scores)), Curve: attack.CurveOf(scores, member)}
+	a := &Attack{Name: name, placed: make([]float64, len(scores)), Curve: attack.CurveOf(scores, member),
+		Rates: []Rate{}}
 	group := part
 	if !apart {
 		group = make([]int, len(part))

@@ -28,8 +28,9 @@ type Adversary struct {
 
 // The adversaries who restore values.
 const (
-	prior = "most frequent, or mean"
-	with  = "with the file"
+	frequent = "most frequent level of others"
+	mean     = "mean of others"
+	with     = "with the file"
 )
 
 // Results are those of an attack on a file.
