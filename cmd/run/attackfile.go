@@ -110,10 +110,10 @@ func (a *app) shadows(ctx context.Context, e *experiment.Experiment, p experimen
 	failed := ""
 	for seed := range seeds {
 		watched.Inner(seed, seeds, "shadow models")
-		rec, err := trial.Execute(ctx, e, trial.Job{Identity: experiment.Identity{Experiment: e.Name, ResultVersion: e.Version,
-			Params: p, Seed: int64(seed), Backend: trial.AuditedBackend, DType: experiment.Float64},
-			Workers: runtime.GOMAXPROCS(0), Folders: map[string]string{table.Named(path): path}},
-			engine.Opener, func(int, int, string) {})
+		identity := experiment.Identity{Experiment: e.Name, ResultVersion: e.Version, Params: p, Seed: int64(seed),
+			Backend: trial.AuditedBackend, DType: experiment.Float64}
+		rec, err := trial.Execute(ctx, e, trial.Job{Identity: identity, Workers: runtime.GOMAXPROCS(0),
+			Folders: map[string]string{table.Named(path): path}}, engine.Opener, func(int, int, string) {})
 		if err != nil {
 			return nil, err
 		}

@@ -25,8 +25,26 @@ type predictions struct {
 // description is the part of a release's description that an attack needs.
 type description struct {
 	Experiment string              `json:"experiment"`
-	Params     map[string]any      `json:"params"`
+	Params     described           `json:"params"`
 	Privacy    *experiment.Privacy `json:"privacy"`
+}
+
+// described are settings of a release: those by name that predictions need, and all.
+type described struct {
+	Output string `json:"output"`
+	Low    any    `json:"low"` // a number, or a word
+	High   any    `json:"high"`
+
+	all map[string]any
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *described) UnmarshalJSON(raw []byte) error {
+	type named described
+	if err := json.Unmarshal(raw, (*named)(d)); err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, &d.all)
 }
 
 // The columns of predictions behind the inputs, of cloaking/regression and of cloaking/classification.
@@ -51,15 +69,15 @@ func ReadPredictions(path string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	output, _ := d.Params["output"].(string)
-	p := &predictions{envelope: model.Envelope{Inputs: inputs, Output: table.NameOf(output), Privacy: d.Privacy}}
+	p := &predictions{envelope: model.Envelope{Inputs: inputs, Output: table.NameOf(d.Params.Output),
+		Privacy: d.Privacy}}
 	if predicted == columnProbability {
-		if p.envelope.Classes = table.LevelsOf(output); len(p.envelope.Classes) != 2 {
+		if p.envelope.Classes = table.LevelsOf(d.Params.Output); len(p.envelope.Classes) != 2 {
 			p.envelope.Classes = []string{"0", "1"}
 		}
 	}
-	low, _ := d.Params["low"].(float64)
-	high, _ := d.Params["high"].(float64)
+	low, _ := d.Params.Low.(float64)
+	high, _ := d.Params.High.(float64)
 	p.envelope.Middle = low + (high-low)/2
 	last := len(inputs)
 	for _, row := range model.Rows(x) {

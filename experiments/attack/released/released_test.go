@@ -229,7 +229,8 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// Tables of one distribution are not taken for different ones: the interval of the adversary without the file holds 1/2.
+// Tables of one distribution are not taken for different ones: the interval of the adversary without the file holds
+// 1/2.
 func TestBlindIsHonest(t *testing.T) {
 	const tables, n = 100, 40
 	wrong := 0

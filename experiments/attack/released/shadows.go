@@ -33,23 +33,23 @@ var shadowed = map[string]any{"splits": "common", "repeats": "1", "holdout": "0.
 
 // settings are those of the trials that are shadow models of the file: its description has those with which it was
 // made.
-func (f *File) settings(registry *experiment.Registry, dataset string) (*experiment.Experiment, experiment.Params,
-	error) {
+func (f *File) settings(registry *experiment.Registry, dataset string) (e *experiment.Experiment,
+	p experiment.Params, output string, err error) {
 	at := f.Files[0].Path + ".json"
 	d, err := readDescription(at)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	e, err := registry.Lookup(d.Experiment)
+	e, err = registry.Lookup(d.Experiment)
 	if err == nil {
 		_, err = e.Param("membership")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("shadows: %s: trials of %s do not record what a fit tells of its rows", at, d.Experiment)
+		return nil, nil, "", fmt.Errorf("shadows: %s: trials of %s do not record what a fit tells of its rows", at, d.Experiment)
 	}
 	given := map[string]any{}
 	reading := experiment.SettingValues(table.Reading{})
-	for name, value := range d.Params {
+	for name, value := range d.Params.all {
 		if _, own := reading[name]; !own {
 			given[name] = value
 		}
@@ -58,14 +58,13 @@ func (f *File) settings(registry *experiment.Registry, dataset string) (*experim
 		given[name] = value
 	}
 	given["dataset"] = dataset
-	p, err := e.Resolve(given)
-	if err != nil {
-		return nil, nil, fmt.Errorf("shadows: %s: %w", at, err)
+	if p, err = e.Resolve(given); err != nil {
+		return nil, nil, "", fmt.Errorf("shadows: %s: %w", at, err)
 	}
-	if settings := e.Whole(p); settings["person"] != nil && experiment.SettingsIn[method.Person](settings).Given() {
-		return nil, nil, errors.New("shadows: the file is of persons; shadow models are of rows")
+	if experiment.SettingsIn[method.Person](e.Whole(p)).Given() {
+		return nil, nil, "", errors.New("shadows: the file is of persons; shadow models are of rows")
 	}
-	return e, p, nil
+	return e, p, table.NameOf(d.Params.Output), nil
 }
 
 // lira judges the attacks that compare with shadow models: trials of the method of the file, on halves of members and
@@ -77,11 +76,11 @@ func (f *File) lira(ctx context.Context, d *data, number int, means *Means, part
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "rows.csv")
-	e, p, err := f.settings(means.Registry, "csv:"+path)
+	e, p, output, err := f.settings(means.Registry, "csv:"+path)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.write(path, table.NameOf(experiment.FormatValue(p["output"]))); err != nil {
+	if err := d.write(path, output); err != nil {
 		return nil, err
 	}
 	trials, err := means.Trials(ctx, e, p, path, number)

@@ -13,12 +13,13 @@ import (
 	"privkern/experiments/baseline"
 	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/method"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
 
-// described returns the file of a payload with a description of an experiment with those parameters.
-func described(t *testing.T, p model.Payload, name, params string) *File {
+// describedBy returns the file of a payload with a description of an experiment with those parameters.
+func describedBy(t *testing.T, p model.Payload, name, params string) *File {
 	t.Helper()
 	m := modeltest.Of(p)
 	m.Files[0].Path = filepath.Join(t.TempDir(), "m.json")
@@ -44,7 +45,7 @@ func TestShadowsTellMembers(t *testing.T) {
 	for i, p := range all {
 		miss[fmt.Sprint(p.inputs())] = p.out + 3*rng.Float64() + map[bool]float64{true: 0, false: .3}[i < len(members)]
 	}
-	f := described(t, &payload{predict: func(row []float64) []float64 { return []float64{miss[fmt.Sprint(row)]} }},
+	f := describedBy(t, &payload{predict: func(row []float64) []float64 { return []float64{miss[fmt.Sprint(row)]} }},
 		"baseline/histogram", params)
 	s, err := experiment.ReadSettings[Settings]([]string{"dataset=" + write(t, members, false),
 		"others=" + write(t, others, false), "shadows=20"})
@@ -58,7 +59,8 @@ func TestShadowsTellMembers(t *testing.T) {
 		raw, err := os.ReadFile(path)
 		lines := strings.Split(string(raw), "\n")
 		if err != nil || len(lines) != 202 || lines[0] != "age,smoker,weight" ||
-			p["dataset"] != "csv:"+path || e.Name != "baseline/histogram" || e.Whole(p)["membership"] != true {
+			e.Name != "baseline/histogram" || !experiment.SettingsIn[method.Recorded](e.Whole(p)).Membership ||
+			experiment.SettingsIn[method.Columns](e.Whole(p)).Dataset != "csv:"+path {
 			t.Errorf("%v: %s of %v: %d lines, %s", err, e.Name, p, len(lines), lines[0])
 		}
 		for range seeds {
@@ -110,12 +112,12 @@ func TestShadowsRefused(t *testing.T) {
 		"no range":        {"baseline/histogram", `"output": "y"`, "shadows: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := described(t, effect(0), c.experiment, c.params).settings(registry, "csv:rows.csv")
+			_, _, _, err := describedBy(t, effect(0), c.experiment, c.params).settings(registry, "csv:rows.csv")
 			trialtest.Refuses(t, err, c.want)
 		})
 	}
 	f := NewFile(modeltest.Of(effect(0)))
-	_, _, err := f.settings(registry, "csv:rows.csv")
+	_, _, _, err := f.settings(registry, "csv:rows.csv")
 	trialtest.Refuses(t, err, "m.json.json is not there")
 	people := write(t, crowd(1, 20, 0), false)
 	for _, args := range []string{"kind=reconstruction", "person=id"} {
