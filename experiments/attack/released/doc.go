@@ -20,9 +20,10 @@
 //
 // # Intervals
 //
-// Members and others are independent of each other where the model has learnt nothing of individuals, so that intervals
-// over rows (95 %, normal) tell whether a difference could be chance; where rows are told apart by learners of each
-// other, they are wider (Nadeau and Bengio 2003). They are for rows like these and this one file: all rows depend on
-// it, and another fit of the same method may tell more. Who is a member was decided by whoever made the
-// file, and not by coins, so that nothing is proved about ε.
+// Members and others are independent of each other where the model has learnt nothing of individuals, so that
+// intervals over rows (95 %, normal) tell whether a difference could be chance; where rows are told apart by learners
+// of each other, they are wider (Nadeau and Bengio 2003). A finding is claimed at this level for all attacks
+// together. They are for rows like these and this one file: all rows depend on it, and another fit of the same method
+// may tell more. Who is a member was decided by whoever made the file, and not by coins, so that nothing is proved
+// about ε.
 package released

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"privkern/experiments/attack"
 	"privkern/experiments/learn"
@@ -71,7 +72,7 @@ func (f *File) membership(ctx context.Context, d *data, shadows int, means *Mean
 	}
 	alone := judge(without, blind, d.member, part, true)
 	for _, a := range out.Attacks {
-		out.Sentences = append(out.Sentences, a.sentence(alone, d.member))
+		out.Sentences = append(out.Sentences, a.sentence(alone, d.member, len(out.Attacks)))
 	}
 	out.Attacks = append(out.Attacks, alone)
 	if alone.AUC.Low > .5 {
@@ -251,8 +252,15 @@ func rateOf(level float64, scores []float64, member []bool, part []int) Rate {
 	return r
 }
 
-// sentence states whether an attack finds members, next to the adversary without the file.
-func (a *Attack) sentence(alone *Attack, member []bool) string {
+// exceeds reports whether the value of an interval of 95 % exceeds another one, at the same level for a number of
+// attacks together (Bonferroni).
+func exceeds(i attack.Interval, at float64, attacks int) bool {
+	z := distuv.UnitNormal.Quantile(1 - .025/float64(attacks))
+	return i.Mean-(i.Mean-i.Low)*z/central95 > at
+}
+
+// sentence states whether an attack, one of several, finds members, next to the adversary without the file.
+func (a *Attack) sentence(alone *Attack, member []bool, attacks int) string {
 	text := fmt.Sprintf("%s: a member looks more like one than another row with the probability %s", a.Name,
 		a.AUC.Text("%.3f", 1))
 	if alone.AUC.Low > .5 {
@@ -262,12 +270,12 @@ func (a *Attack) sentence(alone *Attack, member []bool) string {
 		more := (members + others) / 2
 		half *= resampled
 		text += fmt.Sprintf(", %.3f ± %.3f more than without the file", more, half)
-		if more > half {
+		if exceeds(attack.Interval{Mean: more, Low: more - half}, 0, attacks) {
 			return text + ": the file tells who is in it."
 		}
 		return text + ": the file is not seen to tell who is in it."
 	}
-	if a.AUC.Low > .5 {
+	if exceeds(a.AUC, .5, attacks) {
 		return text + ": the file tells who is in it."
 	}
 	return text + ": nothing is found."

@@ -229,6 +229,15 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// Of several attacks each is held to a stricter level: 2.24 standard errors for two.
+func TestExceeds(t *testing.T) {
+	for attacks, want := range map[int]bool{1: true, 2: false} {
+		if i := (attack.Interval{Mean: .52, Low: .52 - .1*.196}); exceeds(i, .52-.021, attacks) != want {
+			t.Errorf("%d attacks: %v", attacks, !want)
+		}
+	}
+}
+
 // Tables of one distribution are not taken for different ones: the interval of the adversary without the file holds
 // 1/2.
 func TestBlindIsHonest(t *testing.T) {

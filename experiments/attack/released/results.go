@@ -136,20 +136,26 @@ func difference(gains []float64, member []bool) *attack.Interval {
 // conclude states how much better adversaries who have the file restore values of members than those of others.
 func (r *Results) conclude(name string, member []bool) {
 	var alone *Adversary
+	attacks := 0
+	for _, a := range r.Adversaries {
+		if a.Name == with || a.Name == held {
+			attacks++
+		}
+	}
 	for _, a := range r.Adversaries {
 		switch a.Name {
 		case without:
 			alone = a
 		case with, held:
 			r.Sentences = append(r.Sentences, fmt.Sprintf("%s: %s of members is restored %s%s", a.Name, name,
-				r.amount(a.Members), r.learnt(a, alone, member)))
+				r.amount(a.Members), r.learnt(a, alone, member, attacks)))
 		}
 	}
 }
 
 // learnt states how an adversary with the file restores values of others, next to the one without it: where she is
 // ahead in members, too, by how much the first is further ahead.
-func (r *Results) learnt(own, alone *Adversary, member []bool) string {
+func (r *Results) learnt(own, alone *Adversary, member []bool, attacks int) string {
 	if own.Others == nil {
 		return ": without others=... nothing tells whether that is learnt of them, or holds for anybody."
 	}
@@ -163,7 +169,7 @@ func (r *Results) learnt(own, alone *Adversary, member []bool) string {
 		own.Learnt, how = difference(gains, member), "Members are ahead without the file, too, and with it further by "
 	}
 	text += how + r.interval(own.Learnt)
-	if own.Learnt.Low > 0 {
+	if exceeds(*own.Learnt, 0, attacks) {
 		return text + ": that is learnt of them."
 	}
 	return text + ": nothing is seen to be learnt of them."

@@ -45,7 +45,8 @@ func (f *File) settings(registry *experiment.Registry, dataset string) (e *exper
 		_, err = e.Param("membership")
 	}
 	if err != nil {
-		return nil, nil, "", fmt.Errorf("shadows: %s: trials of %s do not record what a fit tells of its rows", at, d.Experiment)
+		return nil, nil, "", fmt.Errorf("shadows: %s: trials of %s do not record what a fit tells of its rows", at,
+			d.Experiment)
 	}
 	given := map[string]any{}
 	reading := experiment.SettingValues(table.Reading{})
