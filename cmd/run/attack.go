@@ -25,6 +25,7 @@ model predicts which rows (or persons, with person=COLUMN) it was trained on. Ep
 an upper bound of what anybody can learn; attacks are a lower one.
 
   threshold      who is predicted well is taken for a member
+  calibrated     who is predicted better than by a few other models (Watson et al. 2022)
   LiRA, offline  by comparison with models that were not trained on the row
   LiRA, online   by the likelihood ratio of models that were and that were not
                  (Carlini et al. 2022)
@@ -36,6 +37,9 @@ where .1, 1 and 10 % of others are taken for members, with the largest share tha
 guarantee allows. Guesses about pairs, of which one is a member, prove a bound of
 epsilon with 95 % confidence (Steinke et al. 2023); the exit status is 4 if it is
 beyond the guarantee. The same is done to models without noise.
+
+With canaries=N the game is about N pairs of rows that are added to be found, one of
+each pair, and all of your rows are trained on: a few models suffice.
 
 Arguments are those of run compare for one method. Each seed is a model: 64 by
 default, 10 at least for LiRA. The trials are those of a sweep: Ctrl-C stops them and
@@ -60,6 +64,8 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
       input_low=0,18 input_high=20,90 epsilon=1,3 delta=1e-6
   run attack dpgp/regression dataset=csv:my.csv inputs=dose output=response low=0 high=10 \
       input_low=0 input_high=20 epsilon=inf --seeds 0..127
+  run attack baseline/ridge dataset=csv:my.csv inputs=dose output=response low=0 high=10 \
+      input_low=0 input_high=20 epsilon=1 delta=1e-6 canaries=2 --seeds 0..15
   run attack model.json dataset=csv:members.csv others=csv:others.csv
   run attack model.json dataset=csv:members.csv others=csv:others.csv kind=attribute hidden=dose
   run attack model.json dataset=csv:members.csv others=csv:others.csv shadows=64

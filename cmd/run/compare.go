@@ -342,7 +342,9 @@ func trialsOf(p *plan.Plan, records []*record.Record) (trials []compare.Trial, s
 			trial.CPU, trial.Failure = rec.Timing.CPUS, *rec.Error
 		default:
 			trial.CPU, trial.Metrics, trial.Warnings = rec.Timing.CPUS, rec.Metrics, rec.Warnings
-			trial.Series = rec.SeriesValues()
+			if trial.Series = rec.SeriesValues(); rec.Privacy != nil {
+				trial.Simulated = rec.Privacy.Simulated
+			}
 		}
 		trials = append(trials, trial)
 	}

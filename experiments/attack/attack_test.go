@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/mechanism"
+	"privkern/runner/experiment"
 )
 
 // game makes models of a number of pairs: of each a coin puts one unit among the members, whose statistic is normal
@@ -92,7 +94,7 @@ func TestNothingIsFound(t *testing.T) {
 // With few models there is no likelihood ratio, and no threshold for a rate that they do not tell.
 func TestFewModels(t *testing.T) {
 	out := judged(t, game(9, 100, 1), Guarantee{Epsilon: 1})
-	if len(out.Attacks) != 1 || out.Shadows != 7 || out.Targets != 2 {
+	if len(out.Attacks) != 2 || out.Attacks[1].Attack != Calibrated || out.Shadows != 7 || out.Targets != 2 {
 		t.Errorf("%d attacks with %d shadow models, %d targets", len(out.Attacks), out.Shadows, out.Targets)
 	}
 	if got := out.Attacks[0].Rates; len(got) != 1 || got[0].Level != .1 {
@@ -141,6 +143,23 @@ func TestLikelihoodRatio(t *testing.T) {
 	trialtest.Near(t, "online", a.scores(Online, m, none)[0], (-.25+.25)/2, 1e-12)
 	trialtest.Near(t, "offline", a.scores(Offline, m, none)[0], 1.25-2, 1e-12)
 	trialtest.Near(t, "online of the other", a.scores(Online, m, none)[1], (-4.0+1)/2, 1e-12)
+}
+
+// The calibrated confidence is that above the mean of shadow models, with the unit or not, but the one that is judged.
+func TestCalibrated(t *testing.T) {
+	var models []*Model
+	for k, x := range []float64{1, 2, 6} {
+		models = append(models, &Model{Pair: []int{0, 0}, Member: []bool{k == 0, k > 0}, Statistic: []float64{0, 0},
+			Confidence: []float64{x, -x}})
+	}
+	a := newAdversary(models)
+	for _, c := range []struct {
+		without int
+		want    float64
+	}{{none, 7 - 3}, {2, 7 - 1.5}} {
+		got := a.scores(Calibrated, &Model{Member: make([]bool, 2), Confidence: []float64{7, 0}}, c.without)
+		trialtest.Near(t, fmt.Sprintf("without %d", c.without), got[0], c.want, 1e-12)
+	}
 }
 
 func TestMoments(t *testing.T) {
@@ -221,7 +240,13 @@ func TestAllows(t *testing.T) {
 	if got := (Guarantee{Epsilon: math.Inf(1)}).Allows(.1); got != 1 {
 		t.Errorf("without a guarantee %g is allowed", got)
 	}
-	twice := guaranteeOf(1, 1e-5, true)
+	twice := guaranteeOf(&experiment.Simulated{Epsilon: 1, Delta: 1e-5, Neighbours: "add-remove"},
+		mechanism.Budget{Epsilon: 1, Delta: 1e-5})
+	// A hundred entries of ε = .1 have 10 in sum, and by the composition of Gaussian noise that tells more about 4.3.
+	entries := guaranteeOf(&experiment.Simulated{Epsilon: 10}, mechanism.Budget{Epsilon: .1, Delta: 1e-5})
+	if entries.Epsilon < 3 || entries.Epsilon > 5 || entries.Delta != 1e-5 {
+		t.Errorf("a hundred entries have %v", entries)
+	}
 	if want := (1 + math.E) * 1e-5; twice.Epsilon != 2 || math.Abs(twice.Delta-want) > 1e-12 {
 		t.Errorf("two steps have %v", twice)
 	}

@@ -9,9 +9,12 @@
 // apart, and to turn a coin substitutes one unit: the guarantees of this program, which are for the substitution of a
 // unit, bound her findings.
 //
+// With canaries the game is about pairs of rows that are added to be found, and all rows of the table are trained on.
+//
 // # Attacks
 //
-// A unit that a fit knows well is taken for a member: by the confidence of the fit in its outputs alone (threshold), or
+// A unit that a fit knows well is taken for a member: by the confidence of the fit in its outputs alone (threshold), by
+// how far that is above its mean over a few shadow models (calibrated), or
 // by comparison with shadow models that were trained on it or not (the likelihood-ratio attack LiRA; Carlini, Chien,
 // Nasr, Song, Terzis and Tramèr, "Membership inference attacks from first principles", S&P 2022). The statistic of a
 // unit is taken to be normal over models, about the median of those with the unit and of those without it. The online

@@ -10,7 +10,7 @@ func Each(c *compare.Contest) ([]*Plan, error) {
 	var out []*Plan
 	for _, e := range c.Entries {
 		if _, err := e.Definition.Param(membershipSetting); err != nil || e.Role != compare.Private ||
-			e.Protects != experiment.UnitRow {
+			e.Protects == experiment.UnitOutput {
 			continue
 		}
 		own := *c

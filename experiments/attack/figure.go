@@ -54,7 +54,7 @@ func sameValue(a, b any) bool { return experiment.FormatValue(a) == experiment.F
 // panel draws the attacks on models of one setting.
 func panel(trials []experiment.Observation) (*experiment.Panel, error) {
 	slices.SortFunc(trials, func(a, b experiment.Observation) int { return cmp.Compare(a.Seed, b.Seed) })
-	epsilon, g := budgetOf(trials[0].Params).Epsilon, guaranteeIn(trials[0].Params)
+	epsilon, g := budgetOf(trials[0].Params).Epsilon, guaranteeOf(trials[0].Simulated, budgetOf(trials[0].Params))
 	p := &experiment.Panel{Title: fmt.Sprintf("%s, ε = %s", trials[0].Experiment, experiment.FormatNumber(epsilon)),
 		XLabel: "share of others taken for members", YLabel: "share of members found", LogX: true, LogY: true}
 	lowest := 1.0

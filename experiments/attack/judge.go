@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"privkern/runner/experiment"
 )
 
 const (
@@ -24,6 +26,11 @@ func Targets(models int) int { return max(2, models/4) }
 
 // Guarantee is one for the substitution of a unit.
 type Guarantee struct{ Epsilon, Delta float64 }
+
+// String is the guarantee as tables have it.
+func (g Guarantee) String() string {
+	return fmt.Sprintf("(%.4g, %s)", g.Epsilon, experiment.FormatNumber(g.Delta))
+}
 
 // Allows is the largest share of members that any attack finds with a share of false positives.
 func (g Guarantee) Allows(fpr float64) float64 {
@@ -134,7 +141,7 @@ func newJudge(models []*Model, g Guarantee) (*judge, error) {
 // names are the attacks for which there are shadow models enough.
 func (j *judge) names() []string {
 	if len(j.shadows) < fewestShadows {
-		return []string{Threshold}
+		return fewNames
 	}
 	return names
 }

@@ -8,13 +8,17 @@ import (
 
 // The attacks.
 const (
-	Threshold = "threshold"
-	Offline   = "LiRA, offline"
-	Online    = "LiRA, online"
+	Threshold  = "threshold"
+	Calibrated = "calibrated"
+	Offline    = "LiRA, offline"
+	Online     = "LiRA, online"
 )
 
-// names are the attacks in the order in which they are shown.
-var names = []string{Threshold, Offline, Online}
+// names are the attacks in the order in which they are shown, and fewNames those by few shadow models.
+var (
+	names    = []string{Threshold, Offline, Online}
+	fewNames = []string{Threshold, Calibrated}
+)
 
 // observed is the statistic of a unit in a model.
 type observed struct {
@@ -46,6 +50,19 @@ func newShadows(models []*Model, of func(*Model) []float64) *shadows {
 		}
 	}
 	return s
+}
+
+// mean is that of a unit over models with it and without it, but one, and their number.
+func (s *shadows) mean(unit, without int) (n int, mean float64) {
+	for _, values := range [][]observed{s.in[unit], s.out[unit]} {
+		for _, v := range values {
+			if v.model == without {
+				continue
+			}
+			n, mean = n+1, mean+v.value
+		}
+	}
+	return n, mean / float64(max(1, n))
 }
 
 // none stands for no shadow model that is left out.
@@ -134,6 +151,14 @@ func (a *adversary) scores(attack string, m *Model, without int) []float64 {
 		for unit, x := range m.Statistic {
 			if in[unit].n > 0 && out[unit].n > 0 {
 				scores[unit] = in[unit].logDensity(x) - out[unit].logDensity(x)
+			}
+		}
+	case Calibrated:
+		// Watson, Guo, Cormode and Sablayrolles, "On the importance of difficulty calibration in membership inference
+		// attacks" (ICLR 2022), with all shadow models as references.
+		for unit, x := range m.Confidence {
+			if n, mean := a.confidence.mean(unit, without); n > 0 {
+				scores[unit] = x - mean
 			}
 		}
 	case Offline:

@@ -15,24 +15,33 @@ import (
 
 	"privkern/experiments/baseline"
 	"privkern/experiments/baseline/histogram"
+	"privkern/experiments/cloaking"
 	"privkern/experiments/compare"
 	"privkern/experiments/dpgp"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/kahm"
+	"privkern/experiments/method"
+	"privkern/experiments/multikernel"
 	"privkern/experiments/page"
+	"privkern/experiments/privacygp"
 	"privkern/runner/experiment"
+	"privkern/tests/tier"
 )
 
-var registry = experiment.RegistryOf([]experiment.Paper{dpgp.Paper(), kahm.Paper(), baseline.Experiments()})
+var registry = experiment.RegistryOf([]experiment.Paper{dpgp.Paper(), kahm.Paper(), cloaking.Paper(), privacygp.Paper(),
+	multikernel.Paper(), baseline.Experiments()})
 
 const data = "dataset=csv:my.csv inputs=x input_low=0 input_high=1 delta=1e-5 "
 
+// fileRows is the number of rows of a file.
+const fileRows = 24
+
 // file has a number x, an output y that is 0 or 1, and a class.
-func file(t *testing.T, rows int) string {
+func file(t *testing.T) string {
 	t.Helper()
 	text := "x,y,kind,id\n"
 	rng := rand.New(rand.NewPCG(2, 4))
-	for i := range rows {
+	for i := range fileRows {
 		one := rng.IntN(2)
 		text += fmt.Sprintf("%g,%d,%s,%d\n", rng.Float64(), one, []string{"a", "b"}[one], i/2)
 	}
@@ -54,11 +63,15 @@ func settle(t *testing.T, path, method, args string) (*Plan, error) {
 }
 
 func TestRefusals(t *testing.T) {
-	path := file(t, 24)
+	path := file(t)
 	const numbers = data + "output=y low=0 high=1 task=regression epsilon=1 "
 	for _, c := range []struct{ method, args, want string }{
 		{"baseline/label-noise", numbers, "no membership to infer"},
-		{"kahm/classifier", numbers, "do not record"},
+		{"kahm/classifier", numbers, "it is for a classification"},
+		{"kahm/federated", numbers, "do not record"},
+		{"cloaking/regression", numbers, "no membership to infer"},
+		{"privacygp/regression", numbers, "keeps a variance at sensitive places"},
+		{"multikernel/learn", data + "output=kind[a|b] epsilon=1", "compresses rows"},
 		{"baseline/nothing", numbers, "baseline/nothing"},
 		{"baseline/histogram", numbers + "holdout=0.3", "holdout is set"},
 		{"baseline/histogram", numbers + "membership=true", "membership is set"},
@@ -77,8 +90,19 @@ func TestRefusals(t *testing.T) {
 // attacked judges the histogram of 24 rows by models of half of them.
 func attacked(t *testing.T, models int) (*Plan, []compare.Trial, *Results) {
 	t.Helper()
-	path := file(t, 24)
-	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=0.2")
+	p, trials := fitted(t, models, "epsilon=0.2")
+	out, err := p.Judge(trials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, trials, out
+}
+
+// fitted are models of a histogram of 24 rows, with further settings.
+func fitted(t *testing.T, models int, args string) (*Plan, []compare.Trial) {
+	t.Helper()
+	path := file(t)
+	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression "+args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +115,52 @@ func attacked(t *testing.T, models int) (*Plan, []compare.Trial, *Results) {
 			t.Fatal(err)
 		}
 		trials = append(trials, compare.Trial{Experiment: "baseline/histogram", Params: p.Entry.Params[0], Seed: int64(seed),
-			Series: out.Series, Warnings: out.Warnings})
+			Series: out.Series, Warnings: out.Warnings, Simulated: out.Privacy.Simulated})
 	}
-	out, err := p.Judge(trials)
-	if err != nil {
-		t.Fatal(err)
+	return p, trials
+}
+
+// Games of four models with canaries: a method without noise is found in most of them. One with noise is within its
+// guarantee but for one game in twenty, and with a tenth of the noise it would not be.
+func TestCanariesAreFound(t *testing.T) {
+	tier.Sequential(t)
+	const games, models = 40, 4
+	p, trials := fitted(t, games*models, "epsilon=1 canaries=48 cells=4096")
+	beyond, found := 0, 0
+	for i := range games {
+		out, err := p.Judge(trials[i*models : (i+1)*models])
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := out.At[0]
+		if at.Noise.Units != 96 || at.Noise.Proof.Pairs != 96 || at.Noise.Shadows != 2 || out.Canaries != 48 {
+			t.Fatalf("%d units, %d pairs of %d canaries", at.Noise.Units, at.Noise.Proof.Pairs, out.Canaries)
+		}
+		if at.Refuted {
+			beyond++
+		}
+		if at.Exact.Proof.Epsilon > 1 {
+			found++
+		}
 	}
-	return p, trials, out
+	if found < games*3/4 {
+		t.Errorf("without noise %d of %d games prove more than the guarantee", found, games)
+	}
+	if beyond > games*5/100+3 { // two standard errors
+		t.Errorf("%d of %d proofs are beyond epsilon", beyond, games)
+	}
+}
+
+// Canaries are added by attacks alone, and to methods that have the setting.
+func TestCanariesRefused(t *testing.T) {
+	path := file(t)
+	_, err := settle(t, path, "kahm/classifier", "dataset=csv:my.csv inputs=x+y input_low=0 input_high=1 delta=1e-5 "+
+		"output=kind n=2 layers=2 epsilon=2 canaries=3")
+	trialtest.Refuses(t, err, "kahm/classifier has no canaries")
+	_, err = settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=1 canaries=-1")
+	trialtest.Refuses(t, err, "canaries")
+	_, err = compare.ParseRequest(strings.Fields(data + "output=y low=0 high=1 epsilon=1 canaries=3"))
+	trialtest.Refuses(t, err, "run attack")
 }
 
 // What is found of a private method is within its guarantee, which a tenth of the noise would not keep, and the method
@@ -136,7 +199,7 @@ func TestAttacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := compare.New(registry, request, file(t, 24))
+	c, err := compare.New(registry, request, file(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +250,48 @@ func TestArea(t *testing.T) {
 		}
 		if got := g.Area(); math.Abs(got-sum) > 1e-6 {
 			t.Errorf("%+v: %g, want %g", g, got, sum)
+		}
+	}
+}
+
+// The guarantee of a method whose epsilon is for an entry is that of a whole row, which its records state; and where
+// they state none all is allowed.
+func TestGuaranteeOfEntries(t *testing.T) {
+	p, err := settle(t, file(t), "kahm/classifier",
+		"dataset=csv:my.csv inputs=x+y input_low=0 input_high=1 delta=1e-5 output=kind n=2 layers=2 epsilon=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := budgetOf(p.Entry.Params[0]).Epsilon; got != 2 || !Is(p.Entry.Params[0]) {
+		t.Fatalf("trials have epsilon %g for an entry", got)
+	}
+	series := func(seed uint64) map[string]experiment.Series {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		s := experiment.Series{"pair": {0, 0}, "member": {1, 0}, "confidence": {rng.Float64(), 0}, "statistic": {1, 0}}
+		return map[string]experiment.Series{method.SeriesMembership: s, method.SeriesMembershipWithoutNoise: s}
+	}
+	for _, c := range []struct {
+		stated  *experiment.Simulated
+		allowed float64
+		want    string
+	}{
+		{&experiment.Simulated{Epsilon: 4, Neighbours: "substitute"}, math.Exp(4) * 1e-3,
+			"At epsilon 2 of an entry, (4, 0) per row"},
+		{nil, 1, "At epsilon 2, which is no guarantee"},
+	} {
+		var trials []compare.Trial
+		for seed := range 4 {
+			trials = append(trials, compare.Trial{Experiment: "kahm/classifier", Params: p.Entry.Params[0], Seed: int64(seed),
+				Series: series(uint64(seed)), Simulated: c.stated})
+		}
+		out, err := p.Judge(trials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trialtest.Near(t, "allowed", out.At[0].guarantee.Allows(1e-3), c.allowed, 1e-12)
+		if last := out.Notes[len(out.Notes)-1]; !strings.HasPrefix(out.Sentences[0], c.want) ||
+			!strings.HasPrefix(last, "epsilon 2") {
+			t.Errorf("%s; notes %q", out.Sentences[0], out.Notes)
 		}
 	}
 }
@@ -247,7 +352,7 @@ func TestFailures(t *testing.T) {
 
 // Without a guarantee there is one outcome.
 func TestWithoutGuarantee(t *testing.T) {
-	path := file(t, 24)
+	path := file(t)
 	p, err := settle(t, path, "baseline/histogram", data+"output=y low=0 high=1 task=regression epsilon=inf")
 	if err != nil {
 		t.Fatal(err)

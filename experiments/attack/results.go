@@ -39,7 +39,8 @@ type At struct {
 	Refuted  bool     `json:"refuted"`
 	Failures []string `json:"failures"`
 
-	guarantee Guarantee // for the substitution of a unit
+	stated    *experiment.Simulated // by the records; nil for none
+	guarantee Guarantee             // for the substitution of a unit
 }
 
 // Results are those of an attack.
@@ -48,7 +49,9 @@ type Results struct {
 	Method string `json:"method"`
 	Unit   string `json:"unit"`
 	Delta  string `json:"delta"`
-	At     []*At  `json:"results"`
+	// Canaries is the number of pairs of rows that were added, about which all numbers are; 0 for the rows of the data.
+	Canaries int   `json:"canaries"`
+	At       []*At `json:"results"`
 	// Sentences state the findings, one for each epsilon.
 	Sentences []string         `json:"sentences"`
 	Warnings  compare.Warnings `json:"warnings"` // of records
@@ -64,6 +67,10 @@ func (r *Results) Refuted() bool {
 func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 	out := &Results{Title: p.Title(), Method: p.Entry.Experiment, Unit: p.Unit, Delta: cmp.Or(p.Text("delta"), "0"),
 		Notes: append([]string{}, p.Notes...), Warnings: compare.Warnings{}}
+	if out.Canaries = p.canaries(); out.Canaries > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("all numbers are about %d rows that were added to be found, and none "+
+			"about the rows of the data: these are in the training rows of each model", 2*out.Canaries))
+	}
 	if p.AddsRemoves() {
 		out.Notes = append(out.Notes, "neighbours=add-remove: the guarantee for the substitution of a unit, which is "+
 			"attacked, is that of two steps: (2 epsilon, (1 + e^epsilon) delta)")
@@ -84,6 +91,7 @@ func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 			out.Warnings.Add(out.Method, len(own)*len(p.Entry.Params), t.Warnings)
 		}
 		out.Sentences = append(out.Sentences, out.sentence(at))
+		out.Notes = append(out.Notes, at.notes(p.Entry)...)
 	}
 	out.Warnings.Sort()
 	return out, nil
@@ -92,7 +100,7 @@ func (p *Plan) Judge(trials []compare.Trial) (*Results, error) {
 // at attacks the models of one setting.
 func at(params experiment.Params, trials []compare.Trial) (*At, error) {
 	epsilon := budgetOf(params).Epsilon
-	out := &At{Epsilon: Epsilon(epsilon), guarantee: guaranteeIn(params), Failures: []string{}}
+	out := &At{Epsilon: Epsilon(epsilon), guarantee: Guarantee{Epsilon: math.Inf(1)}, Failures: []string{}}
 	failures := map[string]int{}
 	var private, exact []*Model
 	for _, t := range trials {
@@ -101,6 +109,7 @@ func at(params experiment.Params, trials []compare.Trial) (*At, error) {
 			private, exact = append(private, nil), append(exact, nil)
 			continue
 		}
+		out.stated, out.guarantee = t.Simulated, guaranteeOf(t.Simulated, budgetOf(params))
 		noisy, err := modelOf(t.Series, true)
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", t.Seed, err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"privkern/experiments/compare"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
@@ -35,7 +37,10 @@ func (r *Results) caption() string {
 	}
 	text := r.Title + "."
 	for _, at := range r.At {
-		if o := at.Exact; o != nil {
+		if o := at.Exact; o != nil && r.Canaries > 0 {
+			return text + fmt.Sprintf(" %d pairs of canaries are added to all %s, and each model has one of each pair; %d "+
+				"models are attacked, with %d shadow models.", r.Canaries, units, o.Targets, o.Shadows)
+		} else if o != nil {
 			return text + fmt.Sprintf(" Of %d %s each model has a random half; %d models are attacked, with %d shadow models.",
 				o.Units, units, o.Targets, o.Shadows)
 		}
@@ -96,8 +101,7 @@ func (r *Results) sentence(at *At) string {
 	if at.Noise == nil {
 		return "Without noise " + at.Exact.found(nil) + "; " + at.Exact.proved() + "."
 	}
-	text := fmt.Sprintf("At (%s, %s) per %s: %s; %s", at.Epsilon, r.Delta, r.Unit,
-		at.Noise.found(&at.guarantee), at.Noise.proved())
+	text := fmt.Sprintf("At %s: %s; %s", r.bound(at), at.Noise.found(&at.guarantee), at.Noise.proved())
 	if at.Refuted {
 		text += ", WHICH CONTRADICTS THE GUARANTEE"
 	}
@@ -107,6 +111,37 @@ func (r *Results) sentence(at *At) string {
 // best is the result of the attack that is chosen.
 func (o *Outcome) best() *Result {
 	return o.Attacks[slices.IndexFunc(o.Attacks, func(a *Result) bool { return a.Attack == o.Best })]
+}
+
+// bound is the guarantee of a unit.
+func (r *Results) bound(at *At) string {
+	switch {
+	case at.stated == nil:
+		return fmt.Sprintf("epsilon %s, which is no guarantee", at.Epsilon)
+	case at.ofEntries():
+		return fmt.Sprintf("epsilon %s of an entry, %s per %s", at.Epsilon, at.guarantee, r.Unit)
+	}
+	return fmt.Sprintf("(%s, %s) per %s", at.Epsilon, r.Delta, r.Unit)
+}
+
+// ofEntries reports whether epsilon protects an entry of a unit.
+func (at *At) ofEntries() bool {
+	return at.stated != nil && ofEntries(at.stated, mechanism.Budget{Epsilon: float64(at.Epsilon)})
+}
+
+// notes are those on the guarantee.
+func (at *At) notes(e *compare.Entry) (out []string) {
+	switch {
+	case at.Noise == nil:
+	case at.stated == nil:
+		out = append(out, fmt.Sprintf("epsilon %s: records state no guarantee, with their reasons, so that all is allowed",
+			at.Epsilon))
+	case at.ofEntries():
+		out = append(out, fmt.Sprintf("epsilon %s of %s is that of one entry of a row, and the adversary substitutes all "+
+			"entries, of which records state the sum: epsilon %s; allowed is what their composition allows, %s", at.Epsilon,
+			e.Experiment, experiment.FormatNumber(at.stated.Epsilon), at.guarantee))
+	}
+	return out
 }
 
 // found states the share of members that the best attack finds at the lowest level that models tell.

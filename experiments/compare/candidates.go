@@ -70,19 +70,26 @@ func onFolds() map[string]string {
 	return map[string]string{"fold_scheme": "common", "folds": "5", "draws": "1"}
 }
 
-// onHulls are the settings of a judged classifier of fabricated rows, without its score of membership inference.
+// onHulls are the settings of a judged classifier of fabricated rows, without its score of membership inference. An
+// entry of a row that is substituted moves by its whole range, so that d is 1.
 func onHulls() map[string]string {
-	return map[string]string{"splits": "common", "data": "fabricated", "score": "false"}
+	return map[string]string{"splits": "common", "data": "fabricated", "score": "false", "d": "1"}
+}
+
+// Entries returns the ε with which that number of entries together have (ε, δ)-differential privacy where each has
+// Laplace noise of an ε of its own: by the composition of their privacy losses ([loss.Epsilon]), which is basic without
+// δ.
+func Entries(each, delta float64, entries int) (float64, error) {
+	return loss.Epsilon([]experiment.Loss{{Law: "laplace", Size: each, Times: entries}}, delta)
 }
 
 // entryEpsilon returns the largest ε₀, up to a relative 1e-9, so that Laplace noise of ε₀ on each entry is
-// (ε, δ)-differentially private for that number of entries together, by the exact composition of their privacy losses
-// ([loss.Epsilon]). Basic composition has ε/entries.
+// (ε, δ)-differentially private for that number of entries together ([Entries]). Basic composition has ε/entries.
 func entryEpsilon(epsilon, delta float64, entries int) (float64, error) {
 	low, high := epsilon/float64(entries), epsilon
 	for high > low*(1+1e-9) {
 		middle := math.Sqrt(low * high)
-		spent, err := loss.Epsilon([]experiment.Loss{{Law: "laplace", Size: middle, Times: entries}}, delta)
+		spent, err := Entries(middle, delta, entries)
 		if err != nil {
 			return 0, err
 		}

@@ -172,7 +172,7 @@ func (c *Contest) checkMethods() error {
 		}
 	}
 	for _, a := range NotCompared() {
-		others[a.Experiment] = a.Reason
+		others[a.Experiment] = cmp.Or(others[a.Experiment], a.Reason)
 	}
 	for _, name := range c.Methods {
 		switch {
@@ -257,7 +257,7 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 			e.given[name] = text
 		}
 	}
-	if e.Epsilon != nil {
+	if e.Epsilon != nil && !c.alone {
 		if err := c.convert(e, t); err != nil {
 			return err.Error()
 		}

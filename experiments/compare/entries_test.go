@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"privkern/experiments/internal/trialtest"
-	"privkern/experiments/mechanism/loss"
-	"privkern/runner/experiment"
 )
 
 // The noise of an entry is the least with which all entries together have (ε, δ): without δ basic composition, with it
@@ -32,7 +30,7 @@ func TestEntryEpsilon(t *testing.T) {
 				t.Errorf("%g for an entry; basic composition has %g already", each, basic)
 			}
 			together := func(each float64) float64 {
-				epsilon, err := loss.Epsilon([]experiment.Loss{{Law: "laplace", Size: each, Times: c.entries}}, c.delta)
+				epsilon, err := Entries(each, c.delta, c.entries)
 				if err != nil {
 					t.Fatal(err)
 				}

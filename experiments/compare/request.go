@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ type Request struct {
 	Task     string    // of taskNames; empty where the output decides
 	Reading  table.Reading
 
-	alone bool // of one method, which is attacked; an epsilon may be inf
+	// alone is that one method is asked for: its epsilon may be inf, and is the setting of the method.
+	alone bool
 }
 
 // Setting is a setting with its text.
@@ -38,12 +40,13 @@ var held = []string{"holdout", "membership"}
 // ParseRequest reads arguments: epsilon (numbers), unit, methods, task, and settings of methods. Each is given once.
 func ParseRequest(args []string) (*Request, error) { return parse(args, false) }
 
-// RequestOf reads the arguments of [ParseRequest] for one method alone, whose epsilon may be inf.
+// RequestOf reads the arguments of [ParseRequest] for one method alone. Its epsilon may be inf, and is the setting of
+// the method, also where that is for one entry of a row.
 func RequestOf(name string, args []string) (*Request, error) {
 	return parse(append(slices.Clone(args), "methods="+name), true)
 }
 
-// parse reads arguments, of one method alone or of several.
+// parse reads arguments, of one method or of any number.
 func parse(args []string, alone bool) (*Request, error) {
 	r := &Request{alone: alone}
 	seen := map[string]bool{}
@@ -97,6 +100,11 @@ func (r *Request) set(name, text string) (err error) {
 		r.Task, err = choice(name, text, taskNames)
 	case "methods":
 		r.Methods = strings.Split(text, ",")
+	case "canaries":
+		if !r.alone {
+			return errors.New("canaries are rows that run attack adds to be found; leave them out")
+		}
+		r.Given = append(r.Given, Setting{name, text})
 	default:
 		if slices.Contains(held, name) || slices.ContainsFunc(Candidates(), func(c Candidate) bool {
 			_, fixed := c.Fixed[name]

@@ -57,6 +57,7 @@ func TestRequestRefusals(t *testing.T) {
 		{"splits", asked + "repeats=3", "repeats is set by the comparison"},
 		{"folds", asked + "folds=3", "folds is set by the comparison"},
 		{"holdout", asked + "holdout=.5", "holdout is set by the comparison"},
+		{"less noise of an entry", asked + "d=.5", "d is set by the comparison"},
 		{"nobody", asked + "unit=person", "name the column of the persons"},
 		{"a person's output", asked + "unit=output person=id", "use unit=person, or leave person out"},
 		{"a row of a person", asked + "unit=row person=id",

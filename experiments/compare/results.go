@@ -16,9 +16,10 @@ type Trial struct {
 	Seed       int64
 	Metrics    map[string]float64 // nil unless it is ok
 	Series     map[string]experiment.Series
-	CPU        float64  // seconds
-	Warnings   []string // of its record
-	Failure    string   // why there is no result; empty for an ok trial
+	Simulated  *experiment.Simulated // the guarantee of its mechanism; nil for none
+	CPU        float64               // seconds
+	Warnings   []string              // of its record
+	Failure    string                // why there is no result; empty for an ok trial
 }
 
 // Results are the scores of a comparison.

@@ -59,7 +59,7 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 // method returns the settings that every method has.
 func (s *ClassificationSettings) method() method.Settings {
 	out := s.ownColumns.method(&s.Budget.Budget, s.Repeats)
-	out.CommonRows, out.Recorded = s.CommonRows, s.Recorded
+	out.CommonRows, out.Recorded, out.Planted = s.CommonRows, s.Recorded, s.Planted
 	return out
 }
 

@@ -22,6 +22,7 @@ func (o *ownColumns) method(budget *mechanism.Budget, repeats int) method.Settin
 	out := method.Settings{
 		Columns: method.Columns{Dataset: o.Dataset, Inputs: o.Inputs, Output: o.Output, Reading: o.Reading}, Budget: budget,
 		Splits: method.Splits{Holdout: o.Holdout, Repeats: repeats},
+		Public: method.InputRange{Low: o.InputLow, High: o.InputHigh},
 	}
 	if !o.isOwn() {
 		return out

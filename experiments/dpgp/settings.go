@@ -134,6 +134,7 @@ type ClassificationSettings struct {
 	ownColumns         `also:"output: labels, which may be texts; kind[a|b|c] names the classes, which are public"`
 	method.CommonRows  `when:"splits: dataset is not simulated"`
 	method.Recorded    `when:"membership: dataset is not simulated"`
+	method.Planted     `when:"canaries: dataset is not simulated and membership is true"`
 }
 
 // classInducing are the inducing inputs, which the rule may lay.

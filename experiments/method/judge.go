@@ -54,7 +54,7 @@ type regressionSplit struct {
 // regressionOnce fits some rows, and compares its predictions of the others with those without
 // noise and with the middle of the public range.
 func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressionSplit, err error) {
-	noisy, exact, test, err := j.predict(ctx, repeat)
+	noisy, exact, _, test, err := j.predict(ctx, repeat)
 	if err != nil {
 		return out, err
 	}
@@ -83,25 +83,26 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 }
 
 // predict fits the training rows of a split with noise and without, and predicts the others.
-func (j *judging) predict(ctx context.Context, repeat int) (noisy, exact *Prediction, test []int, err error) {
-	train, test, err := j.Split(j.t, repeat, j.rows.Len(), j.rows.People)
-	if err != nil {
-		return nil, nil, nil, err
+func (j *judging) predict(ctx context.Context, repeat int) (noisy, exact *Prediction, train, test []int, err error) {
+	if j.rows.canaries > 0 {
+		train, test = j.splitCanaries()
+	} else if train, test, err = j.Split(j.t, repeat, j.rows.Len(), j.rows.People); err != nil {
+		return nil, nil, nil, nil, err
 	}
 	fit, err := j.learner.Fit(ctx, j.rows.of(train), Stream(j.t, "mechanism", repeat), nil)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	if j.Membership {
 		if j.series, j.twins, err = j.membership(ctx, fit); err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
 	}
 	p, err := fit.Predict(ctx, learn.SelectRows(j.rows.X, test))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	return &p[0], &p[1], test, nil
+	return &p[0], &p[1], train, test, nil
 }
 
 // regression returns the scores of all splits, with warnings.
@@ -150,16 +151,18 @@ type classificationSplit struct {
 // classificationOnce fits some rows, and compares its predictions of the others with those
 // without noise and with the largest class.
 func (j *judging) classificationOnce(ctx context.Context, repeat int) (out classificationSplit, err error) {
-	noisy, exact, test, err := j.predict(ctx, repeat)
+	noisy, exact, train, test, err := j.predict(ctx, repeat)
 	if err != nil {
 		return out, err
 	}
-	counts, tested := j.rows.classCounts(), make([]int, len(j.rows.Classes))
+	counts, tested := make([]int, len(j.rows.Classes)), make([]int, len(j.rows.Classes))
+	for _, row := range train {
+		counts[j.rows.Labels[row]]++
+	}
 	want := make([]int, len(test))
 	for i, row := range test {
 		want[i] = j.rows.Labels[row]
 		tested[want[i]]++
-		counts[want[i]]--
 	}
 	n := float64(len(test))
 	out.chance = float64(slices.Max(tested)) / n
@@ -246,7 +249,7 @@ func (r *Rows) smallClasses() string {
 }
 
 func (r *Rows) counts() RowCounts {
-	return RowCounts{UsedRows: float64(r.Len()), DroppedRows: float64(r.Dropped)}
+	return RowCounts{UsedRows: float64(len(r.natural())), DroppedRows: float64(r.Dropped)}
 }
 
 // warnings returns those of a trial; fit and scores are about these. They depend on the data:
@@ -260,7 +263,7 @@ func (j *judging) warnings(task Task, fit, scores []string) []string {
 	if task == Classification {
 		columns = "a column that is used"
 	}
-	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores, []string{j.twins})
+	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores, []string{j.twins, j.rows.added()})
 	if !j.budget.Noiseless() {
 		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Units()))
 	}

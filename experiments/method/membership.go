@@ -13,7 +13,7 @@ import (
 )
 
 // Series of a trial with the setting membership. Their rows are the units of the data, rows or persons, in the order of
-// the file. They have the columns
+// the file; or canaries alone, where there are any. They have the columns
 //
 //	pair        number of the pair that the unit is in: one of the two is trained on, by a fair coin that depends
 //	            on no other; NaN for the unit that has no partner
@@ -28,27 +28,76 @@ const (
 	SeriesMembershipWithoutNoise = "membership_without_noise"
 )
 
-// checkMembership refuses splits whose halves are no pairs that others draw again.
-func (s Splits) checkMembership() error {
+// CheckMembership refuses splits whose halves are no pairs that others draw again.
+func (s Splits) CheckMembership() error {
 	if s.Membership && (s.SplitSource != CommonSplits || s.Repeats != 1 || s.Holdout != .5) {
-		return errors.New("membership = true: it needs splits=common repeats=1 holdout=0.5, so that each seed is one draw " +
-			"of members, which others make as well")
+		return errors.New("membership = true: it needs splits=common holdout=0.5 and one repeat, so that each seed is one " +
+			"draw of members, which others make as well")
 	}
 	return nil
 }
 
+// Coins are the pairs of units, of each of which a fair coin has chosen one for the training rows.
+type Coins struct {
+	pair, member []float64 // of each unit, see [SeriesMembership]
+	pairs        int
+	train, held  []int // units: members and their partners in the order of pairs, then those without a partner
+}
+
+func newCoins(units int) *Coins {
+	return &Coins{pair: make([]float64, units), member: make([]float64, units)}
+}
+
+// CoinsWithin tosses coins of units of one class in each pair, for fits whose classes are public: they depend on the
+// seed and the number of units of each class alone. Of a class with an odd number one is held out without a partner.
+func CoinsWithin(seed int64, classes [][]int) *Coins {
+	n := 0
+	for _, units := range classes {
+		n += len(units)
+	}
+	c := newCoins(n)
+	for class, units := range classes {
+		order := commonOrder(seed, class, len(units)) // in the place of repeats, of which there is one
+		for i, k := range order {
+			order[i] = units[k]
+		}
+		c.toss(order, (len(units)+1)/2)
+	}
+	return c
+}
+
+// toss adds the pairs of some units in a random order, of which the first ones are held out, at least half.
+func (c *Coins) toss(order []int, tests int) {
+	n := len(order)
+	for i, unit := range order {
+		c.pair[unit] = float64(c.pairs + i%tests)
+		if i >= tests {
+			c.member[unit] = 1
+		} else if i >= n-tests {
+			c.pair[unit] = math.NaN()
+		}
+	}
+	c.pairs += n - tests
+	c.held, c.train = append(c.held, order[:tests]...), append(c.train, order[tests:]...)
+}
+
+// Split returns the units that are trained on and those that are held out. A coin that is turned puts another unit in
+// the same place among the former.
+func (c *Coins) Split() (train, held []int) { return c.train, c.held }
+
 // membership returns the confidence of fits in each unit, by their predictions at all rows; and a warning where
 // units are equal on both sides.
 func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experiment.Series, string, error) {
+	if j.rows.canaries > 0 {
+		return j.ofCanaries(ctx, fit)
+	}
 	predictions, err := fit.Predict(ctx, j.rows.X)
 	if err != nil {
 		return nil, "", err
 	}
-	groups := make([][]int, j.rows.Len()) // the rows of each unit
-	for i := range groups {
-		groups[i] = []int{i}
-	}
-	order := commonOrder(j.t.Seed, 0, len(groups))
+	n := j.rows.Len()
+	order := commonOrder(j.t.Seed, 0, n)
+	groups := singles(n) // the rows of each unit
 	if people := j.rows.People; people != nil {
 		// A split numbers persons by their first rows that were drawn, and a unit is a person by all rows of the data.
 		split := people.Groups()
@@ -64,23 +113,36 @@ func (j *judging) membership(ctx context.Context, fit Fit) (map[string]experimen
 			groups[person] = append(groups[person], row)
 		}
 	}
-	n := len(groups)
-	tests := j.tests(n)
-	pair, member := make([]float64, n), make([]float64, n)
-	for i, unit := range order {
-		pair[unit] = float64(i % tests)
-		if i >= tests {
-			member[unit] = 1
-		} else if i >= n-tests {
-			pair[unit] = math.NaN()
-		}
+	coins := newCoins(len(groups))
+	coins.toss(order, j.tests(len(groups)))
+	out, twins := j.rows.recorded(coins, predictions, groups)
+	return out, twins, nil
+}
+
+// singles are n groups of one row each.
+func singles(n int) [][]int {
+	groups := make([][]int, n)
+	for i := range groups {
+		groups[i] = []int{i}
 	}
+	return groups
+}
+
+// Membership returns the series of a trial with the setting membership whose units are rows, by predictions at all of
+// them with noise and without, and a warning where rows are equal on both sides, empty for none. The rows need no more
+// than X and outputs.
+func (r *Rows) Membership(c *Coins, predictions []Prediction) (map[string]experiment.Series, string) {
+	return r.recorded(c, predictions, singles(r.Len()))
+}
+
+// recorded is [Rows.Membership] for units with these rows.
+func (r *Rows) recorded(c *Coins, predictions []Prediction, groups [][]int) (map[string]experiment.Series, string) {
 	out := map[string]experiment.Series{}
 	for i, name := range []string{SeriesMembership, SeriesMembershipWithoutNoise} {
-		confidence, statistic := j.rows.Confidences(&predictions[i], groups)
-		out[name] = experiment.Series{"pair": pair, "member": member, "confidence": confidence, "statistic": statistic}
+		confidence, statistic := r.Confidences(&predictions[i], groups)
+		out[name] = experiment.Series{"pair": c.pair, "member": c.member, "confidence": confidence, "statistic": statistic}
 	}
-	return out, j.rows.Twins(groups, member), nil
+	return out, r.Twins(groups, c.member)
 }
 
 // Confidences are those of a fit in the outputs of groups of rows, with their statistics.

@@ -18,7 +18,8 @@ import (
 )
 
 // membershipOf computes a trial of the mean of a table with the setting membership.
-func membershipOf(t *testing.T, text string, seed uint64) (map[string][]float64, []string) {
+func membershipOf(t *testing.T, text string, seed uint64, more ...func(*meanSettings),
+) (map[string][]float64, []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "my.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -29,6 +30,9 @@ func membershipOf(t *testing.T, text string, seed uint64) (map[string][]float64,
 			s.Dataset, s.Inputs, s.Output = "csv:my.csv", "x", "y"
 			s.Low, s.High = End{Number: 0}, End{Number: 10}
 			s.Epsilon, s.Repeats, s.Holdout, s.SplitSource, s.Membership = math.Inf(1), 1, .5, CommonSplits, true
+			for _, change := range more {
+				change(s)
+			}
 		})
 	return out.Series[SeriesMembership], out.Warnings
 }
@@ -100,6 +104,25 @@ func TestMembershipCoins(t *testing.T) {
 	}
 }
 
+// Coins of each class are drawn anew by each seed, and a pair is one place among the rows of its class.
+func TestCoinsWithinClasses(t *testing.T) {
+	classes := [][]int{{0, 3, 6, 8}, {1, 2, 4, 5, 7}}
+	first := map[int]int{}
+	for seed := range 400 {
+		train, held := CoinsWithin(int64(seed), classes).Split()
+		if len(train) != 4 || len(held) != 5 || !slices.Contains(classes[0], train[1]) ||
+			!slices.Contains(classes[1], train[2]) {
+			t.Fatalf("seed %d: %v are trained on, %v held out", seed, train, held)
+		}
+		first[train[0]]++
+	}
+	for _, row := range classes[0] {
+		if n := first[row]; math.Abs(float64(n)-100) > 4*math.Sqrt(75) {
+			t.Errorf("row %d is the first of its class %d times of 400", row, n)
+		}
+	}
+}
+
 // Units that are equal on both sides are counted.
 func TestMembershipTwins(t *testing.T) {
 	_, warnings := membershipOf(t, "x,y\n"+strings.Repeat("1,2\n", 8), 1)
@@ -119,9 +142,9 @@ func TestMembershipRefusals(t *testing.T) {
 		{Holdout: .5, Repeats: 2, Recorded: Recorded{true}, CommonRows: CommonRows{CommonSplits}},
 		{Holdout: .2, Repeats: 1, Recorded: Recorded{true}, CommonRows: CommonRows{CommonSplits}},
 	} {
-		trialtest.Refuses(t, s.checkMembership(), "splits=common repeats=1 holdout=0.5")
+		trialtest.Refuses(t, s.CheckMembership(), "splits=common holdout=0.5")
 	}
-	if err := (Splits{Holdout: .2, Repeats: 3}).checkMembership(); err != nil {
+	if err := (Splits{Holdout: .2, Repeats: 3}).CheckMembership(); err != nil {
 		t.Error(err)
 	}
 }

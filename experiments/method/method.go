@@ -43,6 +43,7 @@ type Settings struct {
 	Columns
 	Budget *mechanism.Budget // of the settings themselves
 	Range  *OutputRange      // of the output of a regression
+	Public InputRange        // of the inputs; without numbers for none
 	Splits
 	Person
 	Invalid
@@ -141,7 +142,7 @@ func (x *Definition[S, M, L]) check(s *S) error {
 			return err
 		}
 	}
-	if err := c.checkMembership(); err != nil {
+	if err := c.CheckMembership(); err != nil {
 		return err
 	}
 	if check := x.method.Check; check != nil {
@@ -150,8 +151,17 @@ func (x *Definition[S, M, L]) check(s *S) error {
 	return nil
 }
 
-// rows reads or simulates the rows of a trial.
+// rows reads or simulates the rows of a trial, with canaries unless they are for a release.
 func (x *Definition[S, M, L]) rows(t *experiment.Trial, c Settings, released bool) (*Rows, error) {
+	r, err := x.read(t, c, released)
+	if err == nil && c.Membership && c.Canaries > 0 && !released {
+		err = r.plant(c.Canaries, c.Public)
+	}
+	return r, err
+}
+
+// read reads or simulates the rows of a trial.
+func (x *Definition[S, M, L]) read(t *experiment.Trial, c Settings, released bool) (*Rows, error) {
 	if c.IsOwn() {
 		return c.Load(t, x.method.Task, released)
 	}

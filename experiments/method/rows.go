@@ -53,6 +53,7 @@ type Rows struct {
 	Named bool
 
 	simulated bool
+	canaries  int // pairs, which are the last rows
 }
 
 // Part are rows that a learner is fitted to.

@@ -65,6 +65,7 @@ type Splits struct {
 	Repeats int `name:"repeats" default:"10" min:"1" max:"100000"`
 	CommonRows
 	Recorded
+	Planted
 }
 
 // Recorded is the setting of trials whose fits are attacked.
@@ -72,6 +73,14 @@ type Recorded struct {
 	// true records what the fit tells of each row, trained on or not: run attack makes such trials, each with half of
 	// the rows, which the seed draws
 	Membership bool `name:"membership" default:"false" later:"yes"`
+}
+
+// Planted is the setting of rows that are added for an attack.
+type Planted struct {
+	// pairs of rows that are added to be found, with the same inputs, in random corners of their public range, and outputs
+	// as far apart as can be; each fit is trained on one of each pair, by coins of the seed, and on all rows of the data,
+	// and what is recorded is that of these pairs alone; 0 for none
+	Canaries int `name:"canaries" default:"0" min:"0" max:"100000" later:"yes" when:"membership is true"`
 }
 
 // CommonRows is the setting of splits that methods share.

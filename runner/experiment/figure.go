@@ -19,6 +19,8 @@ type Observation struct {
 
 	Metrics map[string]float64
 	Series  map[string]Series
+	// Simulated is the guarantee of the mechanism; nil for none.
+	Simulated *Simulated
 }
 
 // Panel is one set of axes. Empty members are not drawn. A heat map without

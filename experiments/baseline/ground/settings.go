@@ -61,7 +61,8 @@ type protectedOutputs struct {
 
 // settings returns those that every method has.
 func (d *Data) settings(r *method.OutputRange) method.Settings {
-	out := method.Settings{Columns: d.Columns, Budget: &d.Budget, Range: r, Splits: d.Splits}
+	out := method.Settings{Columns: d.Columns, Budget: &d.Budget, Range: r, Splits: d.Splits,
+		Public: d.inputRange()}
 	if d.IsOwn() {
 		out.Person, out.Invalid = d.Person, d.Invalid
 	}

@@ -60,6 +60,7 @@ func conditions() inert.Conditions[Settings, Metrics] {
 				inert.Values(&s.Covariance, sparse.CovariancePrinted), inert.Values(&s.Jitter, 0.01),
 				inert.Values(&s.Holdout, 0.4), inert.Values(&s.Repeats, 2), inert.Values(&s.SplitSource, method.CommonSplits),
 				inert.Held(&s.Membership, "it records what an attack reads, and changes no metric"),
+				inert.Held(&s.Canaries, "TestCanaries of package method has it"),
 				inert.Values(&s.Person.Person, "id", method.NoColumn), inert.Values(&s.RowsPerPerson, 2),
 				inert.Values(&s.Invalid.Invalid, method.Clamp),
 			}

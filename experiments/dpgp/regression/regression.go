@@ -96,7 +96,8 @@ func memory(s *Settings) int64 {
 
 // method returns the settings that every method has.
 func (s *Settings) method() method.Settings {
-	out := method.Settings{Columns: s.Columns, Budget: &s.Budget.Budget, Range: &s.OutputRange, Splits: s.Splits}
+	out := method.Settings{Columns: s.Columns, Budget: &s.Budget.Budget, Range: &s.OutputRange, Splits: s.Splits,
+		Public: method.InputRange{Low: s.InputLow, High: s.InputHigh}}
 	if s.IsOwn() {
 		out.Person, out.Invalid = s.Person, s.Invalid
 	}

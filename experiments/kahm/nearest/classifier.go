@@ -51,7 +51,7 @@ var Classifier = experiment.Of(experiment.Declaration[*ClassifierSettings, Trial
 // points than an estimate of a density needs.
 func checkClassifier(s *ClassifierSettings) error {
 	if s.isOwn() {
-		return checkOwn(&s.Images, &s.Table, &s.Pipeline, "")
+		return errors.Join(checkOwn(&s.Images, &s.Table, &s.Pipeline, ""), s.checkMembership())
 	}
 	if err := s.check(); err != nil {
 		return err

@@ -20,6 +20,8 @@ const (
 	given = "the test gives the data"
 	alone = "it has one value"
 	above = "TestWhereSettingsOfPipelinesApply has it"
+	// members is why membership keeps its value.
+	members = "TestMembership has it"
 )
 
 // The scenario has an effect on digits only.
@@ -75,7 +77,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 			"as published":             func(s *ClassifierSettings) { s.Data, s.Variant = wide.Fabricated, wide.AsPublished },
 		},
 		Others: func(s *ClassifierSettings) []inert.Setting {
-			return append(append(heldImages(&s.Images), heldOwn(&s.Table)...),
+			return append(append(heldImages(&s.Images), heldOwn(&s.Table)...), inert.Held(&s.Membership, members),
 				inert.Values(&s.Data, wide.Original, wide.Noisy, wide.Fabricated),
 				inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.2), inert.Values(&s.D, 2),
 				inert.Values(&s.N, 3, 2, 1), inert.Values(&s.Layers, 1, 3),
@@ -129,7 +131,7 @@ func TestWhereSettingsOfScoresApply(t *testing.T) {
 		},
 		Others: func(s *ClassifierSettings) []inert.Setting {
 			return append(slices.Concat(heldImages(&s.Images), heldOwn(&s.Table), heldPipeline(&s.Pipeline)),
-				inert.Held(&s.Data, above), inert.Values(&s.Score.Score, true, false),
+				inert.Held(&s.Data, above), inert.Held(&s.Membership, members), inert.Values(&s.Score.Score, true, false),
 				inert.Values(&s.Points, experiment.NumberOr[wide.Whole](50)),
 				inert.Values(&s.Grid, PublishedGrid))
 		},

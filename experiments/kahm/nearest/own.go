@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ func classDataOf(j *own.Judged, matching bool) *classData {
 // runOwn evaluates a classifier of the user's own rows.
 func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 ) (*experiment.Outcome[TrialMetrics], error) {
-	j, err := s.Judge(t, s.Dataset, "", &s.Pipeline)
+	j, coins, err := s.judge(t)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +63,18 @@ func runOwn(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 	if err != nil {
 		return nil, err
 	}
+	var twins []string
+	if coins != nil {
+		var series map[string]experiment.Series
+		if series, twins, err = membership(ctx, t, s, j, coins); err != nil {
+			return nil, err
+		}
+		maps.Copy(r.series, series)
+	}
 	m := TrialMetrics{ClassifierMetrics: r.ClassifierMetrics, OwnMetrics: ownMetrics(j, r.labels), ScoreMetrics: *scores}
 	m.BalancedAccuracy = &r.BalancedAccuracy
 	return &experiment.Outcome[TrialMetrics]{Metrics: m, Series: r.series, Privacy: r.privacy, Warnings: slices.Concat(
-		r.warnings, unfitted, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N))}, nil
+		r.warnings, unfitted, suspicions(j, r.Accuracy, *m.AccuracyMajority, s.N), twins)}, nil
 }
 
 // scoresOf returns the metrics of the distances of the test points to all classes (q×C), with warnings.

@@ -309,7 +309,8 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 // heldNames returns the settings that other tests vary.
 func heldNames(s *ClassifierSettings) []any {
 	return []any{&s.Dataset, &s.Train, &s.Test, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers, &s.Branches,
-		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid}
+		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid,
+		&s.Membership}
 }
 
 // The estimate of memory follows from the size of a file and from the rows that a machine may

@@ -9,6 +9,7 @@ import (
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
 
@@ -87,6 +88,7 @@ func (g Grid) densities() learn.DensityGrid {
 type ClassifierSettings struct {
 	classifierSettings
 	own.Table
+	method.Recorded `when:"membership: dataset is not mnist" also:"membership: of each class half of the rows"`
 }
 
 // classifierSettings are those that do not describe the user's own data.

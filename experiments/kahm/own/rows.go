@@ -197,11 +197,40 @@ type Judged struct {
 	Majority int
 	// Clipped is the share of values beyond their range.
 	Clipped float64
-	trained []int // rows that are trained on, in increasing order
+	trained []int // rows that are trained on, those of a class in the order of Train
 }
 
 // Judge reads the rows of a data set for machines of a pipeline, and splits them.
 func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline) (*Judged, error) {
+	return d.judge(t, dataset, party, p, func(r *Rows) (train, test []int, err error) { return d.divide(t, r) })
+}
+
+// Attack reads the rows of a data set, as Judge does, and splits each class by fair coins. Classes and their sizes are
+// public, and so both rows of a pair are of one class.
+func (d *Table) Attack(t *experiment.Trial, dataset string, p *wide.Pipeline) (*Judged, *method.Coins, error) {
+	var coins *method.Coins
+	out, err := d.judge(t, dataset, "", p, func(r *Rows) (train, test []int, err error) {
+		classes := groups(r.all(), r.Labels, len(r.Classes))
+		for c, rows := range classes {
+			if len(rows) < 2 {
+				return nil, nil, fmt.Errorf("class %q has %d of the rows, and membership needs pairs of one class: leave the "+
+					"class out, or give more rows of it", r.Classes[c], len(rows))
+			}
+		}
+		if len(classes) < 2 {
+			return nil, nil, fmt.Errorf("all %d rows are of one class, %q: there is nothing to tell apart", len(r.Labels),
+				r.Classes[0])
+		}
+		coins = method.CoinsWithin(t.Seed, classes)
+		train, test = coins.Split()
+		return train, test, nil
+	})
+	return out, coins, err
+}
+
+// judge reads the rows of a data set, and divides them.
+func (d *Table) judge(t *experiment.Trial, dataset, party string, p *wide.Pipeline,
+	divide func(*Rows) (train, test []int, err error)) (*Judged, error) {
 	r, err := d.load(t, dataset, party)
 	if err != nil {
 		return nil, err
@@ -209,7 +238,7 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	if err := r.checkDirections(p); err != nil {
 		return nil, err
 	}
-	train, test, err := d.divide(t, r)
+	train, test, err := divide(r)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +260,12 @@ func (d *Table) Judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 		out.Shares = r.shares(x, train, r.Parties, len(r.Holders))
 	}
 	return out, r.checkConstant()
+}
+
+// Scaled returns all rows in [0, 1], N×p.
+func (j *Judged) Scaled() *mat.Dense {
+	x, _ := scaled(j.X, j.Ranges)
+	return x
 }
 
 // all returns the numbers of all rows.

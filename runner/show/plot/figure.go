@@ -18,10 +18,14 @@ func Observation(r *record.Record, reg *experiment.Registry) (experiment.Observa
 	if err != nil {
 		return experiment.Observation{}, fmt.Errorf("trial %.12s: %w", r.Key, err)
 	}
-	return experiment.Observation{
+	out := experiment.Observation{
 		Identity: experiment.Identity{Experiment: r.Experiment, Params: params, Seed: r.Seed}, Metrics: r.Metrics,
 		Series: r.SeriesValues(),
-	}, nil
+	}
+	if r.Privacy != nil {
+		out.Simulated = r.Privacy.Simulated
+	}
+	return out, nil
 }
 
 // Figure draws a figure from its trials, in their order, and returns the panels too. id makes
