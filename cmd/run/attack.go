@@ -1,6 +1,7 @@
 package main
 
 import (
+
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/attack"
@@ -54,10 +55,17 @@ distribution that it was not made from, others=DATA:
   kind=attribute       an input of a row, hidden=COLUMN, from its output and the others
   kind=reconstruction  the output of a row from its inputs; others=DATA may be left out
 
+With a FILE that is a compression of multikernel/learn, try to learn from compressed rows,
+of which some are known, dataset=DATA:
+
+  kind=person          whose rows they are, hidden=COLUMN
+  kind=attribute       a class, hidden=COLUMN; with person=COLUMN of other persons than are known
+  kind=reconstruction  the inputs
+
 Each table has the same adversary without the FILE: where she tells members from
 others, the tables differ, and the FILE need not have told anything. One file proves
 nothing about epsilon. Settings of run predict tell how DATA are written; of the flags
-there is --output alone.
+there is --output, and for compressions --seeds.
 
 docs/attacks.md tells what each attack assumes and cannot show.`,
 		Example: `  run attack baseline/logistic dataset=csv:my.csv inputs=dose+age output='kind[a|b]' \
@@ -69,11 +77,12 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
   run attack model.json dataset=csv:members.csv others=csv:others.csv
   run attack model.json dataset=csv:members.csv others=csv:others.csv kind=attribute hidden=dose
   run attack model.json dataset=csv:members.csv others=csv:others.csv shadows=64
-  run attack model.json dataset=csv:members.csv kind=reconstruction`,
+  run attack model.json dataset=csv:members.csv kind=reconstruction
+  run attack compression.json dataset=csv:walk.csv kind=person hidden=person`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.isFile(args[0]) {
-				return a.attackFile(cmd, args[0], args[1:], o.output)
+				return a.attackFile(cmd, args[0], args[1:], &o)
 			}
 			args, err := a.methodArguments(args)
 			if err != nil {

@@ -66,25 +66,22 @@ func readAttacked(path string) (*model.Model, error) {
 }
 
 // attackFile attacks a released file and prints the results in the format of --output.
-func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output string) error {
-	var wrong []string
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && f.Name != "output" {
-			wrong = append(wrong, "--"+f.Name)
-		}
-	})
-	if wrong != nil {
-		return usagef("%s is for attacks on methods; on a file there is --output alone", strings.Join(wrong, ", "))
-	}
-	if err := oneOf("output", output, tables.Formats...); err != nil {
+func (a *app) attackFile(cmd *cobra.Command, path string, args []string, o *runOptions) error {
+	if err := oneOf("output", o.output, tables.Formats...); err != nil {
 		return err
 	}
 	m, err := readAttacked(path)
 	if err != nil {
 		return err
 	}
-	if _, compression := m.Files[0].Payload.(*projectionfile.Model); compression {
-		return usagef("%s: it is a compression, which predicts nothing that could be attacked", path)
+	if compressed, ok := m.Files[0].Payload.(*projectionfile.Model); ok {
+		if err := fileFlags(cmd, "output", "seeds"); err != nil {
+			return err
+		}
+		return a.attackCompression(cmd, o, path, compressed, args)
+	}
+	if err := fileFlags(cmd, "output"); err != nil {
+		return err
 	}
 	s, err := experiment.ReadSettings[released.Settings](args)
 	if err != nil {
@@ -99,7 +96,22 @@ func (a *app) attackFile(cmd *cobra.Command, path string, args []string, output 
 	if err != nil {
 		return err
 	}
-	return page.Write(a.out, results, page.Format(output), text.Quote, min(page.Width, columns(a.out)))
+	return page.Write(a.out, results, page.Format(o.output), text.Quote, min(page.Width, columns(a.out)))
+}
+
+// fileFlags refuses flags of attacks on methods, but for some.
+func fileFlags(cmd *cobra.Command, allowed ...string) error {
+	var wrong []string
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed && !slices.Contains(allowed, f.Name) {
+			wrong = append(wrong, "--"+f.Name)
+		}
+	})
+	if wrong != nil {
+		return usagef("%s is for attacks on methods; on this file there is --%s", strings.Join(wrong, ", "),
+			strings.Join(allowed, " and --"))
+	}
+	return nil
 }
 
 // shadows runs trials in this process, in the order of their seeds.

@@ -104,12 +104,22 @@ func TrainForest(x *mat.Dense, labels []int, rng *rand.Rand, opts ForestOptions)
 // sum, over the trees, of its share in the leaf; the smallest of equals.
 // A row takes the depth of each tree.
 func (f *Forest) Predict(x *mat.Dense) []int {
+	sums := f.Sums(x)
 	n, _ := x.Dims()
 	out := make([]int, n)
-	sums := make([]float64, len(f.Classes))
 	for i := range out {
-		clear(sums)
-		row := x.RawRowView(i)
+		out[i] = f.Classes[mostVoted(sums.RawRowView(i))]
+	}
+	return out
+}
+
+// Sums returns, for each row of x (M×d) and each of the L classes, the sum over the trees of its share in the leaf
+// (M×L).
+func (f *Forest) Sums(x *mat.Dense) *mat.Dense {
+	n, _ := x.Dims()
+	out := mat.NewDense(n, len(f.Classes), nil)
+	for i := range n {
+		row, sums := x.RawRowView(i), out.RawRowView(i)
 		for t := range f.trees {
 			tree := &f.trees[t]
 			node := &tree.nodes[0]
@@ -128,7 +138,6 @@ func (f *Forest) Predict(x *mat.Dense) []int {
 				sums[c] += tree.mixed[int(node.right)+c]
 			}
 		}
-		out[i] = f.Classes[mostVoted(sums)]
 	}
 	return out
 }

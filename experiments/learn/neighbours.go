@@ -25,34 +25,60 @@ import (
 // between 1 and N, the columns differ, or a number is not finite.
 func NearestNeighbours(ctx context.Context, e *engine.Engine, x *mat.Dense, labels []int, queries *mat.Dense,
 	ks ...int) ([][]int, error) {
-	const who = "nearest neighbours"
-	if err := checkSamples(who, x, labels); err != nil {
-		return nil, err
-	}
-	if err := checkFinite(who, queries); err != nil {
-		return nil, err
-	}
-	if len(ks) == 0 {
-		return nil, fmt.Errorf("%s: there is no number of neighbours", who)
-	}
-	n, d := x.Dims()
-	m, qd := queries.Dims()
-	for _, k := range ks {
-		if k < 1 || k > n {
-			return nil, fmt.Errorf("%s: %d neighbours of %d samples; at least one and at most all are required", who, k, n)
-		}
-	}
-	if qd != d {
-		return nil, fmt.Errorf("%s: the queries have %d columns, the samples %d; they must be as many", who, qd, d)
-	}
-	classes, _ := byClass(labels)
-	votes := make([]int, len(classes))
+	m, _ := queries.Dims()
 	out := make([][]int, len(ks))
 	for i := range out {
 		out[i] = make([]int, m)
 	}
+	classes, _ := byClass(labels)
+	err := neighbourVotes(ctx, e, x, labels, queries, ks, func(query, i int, votes []int) {
+		out[i][query] = classes[mostVoted(votes)]
+	})
+	return out, err
+}
+
+// NeighbourVotes returns the different labels in increasing order, L of them, and how many of the k nearest samples of
+// each query have each of them (M×L), as [NearestNeighbours] counts them.
+func NeighbourVotes(ctx context.Context, e *engine.Engine, x *mat.Dense, labels []int, queries *mat.Dense, k int) (
+	classes []int, votes *mat.Dense, err error) {
+	classes, _ = byClass(labels)
+	m, _ := queries.Dims()
+	votes = mat.NewDense(m, max(1, len(classes)), nil)
+	err = neighbourVotes(ctx, e, x, labels, queries, []int{k}, func(query, _ int, of []int) {
+		for c, v := range of {
+			votes.Set(query, c, float64(v))
+		}
+	})
+	return classes, votes, err
+}
+
+// neighbourVotes calls each with the votes of the classes, in increasing order, of every query and every one of the ks.
+func neighbourVotes(ctx context.Context, e *engine.Engine, x *mat.Dense, labels []int, queries *mat.Dense, ks []int,
+	each func(query, i int, votes []int)) error {
+	const who = "nearest neighbours"
+	if err := checkSamples(who, x, labels); err != nil {
+		return err
+	}
+	if err := checkFinite(who, queries); err != nil {
+		return err
+	}
+	if len(ks) == 0 {
+		return fmt.Errorf("%s: there is no number of neighbours", who)
+	}
+	n, d := x.Dims()
+	_, qd := queries.Dims()
+	for _, k := range ks {
+		if k < 1 || k > n {
+			return fmt.Errorf("%s: %d neighbours of %d samples; at least one and at most all are required", who, k, n)
+		}
+	}
+	if qd != d {
+		return fmt.Errorf("%s: the queries have %d columns, the samples %d; they must be as many", who, qd, d)
+	}
+	classes, _ := byClass(labels)
+	votes := make([]int, len(classes))
 	most := slices.Max(ks)
-	err := clusters.Distances(ctx, e, x, queries, func(query int, distances []float64, size float64) {
+	return clusters.Distances(ctx, e, x, queries, func(query int, distances []float64, size float64) {
 		// Errors of the product are far below this: an inner product of d terms is off by at
 		// most about d·1.1e-16·|x||y|.
 		slack := 1e-12 * float64(d+10) * size
@@ -63,10 +89,9 @@ func NearestNeighbours(ctx context.Context, e *engine.Engine, x *mat.Dense, labe
 				c, _ := slices.BinarySearch(classes, labels[j])
 				votes[c]++
 			}
-			out[i][query] = classes[mostVoted(votes)]
+			each(query, i, votes)
 		}
 	})
-	return out, err
 }
 
 // nearest returns the k points (rows) nearest to the query, the nearest first; approximate holds their distances,

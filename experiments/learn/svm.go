@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,9 @@ func RowNumbers(first, n int) *mat.Dense {
 
 // SVMIterations is the cap on the iterations of [TrainSVM] for a pair of classes.
 const SVMIterations = 10_000_000
+
+// ErrIterations is in the error of a search that stops at the cap on its iterations.
+var ErrIterations = errors.New("the most that are allowed")
 
 // SVMOptions adjusts [TrainSVM]; zero values stand for the defaults.
 // C has the unit of 1/K: scaling a kernel by s and C by 1/s trains the same machine.
@@ -214,9 +218,9 @@ func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPai
 		return nil, fmt.Errorf("the kernel has values that are not finite")
 	}
 	if !(reached < opts.Tolerance) {
-		return nil, fmt.Errorf("the search stopped after %d iterations, the most that are allowed, with the conditions of "+
-			"optimality violated by %.3g, and less than %g is wanted; use a smaller C, or features of a smaller scale",
-			s.iterations, reached, opts.Tolerance)
+		return nil, fmt.Errorf("the search stopped after %d iterations, %w, with the conditions of optimality violated by "+
+			"%.3g, and less than %g is wanted; use a smaller C, or features of a smaller scale", s.iterations, ErrIterations,
+			reached, opts.Tolerance)
 	}
 	pair := &SVMPair{Objective: s.objective, Bias: s.bias, Iterations: s.iterations}
 	for i, b := range s.beta {

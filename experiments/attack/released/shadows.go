@@ -56,7 +56,9 @@ func (f *File) settings(registry *experiment.Registry, dataset string) (e *exper
 		}
 	}
 	for name, value := range shadowed {
-		given[name] = value
+		if _, err := e.Param(name); err == nil { // one that judges a single split has no repeats
+			given[name] = value
+		}
 	}
 	given["dataset"] = dataset
 	if p, err = e.Resolve(given); err != nil {

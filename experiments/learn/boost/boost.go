@@ -30,12 +30,17 @@ type Options struct {
 	Rate   float64 // η; default 0.1
 	Leaves int     // the most of a tree; default 31
 	Least  int     // samples of a leaf; default 20
+	Bins   int     // the most of an input, at most 255; default 255
 }
 
 func (o Options) filled() (Options, error) {
-	if o.Rounds < 0 || o.Rate < 0 || o.Leaves < 0 || o.Leaves == 1 || o.Least < 0 {
-		return o, fmt.Errorf("gradient boosting: the options are %+v: none may be negative, and a tree has two leaves or "+
-			"more", o)
+	if o.Rounds < 0 || o.Rate < 0 || o.Leaves < 0 || o.Leaves == 1 || o.Least < 0 || o.Bins < 0 || o.Bins == 1 ||
+		o.Bins > mostBins {
+		return o, fmt.Errorf("gradient boosting: the options are %+v: none may be negative, a tree has two leaves or more, "+
+			"and an input 2 to %d bins", o, mostBins)
+	}
+	if o.Bins == 0 {
+		o.Bins = mostBins
 	}
 	if o.Rounds == 0 {
 		o.Rounds = 100
@@ -92,17 +97,20 @@ func Classification(x *mat.Dense, labels []int, classes int, o Options) (*Model,
 	if m.two = classes == 2; m.two {
 		m.start = []float64{m.start[1] - m.start[0]}
 	}
-	p := make([]float64, classes)
+	p, normal := make([]float64, classes), make([]float64, len(labels)) // logarithms of the sums of a round
 	return m, m.fit(x, len(labels), o, func(scores [][]float64, c int, g, h []float64) {
 		for i, l := range labels {
 			var own, share float64
 			if m.two {
 				c, share = 1, 1/(1+math.Exp(-scores[0][i]))
 			} else {
-				for k := range p {
-					p[k] = scores[k][i]
+				if c == 0 { // the first of the classes
+					for k := range p {
+						p[k] = scores[k][i]
+					}
+					normal[i] = floats.LogSumExp(p)
 				}
-				share = math.Exp(p[c] - floats.LogSumExp(p))
+				share = math.Exp(scores[c][i] - normal[i])
 			}
 			if l == c {
 				own = 1

@@ -110,18 +110,18 @@ func TestClassification(t *testing.T) {
 // Ends lie between neighbouring values, and none on the upper one.
 func TestEnds(t *testing.T) {
 	up := math.Nextafter(1, 2)
-	if got := endsOf([]float64{3, 1, up, 3, 1}); len(got) != 2 || got[0] != 1 || got[1] != up/2+1.5 {
+	if got := endsOf([]float64{3, 1, up, 3, 1}, mostBins); len(got) != 2 || got[0] != 1 || got[1] != up/2+1.5 {
 		t.Errorf("the ends are %v", got)
 	}
 	var column []float64
 	for i := range 1000 {
 		column = append(column, math.Floor(float64(i)/2))
 	}
-	ends := endsOf(column)
+	ends := endsOf(column, mostBins)
 	if len(ends) != mostBins-1 || ends[0] < 0 || ends[len(ends)-1] >= 499 {
 		t.Errorf("%d ends from %g to %g", len(ends), ends[0], ends[len(ends)-1])
 	}
-	if got := endsOf([]float64{5, 5, 5}); got != nil {
+	if got := endsOf([]float64{5, 5, 5}, mostBins); got != nil {
 		t.Errorf("equal values have the ends %v", got)
 	}
 }

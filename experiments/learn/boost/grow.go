@@ -51,7 +51,7 @@ func newGrower(x *mat.Dense, o Options) *grower {
 	grow := &grower{Options: o, g: make([]float64, n), h: make([]float64, n), rows: make([]int32, n)}
 	column := make([]float64, n)
 	for j := range d {
-		ends := endsOf(mat.Col(column, j, x))
+		ends := endsOf(mat.Col(column, j, x), o.Bins)
 		bins := make([]uint8, n)
 		for i, v := range column {
 			k, _ := slices.BinarySearch(ends, v) // the first end that is v or more
@@ -63,7 +63,7 @@ func newGrower(x *mat.Dense, o Options) *grower {
 }
 
 // endsOf returns the ends between bins: in the middle between neighbouring values, all of them or those at quantiles.
-func endsOf(column []float64) []float64 {
+func endsOf(column []float64, most int) []float64 {
 	values := slices.Sorted(slices.Values(column))
 	n := len(values)
 	distinct := slices.Compact(slices.Clone(values))
@@ -74,14 +74,14 @@ func endsOf(column []float64) []float64 {
 		return a
 	}
 	var ends []float64
-	if len(distinct) <= mostBins {
+	if len(distinct) <= most {
 		for i := range len(distinct) - 1 {
 			ends = append(ends, between(distinct[i], distinct[i+1]))
 		}
 		return ends
 	}
-	for k := 1; k < mostBins; k++ {
-		below := values[k*n/mostBins-1]
+	for k := 1; k < most; k++ {
+		below := values[max(0, k*n/most-1)]
 		i, _ := slices.BinarySearch(distinct, below)
 		if i+1 < len(distinct) {
 			ends = append(ends, between(below, distinct[i+1]))
