@@ -6,6 +6,7 @@ import (
 
 	"privkern/experiments/attack"
 	"privkern/experiments/compare"
+	"privkern/experiments/dataset"
 	"privkern/runner/plan"
 	"privkern/runner/show"
 )
@@ -148,6 +149,9 @@ func (a *app) attacked(r *show.Results) (*attack.Results, error) {
 	out, err := p.Judge(trials)
 	if err != nil {
 		return nil, err
+	}
+	if _, published := dataset.SetName(p.Text("dataset")); published {
+		out.Notes, out.Published = append(out.Notes, originOf(r.Plan, records)), true
 	}
 	r.Comparisons = append(r.Comparisons, pageOf(out.Page()))
 	return out, nil

@@ -56,6 +56,7 @@ type Results struct {
 	Sentences []string         `json:"sentences"`
 	Warnings  compare.Warnings `json:"warnings"` // of records
 	Notes     []string         `json:"notes"`
+	Published bool             `json:"-"` // the data are: nobody's secret is looked at
 }
 
 // Refuted reports whether an attack proves more than a guarantee allows.

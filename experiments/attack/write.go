@@ -19,7 +19,10 @@ func (r *Results) Page() *page.Page {
 		Legend: "found / named: shares of members and of others that the attack takes for members, by a threshold that the " +
 			"given share of others exceeds in shadow models; means of the models that are attacked, intervals of 95 %; " +
 			"allowed: at the given share",
-		Looking: Looking}
+	}
+	if !r.Published {
+		p.Looking = Looking
+	}
 	for _, level := range Levels {
 		p.Header = append(p.Header, "found / named at "+Percent(level))
 	}

@@ -59,6 +59,9 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 	if t.Baseline != "" {
 		out = append(out, "Best baseline: "+strings.TrimSuffix(t.Baseline, ".")+".")
 	}
+	if t.Attack != "" {
+		out = append(out, "Best attack: "+strings.TrimSuffix(t.Attack, ".")+".")
+	}
 	if s := e.Classes.Sentence(); s != "" {
 		out = append(out, s)
 	}

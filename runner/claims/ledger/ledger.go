@@ -97,6 +97,8 @@ type Table struct {
 	Figure string    `yaml:"figure"` // name of an experiment.Figure shown with it
 	// Baseline states the best method of others at the same (ε, δ) and unit, with the suite of comparisons that has it.
 	Baseline string `yaml:"baseline"`
+	// Attack states the best attack on the method, with the page of results that has it.
+	Attack string `yaml:"attack"`
 
 	Terms `yaml:",inline"`
 
