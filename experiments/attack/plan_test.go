@@ -215,7 +215,7 @@ func TestAttacked(t *testing.T) {
 	for i := range trials {
 		other := trials[i]
 		other.Params, other.Series = maps.Clone(other.Params), nil
-		other.Params["inputs"] = "id"
+		maps.DeleteFunc(other.Params, func(name string, _ any) bool { return name == "inputs" })
 		others, trials[i].Params = append(others, other), plans[0].Entry.Params[0]
 	}
 	trials = append(others, trials...)
