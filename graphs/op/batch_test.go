@@ -236,7 +236,8 @@ func TestWrongBatches(t *testing.T) {
 			"input 2 has shape (5, 3, 1), input 1 shape (4): their leading dimensions differ"},
 		"members": {op.CholeskySolve(), []tensor.Shape{shape(4, 3, 3), shape(4, 2, 1)}, "numbers of rows differ"},
 		"number":  {op.CholeskySolve(), []tensor.Shape{shape(4, 3, 3)}, "1 inputs, want 2"},
-		"vector":  {op.CholeskySolve(), []tensor.Shape{shape(4, 3, 3), shape(3)}, "want 2 dimensions, or 3 in the batch of input 0"},
+		"vector": {op.CholeskySolve(), []tensor.Shape{shape(4, 3, 3), shape(3)},
+			"want 2 dimensions, or 3 in the batch of input 0"},
 	} {
 		if _, err := c.op.Batch(c.in...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
