@@ -103,3 +103,27 @@ func TestLargeMatrixThatIsNotPositiveDefinite(t *testing.T) {
 		}
 	}
 }
+
+// An inverse of several panels, the last of them narrow, is one.
+func TestInverseByPanels(t *testing.T) {
+	cpublas.Setup()
+	const n = 300
+	a := dominant(n)
+	l, err := op.Cholesky().Do(engine.NewMatrix(tensor.Float64, a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inverse, err := op.Inverse().Do(engine.NewMatrix(tensor.Float64, a), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := engine.Floats(inverse)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var product mat.Dense
+	product.Mul(a, mat.NewDense(n, n, values))
+	if !mat.EqualApprox(&product, identity(n), 1e-12) {
+		t.Error("A times its inverse is not the identity")
+	}
+}

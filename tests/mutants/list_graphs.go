@@ -8,6 +8,8 @@ const (
 // graphMutants are wrong lines of operations and of their execution on the host.
 var graphMutants = []Mutant{
 	// Kernels and operations.
+	{Name: "solve: an inverse by panels", File: "graphs/op/solve.go", Package: "./graphs/op",
+		Tests: "TestInverseByPanels", Old: `at+cols, cols, n-at, 1,`, New: `at+cols, cols, n-at-1, 1,`},
 	{Name: "kernel: exponentiated quadratic", File: "graphs/op/kernel.go", Package: "./graphs/kernel",
 		Old: `vector.ScaledExp(row, row, 0, -rate, scale)`,
 		New: `vector.ScaledExp(row, row, 0, -rate*(1+1e-9), scale)`},
