@@ -139,10 +139,7 @@ func (o *runOptions) attacked(seeds []int64, contests ...*compare.Contest) ([]*c
 	}
 	all := contests
 	for _, c := range contests {
-		plans, err := attack.Each(c)
-		if err != nil {
-			return nil, err
-		}
+		plans, _ := attack.Each(c)
 		for _, p := range plans {
 			all = append(all, p.Contest)
 		}

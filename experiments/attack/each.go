@@ -5,9 +5,9 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Each returns the attacks on the methods of a comparison that can be attacked, on the same data at the same epsilons.
-func Each(c *compare.Contest) ([]*Plan, error) {
-	var out []*Plan
+// Each returns the attacks on the methods of a comparison that can be attacked, on the same data at the same epsilons;
+// and a note on each method that refuses, as one with public classes does where persons are protected.
+func Each(c *compare.Contest) (plans []*Plan, refused []string) {
 	for _, e := range c.Entries {
 		if _, err := e.Definition.Param(membershipSetting); err != nil || e.Role != compare.Private ||
 			e.Protects == experiment.UnitOutput {
@@ -19,20 +19,19 @@ func Each(c *compare.Contest) ([]*Plan, error) {
 		}
 		p := &Plan{Contest: &own}
 		if err := p.on(e); err != nil {
-			return nil, err
+			refused = append(refused, "not attacked: "+err.Error())
+			continue
 		}
-		out = append(out, p)
+		plans = append(plans, p)
 	}
-	return out, nil
+	return plans, refused
 }
 
 // Attacked attacks the methods of a comparison by those of its trials that record members, and writes the outcomes into
 // its results.
 func Attacked(c *compare.Contest, trials []compare.Trial, r *compare.Results) error {
-	plans, err := Each(c)
-	if err != nil {
-		return err
-	}
+	plans, refused := Each(c)
+	r.Notes = append(r.Notes, refused...)
 	for _, p := range plans {
 		judged, err := p.Judge(trials)
 		if err != nil {
@@ -40,16 +39,17 @@ func Attacked(c *compare.Contest, trials []compare.Trial, r *compare.Results) er
 		}
 		outcomes := make([]compare.Attacked, len(judged.At))
 		for i, at := range judged.At {
-			outcomes[i] = at.brief(judged.Sentences[i])
+			outcomes[i] = at.brief(c.Epsilons[i], judged.Sentences[i])
 		}
 		r.Attack(judged.Method, outcomes)
 	}
 	return nil
 }
 
-// brief is the outcome of the best attack on the private fits, with a sentence about it.
-func (at *At) brief(sentence string) compare.Attacked {
-	out := compare.Attacked{Epsilon: float64(at.Epsilon), Allowed: at.guarantee.Area(), Refuted: at.Refuted,
+// brief is the outcome of the best attack on the private fits at an epsilon of the comparison, of which that of the
+// trials may be the part of one entry, with a sentence about it.
+func (at *At) brief(epsilon float64, sentence string) compare.Attacked {
+	out := compare.Attacked{Epsilon: epsilon, Allowed: at.guarantee.Area(), Refuted: at.Refuted,
 		Sentence: sentence}
 	if o := at.Noise; o != nil {
 		area := o.best().AUC

@@ -203,9 +203,9 @@ func TestAttacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plans, err := Each(c)
-	if err != nil || len(plans) != 1 || plans[0].Entry.Experiment != "baseline/histogram" || len(c.Entries) < 2 {
-		t.Fatalf("%d attacks on %d methods: %v", len(plans), len(c.Entries), err)
+	plans, refused := Each(c)
+	if len(plans) != 1 || plans[0].Entry.Experiment != "baseline/histogram" || len(c.Entries) < 2 || refused != nil {
+		t.Fatalf("%d attacks on %d methods: %q", len(plans), len(c.Entries), refused)
 	}
 	m, err := compare.MeasureOf(c.Task, "")
 	if err != nil {
@@ -237,6 +237,46 @@ func TestAttacked(t *testing.T) {
 	}
 	if text := strings.Join(slices.Concat(out.Page().Rows...), "\n"); !strings.Contains(text, "allowed by the guarantee") {
 		t.Errorf("the table has no attack:\n%s", text)
+	}
+}
+
+// Outcomes are at the epsilon of the comparison also of a method whose trials have that of an entry; and where persons
+// are protected it is left out, with the reason.
+func TestAttackedEntries(t *testing.T) {
+	for _, c := range []struct {
+		args    string
+		attacks int
+	}{{"", 2}, {"person=id rows_per_person=2", 1}} {
+		request, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv inputs=x+y input_low=0 input_high=1 " +
+			"delta=1e-5 output=kind[a|b] n=2 layers=2 epsilon=2 methods=kahm/classifier,baseline/class-means " + c.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		contest, err := compare.New(registry, request, file(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := compare.MeasureOf(contest.Task, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, attacks := contest.Judge(nil, []int64{0}, m), 0
+		if err := Attacked(contest, nil, out); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range out.Blocks {
+			for _, row := range b.Rows {
+				for _, a := range row.Attacked {
+					if attacks++; a.Epsilon != 2 {
+						t.Errorf("%s: an attack at epsilon %g", row.Method, a.Epsilon)
+					}
+				}
+			}
+		}
+		noted := strings.Contains(strings.Join(out.Notes, "\n"), "not attacked: kahm/classifier: ")
+		if attacks != c.attacks || noted != (c.attacks == 1) {
+			t.Errorf("%s: %d attacks; notes %q", c.args, attacks, out.Notes)
+		}
 	}
 }
 
