@@ -1,6 +1,7 @@
 package method
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -60,7 +61,7 @@ func (r *Rows) planted(pairs int, public InputRange, rng *rand.Rand) (*mat.Dense
 		}
 		corners := 1.
 		for _, in := range r.Asked {
-			corners *= float64(max(2, in.Levels))
+			corners *= float64(cmp.Or(in.Levels, 2))
 		}
 		cornered, taken := corners >= float64(pairs), map[string]bool{}
 		point = func(row []float64) {

@@ -62,6 +62,20 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// A category of one level has one corner: canaries are random points where there are no others.
+func TestPlantedOneLevel(t *testing.T) {
+	r := &Rows{X: mat.NewDense(1, 2, []float64{5, 1}), Inputs: make([]string, 2), Scale: 1, Slots: 1,
+		Asked: []table.Input{{Name: "a"}, {Name: "c", Levels: 1}}, Values: []float64{0}}
+	if err := r.plant(3, InputRange{experiment.SeveralOf[None](0), experiment.SeveralOf[None](10)}); err != nil {
+		t.Fatal(err)
+	}
+	for row := 1; row < r.Len(); row++ {
+		if x := r.X.RawRowView(row); !(x[0] > 0 && x[0] < 10) || x[1] != 1 {
+			t.Errorf("canary %v", x)
+		}
+	}
+}
+
 // Of classes a pair has two, and a canary is a person with one row.
 func TestPlantedClassesAndPersons(t *testing.T) {
 	r := planted(t, 6, func(r *Rows) {
