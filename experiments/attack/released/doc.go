@@ -16,7 +16,8 @@
 // Whoever has others alone can do much of this. Each table has the same adversary without the file, a learner that is
 // cross-fitted on the rows themselves: where it tells members from others, the tables differ, and the file
 // need not have told anything (Das, Zhang and Tramèr, "Blind baselines beat membership inference attacks for
-// foundation models", 2024).
+// foundation models", 2024). Where outputs of members are easier to predict for anybody, a learner that predicts them
+// from others alone is ahead as well, and the threshold attack is compared with it.
 //
 // # Intervals
 //

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"privkern/experiments/attack"
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/model"
 )
@@ -38,6 +39,7 @@ type Rate struct {
 const (
 	held    = "nearest row of the file"
 	without = "without the file"
+	learner = "threshold without the file"
 )
 
 // membership attacks the units of the data.
@@ -71,15 +73,52 @@ func (f *File) membership(ctx context.Context, d *data, shadows int, means *Mean
 		return err
 	}
 	alone := judge(without, blind, d.member, part, true)
-	for _, a := range out.Attacks {
-		out.Sentences = append(out.Sentences, a.sentence(alone, d.member, len(out.Attacks)))
+	easy, err := d.easy(part)
+	if err != nil {
+		return err
 	}
-	out.Attacks = append(out.Attacks, alone)
-	if alone.AUC.Low > .5 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("members are told from others without the file, with the AUC %s: "+
-			"the tables differ, and an attack may find that difference alone", alone.AUC.Text("%.3f", 1)))
+	for _, a := range out.Attacks {
+		out.Sentences = append(out.Sentences, a.sentence(a.rival(alone, easy), d.member, len(out.Attacks)))
+	}
+	out.Attacks = append(out.Attacks, alone, easy)
+	for _, a := range []*Attack{alone, easy} {
+		if a.AUC.Low > .5 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("members are told from others without the file%s, with the AUC "+
+				"%s: the tables differ, and an attack may find that difference alone",
+				map[bool]string{true: " by errors of a learner"}[a == easy], a.AUC.Text("%.3f", 1)))
+		}
 	}
 	return nil
+}
+
+// easy is the threshold attack on a learner that has others alone: it finds members where their outputs are easier to
+// predict for anybody.
+func (d *data) easy(part []int) (*Attack, error) {
+	rows := make([]int, d.Len())
+	for unit, own := range d.units {
+		for _, row := range own {
+			rows[row] = part[unit]
+		}
+	}
+	p, _, err := d.known(rows)
+	if err != nil {
+		return nil, err
+	}
+	confidence, _ := d.Confidences(p, d.units)
+	return judge(learner, confidence, d.member, part, false), nil
+}
+
+// rival is the adversary without the file whom an attack has to surpass, nil for none: one who tells the tables apart,
+// and, if the attack has the errors of predictions, one who is ahead by the errors of a learner. The latter need not be
+// ahead by more than chance: both have the same errors for the most part, and their difference is well known.
+func (a *Attack) rival(alone, easy *Attack) (out *Attack) {
+	if alone.AUC.Low > .5 {
+		out = alone
+	}
+	if a.Name == attack.Threshold && easy.AUC.Mean > .5 && (out == nil || easy.AUC.Mean > out.AUC.Mean) {
+		out = easy
+	}
+	return out
 }
 
 // near are the nearness of units to the nearest row of the file, means over their rows.
@@ -211,9 +250,6 @@ func areaOf(placed []float64, member []bool, wider float64) attack.Interval {
 	return attack.Interval{Mean: at, Low: max(0, at-half), High: min(1, at+half)}
 }
 
-// central95 is how many standard deviations the ends of a normal variate's central region of 95 % lie from its mean.
-const central95 = 1.959963984540054
-
 // sides returns the means of values over members and over others, and half of the interval of their sum or difference.
 func sides(values []float64, member []bool) (members, others, half float64) {
 	var of [2][]float64
@@ -226,7 +262,7 @@ func sides(values []float64, member []bool) (members, others, half float64) {
 	}
 	members, vm := stat.MeanVariance(of[0], nil)
 	others, vo := stat.MeanVariance(of[1], nil)
-	return members, others, central95 * math.Sqrt(vm/float64(len(of[0]))+vo/float64(len(of[1])))
+	return members, others, table.Central95 * math.Sqrt(vm/float64(len(of[0]))+vo/float64(len(of[1])))
 }
 
 // count is the number of members.
@@ -256,21 +292,23 @@ func rateOf(level float64, scores []float64, member []bool, part []int) Rate {
 // attacks together (Bonferroni).
 func exceeds(i attack.Interval, at float64, attacks int) bool {
 	z := distuv.UnitNormal.Quantile(1 - .025/float64(attacks))
-	return i.Mean-(i.Mean-i.Low)*z/central95 > at
+	return i.Mean-(i.Mean-i.Low)*z/table.Central95 > at
 }
 
-// sentence states whether an attack, one of several, finds members, next to the adversary without the file.
-func (a *Attack) sentence(alone *Attack, member []bool, attacks int) string {
+// sentence states whether an attack, one of several, finds members, next to a rival without the file.
+func (a *Attack) sentence(rival *Attack, member []bool, attacks int) string {
 	text := fmt.Sprintf("%s: a member looks more like one than another row with the probability %s", a.Name,
 		a.AUC.Text("%.3f", 1))
-	if alone.AUC.Low > .5 {
+	if rival != nil {
 		difference := make([]float64, len(a.placed))
-		floats.SubTo(difference, a.placed, alone.placed)
+		floats.SubTo(difference, a.placed, rival.placed)
 		members, others, half := sides(difference, member)
 		more := (members + others) / 2
-		half *= resampled
-		text += fmt.Sprintf(", %.3f ± %.3f more than without the file", more, half)
-		if exceeds(attack.Interval{Mean: more, Low: more - half}, 0, attacks) {
+		if rival.Name == without {
+			half *= resampled
+		}
+		text += fmt.Sprintf(", %.3f ± %.3f more than %s", more, half, rival.Name)
+		if exceeds(attack.Interval{Mean: more, Low: more - half}, 0, attacks) && exceeds(a.AUC, .5, attacks) {
 			return text + ": the file tells who is in it."
 		}
 		return text + ": the file is not seen to tell who is in it."

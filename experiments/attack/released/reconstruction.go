@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"privkern/experiments/learn"
+	"privkern/experiments/method"
 	"privkern/experiments/model"
 )
 
@@ -17,11 +18,11 @@ func (f *File) reconstruction(ctx context.Context, d *data, out *Results) error 
 		return err
 	}
 	n, member := d.Len(), d.rowMembers()
-	truth, restored := d.Values, p.Mean
+	truth := d.Values
 	if d.Labels != nil {
-		truth, restored = make([]float64, n), make([]float64, n)
+		truth = make([]float64, n)
 		for i, l := range d.Labels {
-			truth[i], restored[i] = float64(l), float64(largest(p.Scores, i))
+			truth[i] = float64(l)
 		}
 	}
 	out.measure(d.Labels != nil, "the output of a row")
@@ -29,16 +30,16 @@ func (f *File) reconstruction(ctx context.Context, d *data, out *Results) error 
 		out.add("middle of the range", slices.Repeat([]float64{f.of.Middle}, n), truth, member)
 	}
 	if d.others() > 0 {
-		common, blind, err := d.known(truth)
+		blind, common, err := d.known(d.rowParts())
 		if err != nil {
 			return err
 		}
 		if d.Labels != nil {
 			out.add("largest class of others", common, truth, member)
 		}
-		out.add(without, blind, truth, member)
+		out.add(without, restored(blind), truth, member)
 	}
-	out.add(with, restored, truth, member)
+	out.add(with, restored(p), truth, member)
 	if holder, ok := f.Files[0].Payload.(model.Holder); ok {
 		h := holder.Held()
 		at, _, err := nearest(ctx, h, d.X)
@@ -51,36 +52,55 @@ func (f *File) reconstruction(ctx context.Context, d *data, out *Results) error 
 	return nil
 }
 
-// known are guesses by others alone: their largest class, and predictions of a learner from the inputs, of each row by
-// others of the other parts.
-func (d *data) known(truth []float64) (common, blind []float64, err error) {
-	part := d.rowParts()
-	common, blind = make([]float64, d.Len()), make([]float64, d.Len())
+// restored are the outputs that a prediction names: numbers, or those of classes.
+func restored(p *method.Prediction) []float64 {
+	if p.Scores == nil {
+		return p.Mean
+	}
+	out := make([]float64, len(p.Scores[0]))
+	for i := range out {
+		out[i] = float64(largest(p.Scores, i))
+	}
+	return out
+}
+
+// known is what others alone tell of outputs: predictions of a learner from the inputs, of each row by others of the
+// other parts, and the number of their largest class.
+func (d *data) known(part []int) (p *method.Prediction, common []float64, err error) {
+	classes := 1
+	if d.Labels != nil {
+		classes = max(2, len(d.Classes))
+	}
+	all, common := make([][]float64, classes), make([]float64, d.Len())
+	for c := range all {
+		all[c] = make([]float64, d.Len())
+	}
 	for k := range parts {
 		train := among(part, k, false, func(row int) bool { return row >= d.members })
 		test := among(part, k, true, nil)
-		x, at, y := learn.SelectRows(d.X, train), learn.SelectRows(d.X, test), pick(truth, train)
+		x, at := learn.SelectRows(d.X, train), learn.SelectRows(d.X, test)
+		scores, counts := make([][]float64, classes), make([]float64, classes)
 		if d.Labels == nil {
-			values, err := regress(x, y, at)
-			if err != nil {
-				return nil, nil, err
+			scores[0], err = regress(x, pick(d.Values, train), at)
+		} else {
+			labels := pick(d.Labels, train)
+			for _, l := range labels {
+				counts[l]++
 			}
-			for i, row := range test {
-				blind[row] = values[i]
-			}
-			continue
+			scores, err = classify(x, labels, classes, at)
 		}
-		labels, counts := pick(d.Labels, train), make([]float64, len(d.Classes))
-		for _, l := range labels {
-			counts[l]++
-		}
-		scores, err := classify(x, labels, max(2, len(d.Classes)), at)
 		if err != nil {
 			return nil, nil, err
 		}
 		for i, row := range test {
-			common[row], blind[row] = float64(floats.MaxIdx(counts)), float64(largest(scores, i))
+			common[row] = float64(floats.MaxIdx(counts))
+			for c := range all {
+				all[c][row] = scores[c][i]
+			}
 		}
 	}
-	return common, blind, nil
+	if d.Labels == nil {
+		return &method.Prediction{Mean: all[0]}, common, nil
+	}
+	return &method.Prediction{Scores: all}, common, nil
 }

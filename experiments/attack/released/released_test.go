@@ -198,6 +198,30 @@ func TestShift(t *testing.T) {
 	has(t, must(t, memory(members), args...).Sentences, "more than without the file: the file tells who is in it")
 }
 
+// Where outputs of members vary less, so that anybody predicts them better, a file that knows nobody is ahead with them,
+// and is not taken for one that tells them.
+func TestEasierMembers(t *testing.T) {
+	members, others := crowd(173, 200, 0), crowd(174, 200, 0)
+	for i := range others {
+		others[i].out *= 1.2
+	}
+	args := []string{"dataset=" + write(t, members, false), "others=" + write(t, others, false)}
+	out := must(t, effect(0), args...)
+	if own, easy := out.Attacks[0], out.Attacks[2]; own.AUC.Low < .5 || easy.AUC.Low > .5 {
+		t.Errorf("%+v and %+v", own.AUC, easy.AUC)
+	}
+	has(t, out.Sentences, "more than threshold without the file: the file is not seen to tell")
+	has(t, must(t, memory(members), args...).Sentences, "more than threshold without the file: the file tells")
+	// The learner is ahead by what may be chance, and the file by more, with the same errors for the most part.
+	args = append(args, "kind=reconstruction")
+	out = must(t, effect(0), args...)
+	if own, alone := out.Adversaries[2], out.Adversaries[1]; own.More.Low < 0 || alone.More.Low > 0 {
+		t.Errorf("%+v and %+v", own.More, alone.More)
+	}
+	has(t, out.Sentences, "nothing is seen to be learnt of them")
+	has(t, must(t, memory(members), args...).Sentences, "that is learnt of them")
+}
+
 // Intervals of an attack without skill hold 1/2 in 95 % of tables, and those of differences of errors hold 0.
 func TestIntervals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

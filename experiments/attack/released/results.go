@@ -154,7 +154,8 @@ func (r *Results) conclude(name string, member []bool) {
 }
 
 // learnt states how an adversary with the file restores values of others, next to the one without it: where she is
-// ahead in members, too, by how much the first is further ahead.
+// ahead in members, too, by how much the first is further ahead. Both make the same errors for the most part where they
+// predict, so that she need not be ahead by more than chance; one who reads off rows makes others.
 func (r *Results) learnt(own, alone *Adversary, member []bool, attacks int) string {
 	if own.Others == nil {
 		return ": without others=... nothing tells whether that is learnt of them, or holds for anybody."
@@ -163,7 +164,7 @@ func (r *Results) learnt(own, alone *Adversary, member []bool, attacks int) stri
 		r.amount(alone.Members), r.amount(*alone.Others))
 	own.Learnt = own.More
 	how := "Members are ahead by "
-	if alone.More.Low > 0 {
+	if alone.More.Low > 0 || own.Name == with && alone.More.Mean > 0 {
 		gains := make([]float64, len(own.gains))
 		floats.SubTo(gains, own.gains, alone.gains)
 		own.Learnt, how = difference(gains, member), "Members are ahead without the file, too, and with it further by "
@@ -224,7 +225,7 @@ func (r *Results) attackRows(p *page.Page) {
 	p.Header = []string{"attack", "AUC"}
 	p.Legend = "found / named: shares of members and of others that the attack takes for members, by a threshold that " +
 		"the given share of others exceeds, each fifth of them by the other four; without the file: a learner that sees " +
-		"rows alone, of the other four fifths; intervals of 95 %"
+		"rows alone, or predicts outputs, of the other four fifths; intervals of 95 %"
 	for _, level := range attack.Levels {
 		p.Header = append(p.Header, "found / named at "+attack.Percent(level))
 	}

@@ -89,7 +89,7 @@ func TestShadowsTellMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Attacks) != 4 || out.Attacks[0].AUC.Mean > .7 || out.Attacks[1].Name != attack.Offline ||
+	if len(out.Attacks) != 5 || out.Attacks[0].AUC.Mean > .7 || out.Attacks[1].Name != attack.Offline ||
 		out.Attacks[1].AUC.Mean < .99 || out.Attacks[2].AUC.Mean < .99 {
 		t.Errorf("%+v", out.Attacks)
 	}
