@@ -240,15 +240,21 @@ func TestAllows(t *testing.T) {
 	if got := (Guarantee{Epsilon: math.Inf(1)}).Allows(.1); got != 1 {
 		t.Errorf("without a guarantee %g is allowed", got)
 	}
-	twice := guaranteeOf(&experiment.Simulated{Epsilon: 1, Delta: 1e-5, Neighbours: "add-remove"},
+	twice := guaranteeOf("", &experiment.Simulated{Epsilon: 1, Delta: 1e-5, Neighbours: "add-remove"},
 		mechanism.Budget{Epsilon: 1, Delta: 1e-5})
 	// A hundred entries of ε = .1 have 10 in sum, and by the composition of Gaussian noise that tells more about 4.3.
-	entries := guaranteeOf(&experiment.Simulated{Epsilon: 10}, mechanism.Budget{Epsilon: .1, Delta: 1e-5})
+	entries := guaranteeOf("kahm/classifier", &experiment.Simulated{Epsilon: 10}, mechanism.Budget{Epsilon: .1, Delta: 1e-5})
 	if entries.Epsilon < 3 || entries.Epsilon > 5 || entries.Delta != 1e-5 {
 		t.Errorf("a hundred entries have %v", entries)
 	}
 	if want := (1 + math.E) * 1e-5; twice.Epsilon != 2 || math.Abs(twice.Delta-want) > 1e-12 {
 		t.Errorf("two steps have %v", twice)
+	}
+	// Two classes with the whole budget each, whose noise is Gaussian.
+	classes := guaranteeOf("dpgp/classification", &experiment.Simulated{Epsilon: .6, Delta: .02, Neighbours: "add-remove"},
+		mechanism.Budget{Epsilon: .3, Delta: .01})
+	if want := (1 + math.Exp(.6)) * .02; classes.Epsilon != 1.2 || math.Abs(classes.Delta-want) > 1e-12 {
+		t.Errorf("two classes have %v", classes)
 	}
 }
 

@@ -54,8 +54,9 @@ func sameValue(a, b any) bool { return experiment.FormatValue(a) == experiment.F
 // panel draws the attacks on models of one setting.
 func panel(trials []experiment.Observation) (*experiment.Panel, error) {
 	slices.SortFunc(trials, func(a, b experiment.Observation) int { return cmp.Compare(a.Seed, b.Seed) })
-	epsilon, g := budgetOf(trials[0].Params).Epsilon, guaranteeOf(trials[0].Simulated, budgetOf(trials[0].Params))
-	p := &experiment.Panel{Title: fmt.Sprintf("%s, ε = %s", trials[0].Experiment, experiment.FormatNumber(epsilon)),
+	first := trials[0]
+	epsilon, g := budgetOf(first.Params).Epsilon, guaranteeOf(first.Experiment, first.Simulated, budgetOf(first.Params))
+	p := &experiment.Panel{Title: fmt.Sprintf("%s, ε = %s", first.Experiment, experiment.FormatNumber(epsilon)),
 		XLabel: "share of others taken for members", YLabel: "share of members found", LogX: true, LogY: true}
 	lowest := 1.0
 	for _, noise := range []bool{true, false} {

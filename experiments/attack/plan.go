@@ -147,14 +147,14 @@ func budgetOf(p experiment.Params) mechanism.Budget {
 	return *experiment.SettingsIn[mechanism.Budget](p)
 }
 
-// guaranteeOf is the guarantee for the substitution of a unit that a record states, and none of nil: where neighbours
-// have one unit more or less, it is that of two of those steps, and where the budget is that of one entry, the
-// composition of all entries of the unit.
-func guaranteeOf(s *experiment.Simulated, b mechanism.Budget) Guarantee {
+// guaranteeOf is the guarantee for the substitution of a unit that a record of an experiment states, and none of nil:
+// where neighbours have one unit more or less, it is that of two of those steps, and where the budget is that of one
+// entry, the composition of all entries of the unit.
+func guaranteeOf(name string, s *experiment.Simulated, b mechanism.Budget) Guarantee {
 	switch {
 	case s == nil:
 		return Guarantee{Epsilon: math.Inf(1)}
-	case ofEntries(s, b):
+	case ofEntries(name, s, b):
 		// A record has their basic composition.
 		epsilon, err := compare.Entries(b.Epsilon, b.Delta, int(math.Round(s.Epsilon/b.Epsilon)))
 		if err == nil && epsilon < worthDelta*s.Epsilon {
@@ -169,9 +169,11 @@ func guaranteeOf(s *experiment.Simulated, b mechanism.Budget) Guarantee {
 // worthDelta is the share of a sum of ε below which the ε of a composition is worth its δ.
 const worthDelta = .99
 
-// ofEntries reports whether the budget protects an entry of the unit of which a guarantee is stated.
-func ofEntries(s *experiment.Simulated, b mechanism.Budget) bool {
-	return s.Epsilon > b.Epsilon*(1+1e-9)
+// ofEntries reports whether the budget protects an entry of the unit of which a guarantee is stated. Other experiments
+// may state more than the budget, too: that of classes composed, of which each has the whole.
+func ofEntries(name string, s *experiment.Simulated, b mechanism.Budget) bool {
+	return s != nil && s.Epsilon > b.Epsilon*(1+1e-9) && slices.ContainsFunc(compare.Candidates(),
+		func(c compare.Candidate) bool { return c.Experiment == name && c.Epsilon != nil })
 }
 
 // Title names the attack.

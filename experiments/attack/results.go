@@ -41,6 +41,7 @@ type At struct {
 
 	stated    *experiment.Simulated // by the records; nil for none
 	guarantee Guarantee             // for the substitution of a unit
+	entries   bool                  // epsilon protects an entry of a unit
 }
 
 // Results are those of an attack.
@@ -110,7 +111,8 @@ func at(params experiment.Params, trials []compare.Trial) (*At, error) {
 			private, exact = append(private, nil), append(exact, nil)
 			continue
 		}
-		out.stated, out.guarantee = t.Simulated, guaranteeOf(t.Simulated, budgetOf(params))
+		out.stated, out.guarantee = t.Simulated, guaranteeOf(t.Experiment, t.Simulated, budgetOf(params))
+		out.entries = ofEntries(t.Experiment, t.Simulated, budgetOf(params))
 		noisy, err := modelOf(t.Series, true)
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", t.Seed, err)

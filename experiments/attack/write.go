@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"privkern/experiments/compare"
-	"privkern/experiments/mechanism"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
@@ -121,15 +120,11 @@ func (r *Results) bound(at *At) string {
 	switch {
 	case at.stated == nil:
 		return fmt.Sprintf("epsilon %s, which is no guarantee", at.Epsilon)
-	case at.ofEntries():
+	case at.entries:
 		return fmt.Sprintf("epsilon %s of an entry, %s per %s", at.Epsilon, at.guarantee, r.Unit)
 	}
-	return fmt.Sprintf("(%s, %s) per %s", at.Epsilon, r.Delta, r.Unit)
-}
-
-// ofEntries reports whether epsilon protects an entry of a unit.
-func (at *At) ofEntries() bool {
-	return at.stated != nil && ofEntries(at.stated, mechanism.Budget{Epsilon: float64(at.Epsilon)})
+	return fmt.Sprintf("(%s, %s) per %s", experiment.FormatNumber(at.stated.Epsilon),
+		experiment.FormatNumber(at.stated.Delta), r.Unit)
 }
 
 // notes are those on the guarantee.
@@ -139,7 +134,7 @@ func (at *At) notes(e *compare.Entry) (out []string) {
 	case at.stated == nil:
 		out = append(out, fmt.Sprintf("epsilon %s: records state no guarantee, with their reasons, so that all is allowed",
 			at.Epsilon))
-	case at.ofEntries():
+	case at.entries:
 		out = append(out, fmt.Sprintf("epsilon %s of %s is that of one entry of a row, and the adversary substitutes all "+
 			"entries, of which records state the sum: epsilon %s; allowed is what their composition allows, %s", at.Epsilon,
 			e.Experiment, experiment.FormatNumber(at.stated.Epsilon), at.guarantee))

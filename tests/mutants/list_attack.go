@@ -50,6 +50,8 @@ var attackMutants = []Mutant{
 		Old: `rest / (1 + math.Exp(g.Epsilon))`, New: `rest / (2 + math.Exp(g.Epsilon))`},
 	{Name: "attack: two steps of add-remove", File: "experiments/attack/plan.go", Package: attack, Tests: "TestAllows",
 		Old: `Epsilon: 2 * s.Epsilon, Delta:`, New: `Epsilon: s.Epsilon, Delta:`},
+	{Name: "attack: only entries are composed", File: "experiments/attack/plan.go", Package: attack, Tests: "TestAllows",
+		Old: `c.Experiment == name && c.Epsilon != nil`, New: `c.Epsilon != nil`},
 	{Name: "attack: epsilon of a comparison", File: "experiments/attack/each.go", Package: attack,
 		Tests: "TestAttackedEntries", Old: `at.brief(c.Epsilons[i], `, New: `at.brief(float64(at.Epsilon), `},
 	{Name: "attack: members are those that are trained on", File: "experiments/method/membership.go",
