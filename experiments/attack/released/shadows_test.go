@@ -13,6 +13,7 @@ import (
 	"privkern/experiments/baseline"
 	"privkern/experiments/internal/modeltest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/kahm"
 	"privkern/experiments/method"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
@@ -30,7 +31,7 @@ func describedBy(t *testing.T, p model.Payload, name, params string) *File {
 	return NewFile(m)
 }
 
-var registry = experiment.RegistryOf([]experiment.Paper{baseline.Experiments()})
+var registry = experiment.RegistryOf([]experiment.Paper{baseline.Experiments(), kahm.Paper()})
 
 const params = `"inputs": "age+smoker[no|yes]", "output": "weight", "low": -10, "high": 10, "input_low": [0, 0],
 	"input_high": [100, 1], "epsilon": 1, "delta": 1e-5, "missing": "-"`
@@ -103,6 +104,16 @@ func TestShadowsTellMembers(t *testing.T) {
 	}
 	_, err = f.Attack(t.Context(), s, means)
 	trialtest.Refuses(t, err, "there are 0 shadow models")
+}
+
+// A method without repeats has shadow models.
+func TestShadowsOfHulls(t *testing.T) {
+	f := describedBy(t, effect(0), "kahm/classifier", `"inputs": "a+b", "low": [0, 0], "high": [1, 1], "n": 2,
+		"layers": 1, "output": "kind[a|b]", "data": "original"`)
+	e, p, output, err := f.settings(registry, "csv:rows.csv")
+	if err != nil || output != "kind" || !experiment.SettingsIn[method.Recorded](e.Whole(p)).Membership {
+		t.Errorf("%q of %v: %v", output, p, err)
+	}
 }
 
 func TestShadowsRefused(t *testing.T) {
