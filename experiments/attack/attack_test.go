@@ -243,7 +243,8 @@ func TestAllows(t *testing.T) {
 	twice := guaranteeOf("", &experiment.Simulated{Epsilon: 1, Delta: 1e-5, Neighbours: "add-remove"},
 		mechanism.Budget{Epsilon: 1, Delta: 1e-5})
 	// A hundred entries of ε = .1 have 10 in sum, and by the composition of Gaussian noise that tells more about 4.3.
-	entries := guaranteeOf("kahm/classifier", &experiment.Simulated{Epsilon: 10}, mechanism.Budget{Epsilon: .1, Delta: 1e-5})
+	entries := guaranteeOf("kahm/classifier", &experiment.Simulated{Epsilon: 10},
+		mechanism.Budget{Epsilon: .1, Delta: 1e-5})
 	if entries.Epsilon < 3 || entries.Epsilon > 5 || entries.Delta != 1e-5 {
 		t.Errorf("a hundred entries have %v", entries)
 	}

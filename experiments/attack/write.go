@@ -122,9 +122,11 @@ func (r *Results) bound(at *At) string {
 		return fmt.Sprintf("epsilon %s, which is no guarantee", at.Epsilon)
 	case at.entries:
 		return fmt.Sprintf("epsilon %s of an entry, %s per %s", at.Epsilon, at.guarantee, r.Unit)
+	case at.stated.Epsilon > float64(at.Epsilon): // of classes that have the whole budget each
+		return fmt.Sprintf("(%s, %s) per %s", experiment.FormatNumber(at.stated.Epsilon),
+			experiment.FormatNumber(at.stated.Delta), r.Unit)
 	}
-	return fmt.Sprintf("(%s, %s) per %s", experiment.FormatNumber(at.stated.Epsilon),
-		experiment.FormatNumber(at.stated.Delta), r.Unit)
+	return fmt.Sprintf("(%s, %s) per %s", at.Epsilon, r.Delta, r.Unit)
 }
 
 // notes are those on the guarantee.

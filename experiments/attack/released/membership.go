@@ -60,13 +60,9 @@ func (f *File) membership(ctx context.Context, d *data, shadows int, means *Mean
 		out.Attacks = append(out.Attacks, judge(held, nearness, d.member, part, false))
 	}
 	if shadows > 0 {
-		compared, err := f.lira(ctx, d, shadows, means, part)
-		if err != nil {
+		if err := f.lira(ctx, d, shadows, means, part, out); err != nil {
 			return err
 		}
-		out.Attacks = append(out.Attacks, compared...)
-		out.Notes = append(out.Notes, fmt.Sprintf("LiRA compares with %d fits of the file's settings to random halves of "+
-			"members and others together", shadows))
 	}
 	blind, err := d.blind(part)
 	if err != nil {

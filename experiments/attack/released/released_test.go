@@ -198,8 +198,8 @@ func TestShift(t *testing.T) {
 	has(t, must(t, memory(members), args...).Sentences, "more than without the file: the file tells who is in it")
 }
 
-// Where outputs of members vary less, so that anybody predicts them better, a file that knows nobody is ahead with them,
-// and is not taken for one that tells them.
+// Where outputs of members vary less, so that anybody predicts them better, a file that knows nobody is ahead with
+// them, and is not taken for one that tells them.
 func TestEasierMembers(t *testing.T) {
 	members, others := crowd(173, 200, 0), crowd(174, 200, 0)
 	for i := range others {

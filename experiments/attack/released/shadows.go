@@ -70,25 +70,25 @@ func (f *File) settings(registry *experiment.Registry, dataset string) (e *exper
 	return e, p, table.NameOf(d.Params.Output), nil
 }
 
-// lira judges the attacks that compare with shadow models: trials of the method of the file, on halves of members and
-// others together.
-func (f *File) lira(ctx context.Context, d *data, number int, means *Means, part []int) (out []*Attack, err error) {
+// lira adds the attacks that compare with shadow models: trials of the method of the file, on halves of members and
+// others together, but for those that fail.
+func (f *File) lira(ctx context.Context, d *data, number int, means *Means, part []int, out *Results) (err error) {
 	folder, err := os.MkdirTemp("", "attack")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, "rows.csv")
 	e, p, output, err := f.settings(means.Registry, "csv:"+path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.write(path, output); err != nil {
-		return nil, err
+		return err
 	}
 	trials, err := means.Trials(ctx, e, p, path, number)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var shadows []*attack.Model
 	for _, series := range trials {
@@ -97,22 +97,24 @@ func (f *File) lira(ctx context.Context, d *data, number int, means *Means, part
 		}
 		m, err := attack.ReadModel(series)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		shadows = append(shadows, m)
 	}
 	target, err := f.target(ctx, d, e.Whole(p))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	attacks, scores, err := attack.Against(shadows, target)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, name := range attacks {
-		out = append(out, judge(name, scores[i], d.member, part, false))
+		out.Attacks = append(out.Attacks, judge(name, scores[i], d.member, part, false))
 	}
-	return out, nil
+	out.Notes = append(out.Notes, fmt.Sprintf("LiRA compares with %d fits of the file's settings to random halves of "+
+		"members and others together", len(shadows)))
+	return nil
 }
 
 // target is the file as shadow models are, by the settings of these: confidences in numbers are in units of half the
