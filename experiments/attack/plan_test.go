@@ -215,7 +215,7 @@ func TestAttacked(t *testing.T) {
 	for i := range trials {
 		other := trials[i]
 		other.Params, other.Series = maps.Clone(other.Params), nil
-		maps.DeleteFunc(other.Params, func(name string, _ any) bool { return name == "inputs" })
+		maps.Copy(other.Params, experiment.Params{"inputs": "id"})
 		others, trials[i].Params = append(others, other), plans[0].Entry.Params[0]
 	}
 	trials = append(others, trials...)
