@@ -64,8 +64,8 @@ func restored(p *method.Prediction) []float64 {
 	return out
 }
 
-// known returns predictions of outputs by others alone: those of a learner from the inputs, of each row by others of the
-// other parts, and the number of their largest class.
+// known returns predictions of outputs by others alone, those of a learner from the inputs, of each row by others of
+// the other parts; and the number of their largest class.
 func (d *data) known(part []int) (p *method.Prediction, common []float64, err error) {
 	classes := 1
 	if d.Labels != nil {
