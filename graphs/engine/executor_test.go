@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/op"
 )
 
 // sample is a program with a constant, an input that is used twice, one of
@@ -453,5 +455,38 @@ func TestRandomNodesDrawInEveryRun(t *testing.T) {
 	}
 	if n := fake.live(); n > 0 {
 		t.Errorf("%d buffers are alive", n)
+	}
+}
+
+// All that is asked of a matrix, derivatives and equal expressions included, has one factor.
+func TestAMatrixIsFactoredOnce(t *testing.T) {
+	for name, lead := range map[string][]int{"matrix": nil, "batch": {3}} {
+		g, err := Build(Program{Name: name, Build: func(b *Builder) {
+			shape := func(rows, cols int) []int { return append(slices.Clone(lead), rows, cols) }
+			a, rhs := b.Tensor("a", shape(2, 2)...), b.Tensor("rhs", shape(2, 1)...)
+			s := func() *gorgonia.Node { return b.AddDiagonal(a, b.Constant(1)) }
+			sum := func(n *gorgonia.Node) *gorgonia.Node { return gorgonia.Must(gorgonia.Sum(n)) }
+			loss := b.Add(sum(b.Solve(s(), rhs)), b.Add(sum(b.LogDet(s())), sum(b.Inverse(s()))))
+			for i, d := range b.Gradient(loss, a, rhs) {
+				b.Output([]string{"by a", "by rhs"}[i], d)
+			}
+			b.Output("loss", loss)
+		}}, tensor.Float64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := NewExecutor(g, newHostDevice(nil, new(spares)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := map[string]int{}
+		for _, s := range x.steps {
+			if o, ok := s.op.(op.Op); ok {
+				steps[o.Name()]++
+			}
+		}
+		if steps["Cholesky"] != 1 || steps["Solve"] != 2 || steps["LogDet"] != 1 || steps["Inverse"] != 1 {
+			t.Errorf("%s: operations %v, want one factor, two solves, one determinant and one inverse", name, steps)
+		}
 	}
 }
