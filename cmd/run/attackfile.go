@@ -25,25 +25,19 @@ import (
 	"privkern/runner/text"
 )
 
-// isFile reports whether the argument of an attack is a file and no method: one that is there, or a name that no method
-// has and that is no mistake for one.
+// isFile reports whether the argument of an attack is a file and no method: one that is there, or the name of one.
 func (a *app) isFile(name string) bool {
 	if _, err := a.Experiments.Lookup(name); err == nil {
 		return false
 	}
-	if _, err := os.Stat(name); err == nil || slices.Contains([]string{".json", ".csv"}, filepath.Ext(name)) {
-		return true
-	}
-	paper, _, slash := strings.Cut(name, "/")
-	return slash && !slices.ContainsFunc(a.Experiments.Names(), func(known string) bool {
-		return strings.HasPrefix(known, paper+"/")
-	})
+	_, err := os.Stat(name)
+	return err == nil || slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // methodArguments are the arguments of an attack on a method, without its kind.
 func (a *app) methodArguments(args []string) ([]string, error) {
 	if _, err := a.Experiments.Lookup(args[0]); err != nil {
-		return nil, err
+		return nil, experiment.Unknown("method or file", args[0], a.Experiments.Names())
 	}
 	kinds := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !strings.HasPrefix(arg, "kind=") })
 	wanted, err := experiment.ReadSettings[released.Wanted](kinds)

@@ -12,8 +12,8 @@ func ReadModel(series map[string]experiment.Series) (*Model, error) { return mod
 // Against are the scores of the units of a target by the attacks that compare with shadow models of the same units, in
 // their order.
 func Against(shadows []*Model, target *Model) (attacks []string, scores [][]float64, err error) {
-	if len(shadows) < fewestShadows {
-		return nil, nil, fmt.Errorf("there are %d shadow models; LiRA compares with %d at least", len(shadows), fewestShadows)
+	if len(shadows) < FewestShadows {
+		return nil, nil, fmt.Errorf("there are %d shadow models; LiRA compares with %d at least", len(shadows), FewestShadows)
 	}
 	for _, m := range shadows {
 		if len(m.Member) != len(target.Member) {

@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	// Fewest is the least number of models of an attack; with fewer shadow models than fewestShadows there is no attack
-	// that compares with them.
-	Fewest, fewestShadows = 4, 8
+	// Fewest is the least number of models of an attack, and FewestShadows that of shadow models for LiRA.
+	Fewest, FewestShadows = 4, 8
 	// Alarms is the least number of false positives, of shadow models and of targets, by which a share is told.
 	Alarms = 10
 )
@@ -140,7 +139,7 @@ func newJudge(models []*Model, g Guarantee) (*judge, error) {
 
 // names are the attacks for which there are shadow models enough.
 func (j *judge) names() []string {
-	if len(j.shadows) < fewestShadows {
+	if len(j.shadows) < FewestShadows {
 		return fewNames
 	}
 	return names

@@ -199,9 +199,9 @@ func (r *Results) tooFew() (out []string) {
 		if o == nil {
 			continue
 		}
-		if o.Shadows < fewestShadows {
+		if o.Shadows < FewestShadows {
 			out = append(out, fmt.Sprintf("there are %d shadow models: LiRA compares with %d or more, --seeds 0..%d", o.Shadows,
-				fewestShadows, fewestShadows+Targets(fewestShadows+2)-1))
+				FewestShadows, FewestShadows+Targets(FewestShadows+2)-1))
 		}
 		if len(o.Attacks[0].Rates) < len(Levels) {
 			out = append(out, fmt.Sprintf("- stands for a share of false positives that shadow models do not tell: they have "+

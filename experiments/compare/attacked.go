@@ -56,20 +56,26 @@ func (r *Results) attacked() (out []*Row) {
 	return out
 }
 
-// attacks are the lines of the table that have the outcomes of attacks.
+// attacks are the lines of the table that have the outcomes of attacks, each group of methods below the largest areas
+// that their guarantees allow.
 func (r *Results) attacks() (out [][]string) {
+	var stated []string // allowed for the methods above
 	for _, row := range r.attacked() {
 		fields, allowed := []string{row.Method}, []string{"allowed by the guarantee"}
 		for _, a := range row.Attacked {
-			text := "-"
+			text, most := "-", "-"
 			if a.AUC != nil {
-				text = fmt.Sprintf("%.3f [%.3f, %.3f]", *a.AUC, a.Low, a.High)
+				text, most = fmt.Sprintf("%.3f [%.3f, %.3f]", *a.AUC, a.Low, a.High), fmt.Sprintf("%.3f", a.Allowed)
 			}
-			fields, allowed = append(fields, text), append(allowed, fmt.Sprintf("%.3f", a.Allowed))
+			fields, allowed = append(fields, text), append(allowed, most)
 		}
 		if out == nil {
 			out = append(out, []string{"AUC of the best membership attack on fits to half of the " + r.units() +
-				", with its interval of 95 %; .5 is guessing"}, append(allowed, ""))
+				", with its interval of 95 %; .5 is guessing"})
+		}
+		if !slices.Equal(allowed, stated) && slices.ContainsFunc(row.Attacked, func(a Attacked) bool { return a.AUC != nil }) {
+			stated = allowed
+			out = append(out, append(slices.Clone(allowed), ""))
 		}
 		out = append(out, append(fields, ""))
 	}

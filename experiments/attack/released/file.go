@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/attack"
 	"privkern/experiments/compare"
 	"privkern/experiments/method"
 	"privkern/experiments/model"
@@ -65,6 +66,8 @@ func (f *File) kind(s *Settings) error {
 			"hidden=COLUMN")
 	case s.Shadows != 0 && (s.Kind != Membership || s.Person != ""):
 		return fmt.Errorf("shadows = %d: shadow models are for kind=membership of rows", s.Shadows)
+	case s.Shadows != 0 && s.Shadows < attack.FewestShadows:
+		return fmt.Errorf("shadows = %d: LiRA compares with %d shadow models at least", s.Shadows, attack.FewestShadows)
 	case s.Kind != Membership && s.Person != "":
 		return fmt.Errorf("person = %s: it is for kind=membership; other kinds are of rows", s.Person)
 	}

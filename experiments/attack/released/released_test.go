@@ -177,6 +177,7 @@ func TestMembership(t *testing.T) {
 	if a := persons.Attacks[0]; a.AUC.Mean < .99 || len(a.placed) != 300 || persons.Members != 300 {
 		t.Errorf("%d persons of %d rows, %+v", len(a.placed), persons.Members, a.AUC)
 	}
+	has(t, persons.Warnings, "150 of 150 persons are members, too, by their names in id")
 }
 
 // Where tables differ, members are told from others without the file, and what it tells is the rest.

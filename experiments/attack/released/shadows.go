@@ -28,7 +28,7 @@ type Means struct {
 		[]map[string]experiment.Series, error)
 }
 
-// shadowed are the settings that make a trial a shadow model.
+// shadowed are the settings that make a trial a shadow model, of which a method may lack some.
 var shadowed = map[string]any{"splits": "common", "repeats": "1", "holdout": "0.5", "membership": "true"}
 
 // settings are those of the trials that are shadow models of the file: its description has those with which it was

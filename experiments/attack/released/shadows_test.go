@@ -135,4 +135,6 @@ func TestShadowsRefused(t *testing.T) {
 		_, err := attacked(t, effect(0), "dataset="+people, "others="+write(t, crowd(2, 20, 0), false), "shadows=9", args)
 		trialtest.Refuses(t, err, "shadow models are for kind=membership of rows")
 	}
+	_, err = attacked(t, effect(0), "dataset="+people, "others="+write(t, crowd(2, 20, 0), false), "shadows=7")
+	trialtest.Refuses(t, err, "LiRA compares with 8 shadow models at least")
 }

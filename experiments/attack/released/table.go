@@ -23,8 +23,9 @@ type data struct {
 	*method.Rows
 	members int // rows
 
-	units    [][]int // the rows of each row or person
-	member   []bool  // of each unit
+	people   *table.People // members; nil for rows
+	units    [][]int       // the rows of each row or person
+	member   []bool        // of each unit
 	warnings []string
 }
 
@@ -103,6 +104,7 @@ func (d *data) add(t *table.Data, spec table.Spec) error {
 	var groups [][]int
 	if t.People != nil {
 		groups = t.People.Groups()
+		d.addPeople(t.People, spec)
 	} else {
 		for row := range n {
 			groups = append(groups, []int{row})
@@ -119,6 +121,16 @@ func (d *data) add(t *table.Data, spec table.Spec) error {
 		d.units, d.member = append(d.units, rows), append(d.member, member)
 	}
 	return nil
+}
+
+// addPeople keeps the persons of members, and warns of those who are among others, too.
+func (d *data) addPeople(people *table.People, spec table.Spec) {
+	if d.people == nil {
+		d.people = people
+	} else if n := d.people.Shared(people); n > 0 {
+		d.warnings = append(d.warnings, fmt.Sprintf("%s: %d of %d persons are members, too, by their names in %s: they "+
+			"are found or not as both, and an attack seems weaker than it is", spec.Dataset, n, people.Count, people.Column))
+	}
 }
 
 // addOutputs appends the outputs of a table, with the classes of the file.

@@ -25,6 +25,18 @@ type People struct {
 	PerPerson int
 	// LeftOut are the rows that their persons have beyond m. It depends on the data.
 	LeftOut int
+
+	index map[string]int32 // of the identities of all persons
+}
+
+// Shared is the number of persons of another file who are in this one, by their identities.
+func (p *People) Shared(other *People) (n int) {
+	for identity := range other.index {
+		if _, both := p.index[identity]; both {
+			n++
+		}
+	}
+	return n
 }
 
 // identity is the same text for cells that name one person: equal numbers, equal dates, and texts of
@@ -188,7 +200,8 @@ func (s Spec) draw(t *experiment.Trial, kept []int, person *column) ([]int, *Peo
 		rng = rand.New(rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "privkern common rows of persons 1\n%d\n", t.Seed))))
 	}
 	kept = drawRows(kept, person.codes, len(person.index), s.PerPerson, rng)
-	p := &People{Column: person.item.name, Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept)}
+	p := &People{Column: person.item.name, Count: len(person.index), PerPerson: s.PerPerson, LeftOut: before - len(kept),
+		index: person.index}
 	for _, row := range kept {
 		p.Of = append(p.Of, int(person.codes[row]))
 	}
