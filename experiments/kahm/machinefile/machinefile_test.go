@@ -164,3 +164,15 @@ func TestScoresAndHeld(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// Points without an image have a finite score.
+func TestNearness(t *testing.T) {
+	inf := math.Inf(1)
+	scores := Nearness(mat.NewDense(2, 2, []float64{1, 3, inf, 2}))
+	if !slices.Equal(scores[0], []float64{-1, -3}) || !slices.Equal(scores[1], []float64{-3, -2}) {
+		t.Errorf("scores %v", scores)
+	}
+	if scores := Nearness(mat.NewDense(1, 1, []float64{inf})); scores[0][0] != 0 {
+		t.Errorf("scores %v", scores)
+	}
+}

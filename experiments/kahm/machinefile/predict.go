@@ -3,6 +3,7 @@ package machinefile
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -97,9 +98,6 @@ func (m *Model) scaled(x *mat.Dense) (u *mat.Dense, outside int) {
 	return u, outside
 }
 
-// farthest stands for the distance to a machine under which a point has no image.
-const farthest = 1e300
-
 // Scores implements [model.Scorer]: minus the distance to the nearest machine of each class.
 func (m *Model) Scores(ctx context.Context, q *model.Query) ([][]float64, error) {
 	machines, _, err := fit(ctx, q.Engine, q.Files)
@@ -119,13 +117,27 @@ func (m *Model) Scores(ctx context.Context, q *model.Query) ([][]float64, error)
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]float64, len(m.Classes))
-	for c := range out {
-		for i := range u.RawMatrix().Rows {
-			out[c] = append(out[c], -min(nearest.Distance.At(i, c), farthest))
+	return Nearness(nearest.Distance), nil
+}
+
+// Nearness are minus the distances of points to machines of classes (N×C), as scores of the classes (C×N). An infinite
+// distance, of a point without an image, becomes the largest finite one, or 0 where there is none: differences
+// of scores are numbers then.
+func Nearness(distances *mat.Dense) [][]float64 {
+	n, classes := distances.Dims()
+	largest := 0.0
+	for _, v := range distances.RawMatrix().Data {
+		if !math.IsInf(v, 1) {
+			largest = max(largest, v)
 		}
 	}
-	return out, nil
+	out := make([][]float64, classes)
+	for c := range out {
+		for i := range n {
+			out[c] = append(out[c], -min(distances.At(i, c), largest))
+		}
+	}
+	return out
 }
 
 // Held implements [model.Holder]: the samples with their classes.

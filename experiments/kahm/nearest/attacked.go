@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"privkern/experiments/kahm/machinefile"
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/method"
@@ -75,28 +76,5 @@ func scoresOfAll(ctx context.Context, t *experiment.Trial, data wide.Data, p *wi
 	if err != nil {
 		return nil, err
 	}
-	scores := nearness(seen.Distance)
-	bound(scores)
-	return scores, nil
-}
-
-// bound replaces scores of minus infinity, of points without an image, by the least finite one, or by 0 where there is
-// none: differences are numbers then.
-func bound(scores [][]float64) {
-	least := math.Inf(1)
-	for _, of := range scores {
-		for _, v := range of {
-			if !math.IsInf(v, 0) {
-				least = min(least, v)
-			}
-		}
-	}
-	if math.IsInf(least, 1) {
-		least = 0
-	}
-	for _, of := range scores {
-		for i, v := range of {
-			of[i] = max(v, least)
-		}
-	}
+	return machinefile.Nearness(seen.Distance), nil
 }

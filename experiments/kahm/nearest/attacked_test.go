@@ -87,16 +87,3 @@ func TestMembershipRefused(t *testing.T) {
 		})
 	}
 }
-
-// Points without an image have a finite score.
-func TestBound(t *testing.T) {
-	inf := math.Inf(-1)
-	scores := [][]float64{{-1, inf}, {-3, -2}}
-	if bound(scores); !slices.Equal(scores[0], []float64{-1, -3}) || !slices.Equal(scores[1], []float64{-3, -2}) {
-		t.Errorf("scores %v", scores)
-	}
-	scores = [][]float64{{inf}}
-	if bound(scores); scores[0][0] != 0 {
-		t.Errorf("scores %v", scores)
-	}
-}
