@@ -10,8 +10,10 @@ import (
 )
 
 const (
-	// Fewest is the least number of models of an attack, and FewestShadows that of shadow models for LiRA.
-	Fewest, FewestShadows = 4, 8
+	// Fewest is the least number of models of an attack.
+	Fewest = 4
+	// FewestShadows is the least number of shadow models for LiRA.
+	FewestShadows = 8
 	// Alarms is the least number of false positives, of shadow models and of targets, by which a share is told.
 	Alarms = 10
 )

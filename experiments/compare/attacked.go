@@ -73,7 +73,8 @@ func (r *Results) attacks() (out [][]string) {
 			out = append(out, []string{"AUC of the best membership attack on fits to half of the " + r.units() +
 				", with its interval of 95 %; .5 is guessing"})
 		}
-		if !slices.Equal(allowed, stated) && slices.ContainsFunc(row.Attacked, func(a Attacked) bool { return a.AUC != nil }) {
+		judged := slices.ContainsFunc(row.Attacked, func(a Attacked) bool { return a.AUC != nil })
+		if judged && !slices.Equal(allowed, stated) {
 			stated = allowed
 			out = append(out, append(slices.Clone(allowed), ""))
 		}
