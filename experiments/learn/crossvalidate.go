@@ -37,7 +37,7 @@ func CrossValidateC(
 	choice := &CChoice{Accuracy: make([]float64, len(grid))}
 	for _, part := range parts {
 		train, test := SelectRows(x, part.Train), SelectRows(x, part.Test)
-		trainLabels, testLabels := selectLabels(labels, part.Train), selectLabels(labels, part.Test)
+		trainLabels, testLabels := SelectLabels(labels, part.Train), SelectLabels(labels, part.Test)
 		for g, c := range grid {
 			if c == 0 {
 				c = -1 // not the default

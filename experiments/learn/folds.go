@@ -37,7 +37,7 @@ func InterleavedFolds(n, k int) ([]Fold, error) {
 	for i := range part {
 		part[i] = i % k
 	}
-	return foldsOf(part, k), nil
+	return FoldsOf(part, k), nil
 }
 
 // RandomFolds is [ContiguousFolds] of a random permutation of the rows.
@@ -63,7 +63,7 @@ func StratifiedFolds(labels []int, k int, rng *rand.Rand) ([]Fold, error) {
 			next++
 		}
 	}
-	return foldsOf(part, k), nil
+	return FoldsOf(part, k), nil
 }
 
 // blocks cuts the rows, in the order given, into k consecutive test parts.
@@ -84,12 +84,12 @@ func blocks(rows []int, k int) ([]Fold, error) {
 			next++
 		}
 	}
-	return foldsOf(part, k), nil
+	return FoldsOf(part, k), nil
 }
 
-// foldsOf lists, for every part, the rows inside it (test) and outside it
+// FoldsOf lists, for every part, the rows inside it (test) and outside it
 // (train).
-func foldsOf(part []int, k int) []Fold {
+func FoldsOf(part []int, k int) []Fold {
 	folds := make([]Fold, k)
 	for row, p := range part {
 		for f := range folds {
@@ -124,8 +124,8 @@ func SelectRows(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// selectLabels returns the labels of the given rows, in their order.
-func selectLabels(labels, rows []int) []int {
+// SelectLabels returns the labels of the given rows, in their order.
+func SelectLabels(labels, rows []int) []int {
 	out := make([]int, len(rows))
 	for i, row := range rows {
 		out[i] = labels[row]

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/attack/infer"
+	"privkern/experiments/learn"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
@@ -176,7 +177,7 @@ func TestDivide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, others := chosen(d.persons, s.known), chosen(d.persons, s.attacked)
+	known, others := learn.SelectLabels(d.persons, s.known), learn.SelectLabels(d.persons, s.attacked)
 	for _, p := range others {
 		if slices.Contains(known, p) {
 			t.Fatalf("person %d is known and attacked", p)

@@ -99,7 +99,7 @@ func (r *Request) byBlocks(d *data, rng *rand.Rand) *division {
 		d.notes = append(d.notes, note)
 	}
 	slices.Sort(out.known)
-	out.units, out.folds = chosen(d.persons, out.attacked), foldsOf(out.known, func(row int) int { return part[row] })
+	out.units, out.folds = learn.SelectLabels(d.persons, out.attacked), partsOf(out.known, func(row int) int { return part[row] })
 	return out
 }
 
@@ -119,17 +119,17 @@ func (r *Request) byPersons(d *data, rng *rand.Rand) *division {
 			*list = append(*list, rows[p]...)
 		}
 	}
-	out.units = chosen(d.persons, out.attacked)
+	out.units = learn.SelectLabels(d.persons, out.attacked)
 	slices.Sort(out.known)
 	var order []int // known persons, those of one class together
-	for _, list := range infer.GroupsOf(chosen(first, of[0])) {
+	for _, list := range infer.GroupsOf(learn.SelectLabels(first, of[0])) {
 		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for _, i := range list {
 			order = append(order, d.persons[rows[of[0][i]][0]])
 		}
 	}
 	if len(order) >= foldParts { // others are too few
-		out.folds = foldsOf(out.known, func(row int) int { return slices.Index(order, d.persons[row]) % foldParts })
+		out.folds = partsOf(out.known, func(row int) int { return slices.Index(order, d.persons[row]) % foldParts })
 	}
 	return out
 }
@@ -137,18 +137,11 @@ func (r *Request) byPersons(d *data, rng *rand.Rand) *division {
 // foldParts is the number of parts in which adversaries are tuned.
 const foldParts = 3
 
-// foldsOf has the places of rows by the part of each.
-func foldsOf(rows []int, part func(row int) int) []learn.Fold {
-	folds := make([]learn.Fold, foldParts)
+// partsOf has the places of rows by the part of each.
+func partsOf(rows []int, of func(row int) int) []learn.Fold {
+	parts := make([]int, len(rows))
 	for i, row := range rows {
-		of := part(row)
-		for f := range folds {
-			if f == of {
-				folds[f].Test = append(folds[f].Test, i)
-			} else {
-				folds[f].Train = append(folds[f].Train, i)
-			}
-		}
+		parts[i] = of(row)
 	}
-	return folds
+	return learn.FoldsOf(parts, foldParts)
 }

@@ -114,12 +114,10 @@ func (r *Request) names(ctx context.Context, d *data, z *mat.Dense, by infer.Mea
 // split has the adversaries learn from and name rows of x.
 func (t *tally) split(ctx context.Context, by infer.Means, d *data, s *division, x *mat.Dense) error {
 	_, t.columns = x.Dims()
-	p := &infer.Problem{Train: learn.SelectRows(x, s.known), Labels: chosen(d.hidden, s.known), Folds: s.folds,
-		Test: learn.SelectRows(x, s.attacked), Truth: chosen(d.hidden, s.attacked), Units: s.units}
-	var groups [][]int
+	p := &infer.Problem{Train: learn.SelectRows(x, s.known), Labels: learn.SelectLabels(d.hidden, s.known), Folds: s.folds,
+		Test: learn.SelectRows(x, s.attacked), Truth: learn.SelectLabels(d.hidden, s.attacked)}
 	if d.persons != nil {
-		groups = infer.GroupsOf(s.units, p.Truth)
-		p.Poolings = [][][]int{groups}
+		p.Groups = infer.GroupsOf(s.units, p.Truth)
 	}
 	found, err := infer.Run(ctx, by, p)
 	if err != nil {
@@ -130,7 +128,7 @@ func (t *tally) split(ctx context.Context, by infer.Means, d *data, s *division,
 	for _, l := range p.Truth {
 		t.guessed = append(t.guessed, l == guess)
 	}
-	for _, rows := range groups {
+	for _, rows := range p.Groups {
 		t.pooledUnits = append(t.pooledUnits, s.units[rows[0]])
 		t.pooledGuess = append(t.pooledGuess, p.Truth[rows[0]] == guess)
 	}
@@ -156,9 +154,7 @@ func (a *answers) add(f *infer.Finding) {
 		return
 	}
 	a.right = append(a.right, f.Right...)
-	for _, right := range f.Pooled {
-		a.pooled = append(a.pooled, right...)
-	}
+	a.pooled = append(a.pooled, f.Pooled...)
 	if f.Untuned != "" && !slices.Contains(a.untuned, f.Untuned) {
 		a.untuned = append(a.untuned, f.Untuned)
 	}

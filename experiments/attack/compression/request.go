@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/runner/experiment"
 )
@@ -196,7 +197,7 @@ func column(input, path string, s *Settings) string {
 // complete leaves out rows without a hidden class or a person.
 func (d *data) complete() (*data, error) {
 	var kept []int
-	n, columns := d.x.Dims()
+	n, _ := d.x.Dims()
 	for i := range n {
 		if (d.hidden == nil || d.hidden[i] >= 0) && (d.persons == nil || d.persons[i] >= 0) {
 			kept = append(kept, i)
@@ -208,25 +209,13 @@ func (d *data) complete() (*data, error) {
 	if len(kept) == n {
 		return d, nil
 	}
-	out := &data{x: mat.NewDense(len(kept), columns, nil), classes: d.classes,
+	out := &data{x: learn.SelectRows(d.x, kept), classes: d.classes,
 		notes: []string{fmt.Sprintf("%d rows without a value in the columns hidden and person are left out", n-len(kept))}}
-	for i, row := range kept {
-		out.x.SetRow(i, d.x.RawRowView(row))
-	}
 	if d.hidden != nil {
-		out.hidden = chosen(d.hidden, kept)
+		out.hidden = learn.SelectLabels(d.hidden, kept)
 	}
 	if d.persons != nil {
-		out.persons = chosen(d.persons, kept)
+		out.persons = learn.SelectLabels(d.persons, kept)
 	}
 	return out, nil
-}
-
-// chosen returns the elements at the given places.
-func chosen(labels, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = labels[row]
-	}
-	return out
 }

@@ -22,12 +22,8 @@ type Problem struct {
 	Folds []learn.Fold
 	Test  *mat.Dense // M×d
 	Truth []int      // M
-	Units []int      // M, see [IntervalOf]
-	// Poolings are ways to put together test rows that are known to be of one class: each is a list of groups.
-	Poolings [][][]int
-
-	Adversaries []string // that try; nil for all
-	Iterations  int      // cap on those of a support vector machine for a pair of classes; 0 for the default
+	// Groups are of test rows that are known to be of one class, and named together.
+	Groups [][]int
 }
 
 // Means are those with which adversaries compute.
@@ -41,20 +37,17 @@ type Means struct {
 // Finding are the answers of an adversary.
 type Finding struct {
 	Adversary string
-	Settings  string  // that cross-validation chose, in words
 	Validated float64 // its accuracy there
 	Untuned   string  // settings at the end of what was tried, in words; "" for none
 	Skipped   string  // the reason why there is nothing else; "" where there is
 	Right     []bool  // of each test row
-	Pooled    [][]bool
+	Pooled    []bool  // of each group
 }
 
 // Findings are those of all adversaries.
 type Findings struct {
 	All    []*Finding
 	Chosen *Finding // with the best cross-validated accuracy, the first of equals
-	units  []int
-	pooled [][]int // units of the groups of each pooling
 }
 
 // The adversaries.
@@ -66,12 +59,8 @@ const (
 	Network    = "network"
 )
 
-var (
-	// Adversaries are the names of all, in their order.
-	Adversaries = []string{Machine, Neighbours, Forest, Boosted, Network}
-	// Few are those that take the least time.
-	Few = []string{Machine, Neighbours}
-)
+// Adversaries are the names of all, in their order.
+var Adversaries = []string{Machine, Neighbours, Forest, Boosted, Network}
 
 const (
 	// parts is the number of parts in which adversaries are tuned.
@@ -93,18 +82,15 @@ type kind interface {
 	tune(ctx context.Context) (*peak, error)
 	// answer has the answers of a fit with these settings to all training rows about the rows of x (M×d).
 	answer(ctx context.Context, x *mat.Dense) (answers, error)
-	// describe has the settings in words.
-	describe() string
 }
 
 // room are the training rows and parts of them, in which adversaries are tuned.
 type room struct {
 	Means
-	x          *mat.Dense // standardised
-	labels     []int      // from 0
-	classes    int
-	folds      []learn.Fold
-	iterations int
+	x       *mat.Dense // standardised
+	labels  []int      // from 0
+	classes int
+	folds   []learn.Fold
 }
 
 // stream is a random stream of a kind, for a purpose.
@@ -152,28 +138,14 @@ func Run(ctx context.Context, by Means, p *Problem) (*Findings, error) {
 	scaling := learn.ScalingOf(train)
 	scaling.Apply(train)
 	scaling.Apply(test)
-	r := &room{Means: by, x: train, labels: number(p.Labels), classes: len(classes),
-		iterations: p.Iterations}
+	r := &room{Means: by, x: train, labels: number(p.Labels), classes: len(classes)}
 	if err := r.divide(p.Folds); err != nil {
 		return nil, err
 	}
 	truth := number(p.Truth)
-	out := &Findings{units: p.Units}
-	for _, groups := range p.Poolings {
-		units := make([]int, len(groups))
-		for g, rows := range groups {
-			if units[g] = rows[0]; p.Units != nil {
-				units[g] = p.Units[rows[0]]
-			}
-		}
-		out.pooled = append(out.pooled, units)
-	}
-	trying := p.Adversaries
-	if trying == nil {
-		trying = Adversaries
-	}
-	for _, name := range trying {
-		f, err := r.attack(ctx, name, test, truth, p.Poolings)
+	out := &Findings{}
+	for _, name := range Adversaries {
+		f, err := r.attack(ctx, name, test, truth, p.Groups)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -187,7 +159,7 @@ func Run(ctx context.Context, by Means, p *Problem) (*Findings, error) {
 }
 
 // attack has one adversary learn and name.
-func (r *room) attack(ctx context.Context, name string, test *mat.Dense, truth []int, poolings [][][]int) (*Finding,
+func (r *room) attack(ctx context.Context, name string, test *mat.Dense, truth []int, groups [][]int) (*Finding,
 	error) {
 	k, skipped := r.kind(name)
 	if skipped != "" {
@@ -201,7 +173,7 @@ func (r *room) attack(ctx context.Context, name string, test *mat.Dense, truth [
 	if err != nil {
 		return nil, err
 	}
-	f := &Finding{Adversary: name, Settings: k.describe(), Validated: top.score, Untuned: strings.Join(top.edges, ", ")}
+	f := &Finding{Adversary: name, Validated: top.score, Untuned: strings.Join(top.edges, ", ")}
 	named := func(groups [][]int) []bool {
 		right := make([]bool, len(groups))
 		for g, class := range a.together(groups) {
@@ -209,10 +181,7 @@ func (r *room) attack(ctx context.Context, name string, test *mat.Dense, truth [
 		}
 		return right
 	}
-	f.Right = named(single(len(truth)))
-	for _, groups := range poolings {
-		f.Pooled = append(f.Pooled, named(groups))
-	}
+	f.Right, f.Pooled = named(single(len(truth))), named(groups)
 	return f, nil
 }
 
@@ -222,9 +191,9 @@ func (r *room) kind(name string) (_ kind, skipped string) {
 	case Machine:
 		return &machine{room: r}, ""
 	case Neighbours:
-		return &neighbours{room: r}, ""
+		return r.neighbours(), ""
 	case Forest:
-		return &forest{room: r}, ""
+		return r.forest(), ""
 	case Boosted:
 		return &boosted{room: r}, r.tooMany()
 	}
@@ -281,28 +250,6 @@ func (r *room) divide(folds []learn.Fold) error {
 	return nil
 }
 
-// Accuracy is the share of test rows that an adversary names, with its interval.
-func (f *Findings) Accuracy(of *Finding) Interval { return IntervalOf(of.Right, f.units) }
-
-// Pooled is the share of groups of a pooling that an adversary names.
-func (f *Findings) Pooled(of *Finding, pooling int) Interval {
-	return IntervalOf(of.Pooled[pooling], f.pooled[pooling])
-}
-
-// Warnings name the adversaries that are not tuned, or left out.
-func (f *Findings) Warnings() (out []string) {
-	for _, a := range f.All {
-		switch {
-		case a.Skipped != "":
-			out = append(out, fmt.Sprintf("adversary: the %s was left out: %s", a.Adversary, a.Skipped))
-		case a.Untuned != "":
-			out = append(out, fmt.Sprintf("adversary: the %s is not tuned, and another may find more: %s", a.Adversary,
-				a.Untuned))
-		}
-	}
-	return out
-}
-
 // single is each of n rows as a group of its own.
 func single(n int) [][]int {
 	out := make([][]int, n)
@@ -330,13 +277,4 @@ func GroupsOf(keys ...[]int) [][]int {
 		groups[g] = append(groups[g], i)
 	}
 	return groups
-}
-
-// chosen returns the elements at the given places.
-func chosen(labels, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = labels[row]
-	}
-	return out
 }

@@ -29,8 +29,6 @@ func (m *machine) kernel() kernel.Kernel {
 	return kernel.RBF(m.gamma / float64(d))
 }
 
-func (m *machine) describe() string { return fmt.Sprintf("C = %g, gamma = %g/columns", m.c, m.gamma) }
-
 // set sets γ, with the kernel matrix of the training rows. A program computes it in float64 once for all C.
 func (m *machine) set(ctx context.Context, gamma float64) (err error) {
 	if m.gram != nil && gamma == m.gamma {
@@ -53,17 +51,13 @@ func (m *machine) options(c float64, iterations int, matrices ...*mat.Dense) lea
 func (m *machine) tune(ctx context.Context) (*peak, error) {
 	axes := []axis{{name: "C", values: penalties, starts: []int{4}},
 		{name: "gamma times columns", values: gammas, starts: []int{2, 4, 6}}}
-	most := tuningIterations
-	if m.iterations > 0 {
-		most = min(most, m.iterations)
-	}
 	top, err := climb(ctx, axes, func(v []float64) (float64, error) {
 		if err := m.set(ctx, v[1]); err != nil {
 			return 0, err
 		}
 		rows := learn.RowNumbers(0, len(m.labels))
 		score, err := m.validate(ctx, func(f learn.Fold) (answers, error) {
-			svm, err := learn.TrainSVM(learn.SelectRows(rows, f.Train), chosen(m.labels, f.Train), m.options(v[0], most, m.gram))
+			svm, err := learn.TrainSVM(learn.SelectRows(rows, f.Train), learn.SelectLabels(m.labels, f.Train), m.options(v[0], tuningIterations, m.gram))
 			return decisions{svm, learn.SelectRows(rows, f.Test)}, err
 		})
 		if errors.Is(err, learn.ErrIterations) {
@@ -86,7 +80,7 @@ func (m *machine) answer(ctx context.Context, x *mat.Dense) (answers, error) {
 	n, tested := len(m.labels), cross.RawMatrix().Rows
 	rows, labels := m.several()
 	svm, err := learn.TrainSVM(learn.SelectRows(learn.RowNumbers(0, n), rows), labels,
-		m.options(m.c, m.iterations, m.gram, cross))
+		m.options(m.c, learn.SVMIterations, m.gram, cross))
 	return decisions{svm, learn.RowNumbers(n, tested)}, err
 }
 

@@ -43,45 +43,48 @@ func shares(classes []int, votes *mat.Dense, all float64) logs {
 // neighbourCounts is the ladder of nearest neighbours.
 var neighbourCounts = []float64{1, 3, 9, 27, 81, 243}
 
-// neighbours is a vote of the nearest ones.
-type neighbours struct {
+// voters name by votes, of a kind k that climbs a ladder.
+type voters struct {
 	*room
-	k int
+	ladder axis
+	// votes are those about the rows at, of a fit to rows x; last is of the fit that answers.
+	votes func(ctx context.Context, x *mat.Dense, labels []int, at *mat.Dense, k int, last bool) (answers, error)
+	k     int
 }
 
-func (n *neighbours) describe() string { return fmt.Sprintf("%d neighbours", n.k) }
-
-func (n *neighbours) named(ctx context.Context, x *mat.Dense, labels []int, at *mat.Dense, k int) (answers, error) {
-	classes, votes, err := learn.NeighbourVotes(ctx, n.Engine, x, labels, at, k)
-	if err != nil {
-		return nil, err
+func (v *voters) tune(ctx context.Context) (*peak, error) {
+	top, err := climb(ctx, []axis{v.ladder}, func(values []float64) (float64, error) {
+		return v.validate(ctx, func(f learn.Fold) (answers, error) {
+			return v.votes(ctx, learn.SelectRows(v.x, f.Train), learn.SelectLabels(v.labels, f.Train),
+				learn.SelectRows(v.x, f.Test), int(values[0]), false)
+		})
+	})
+	if err == nil {
+		v.k = int(top.values[0])
 	}
-	return shares(classes, votes, float64(k)), nil
+	return top, err
 }
 
-func (n *neighbours) tune(ctx context.Context) (*peak, error) {
-	least := len(n.labels)
-	for _, f := range n.folds {
+func (v *voters) answer(ctx context.Context, x *mat.Dense) (answers, error) {
+	return v.votes(ctx, v.x, v.labels, x, v.k, true)
+}
+
+// neighbours is a vote of the nearest ones.
+func (r *room) neighbours() *voters {
+	least := len(r.labels)
+	for _, f := range r.folds {
 		least = min(least, len(f.Train))
 	}
 	there := slices.DeleteFunc(slices.Clone(neighbourCounts), func(k float64) bool { return k > float64(least) })
-	axes := []axis{{name: "neighbours", values: there, starts: []int{min(1, len(there)-1)}, bottom: true,
-		top: len(there) < len(neighbourCounts)}}
-	top, err := climb(ctx, axes, func(v []float64) (float64, error) {
-		return n.validate(ctx, func(f learn.Fold) (answers, error) {
-			return n.named(ctx, learn.SelectRows(n.x, f.Train), chosen(n.labels, f.Train), learn.SelectRows(n.x, f.Test),
-				int(v[0]))
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.k = int(top.values[0])
-	return top, nil
-}
-
-func (n *neighbours) answer(ctx context.Context, x *mat.Dense) (answers, error) {
-	return n.named(ctx, n.x, n.labels, x, n.k)
+	return &voters{room: r, ladder: axis{name: "neighbours", values: there, starts: []int{min(1, len(there)-1)},
+		bottom: true, top: len(there) < len(neighbourCounts)},
+		votes: func(ctx context.Context, x *mat.Dense, labels []int, at *mat.Dense, k int, _ bool) (answers, error) {
+			classes, votes, err := learn.NeighbourVotes(ctx, r.Engine, x, labels, at, k)
+			if err != nil {
+				return nil, err
+			}
+			return shares(classes, votes, float64(k)), nil
+		}}
 }
 
 // Trees of a forest that answers, and of one that is compared with others.
@@ -91,23 +94,7 @@ const (
 )
 
 // forest is a random forest. The number of features that a split looks at climbs the powers of two, and all of them.
-type forest struct {
-	*room
-	features int
-}
-
-func (r *forest) describe() string { return fmt.Sprintf("%d features for a split", r.features) }
-
-func (r *forest) named(x *mat.Dense, labels []int, at *mat.Dense, features, trees int) (answers, error) {
-	f, err := learn.TrainForest(x, labels, r.stream(Forest, "fit"),
-		learn.ForestOptions{Trees: trees, Features: features, Workers: r.Workers})
-	if err != nil {
-		return nil, err
-	}
-	return shares(f.Classes, f.Sums(at), float64(trees)), nil
-}
-
-func (r *forest) tune(ctx context.Context) (*peak, error) {
+func (r *room) forest() *voters {
 	_, d := r.x.Dims()
 	a := axis{name: "features for a split", starts: []int{0}, bottom: true, top: true}
 	for k := 1; k < d; k *= 2 {
@@ -116,21 +103,19 @@ func (r *forest) tune(ctx context.Context) (*peak, error) {
 		}
 	}
 	a.values = append(a.values, float64(d))
-	top, err := climb(ctx, []axis{a}, func(v []float64) (float64, error) {
-		return r.validate(ctx, func(f learn.Fold) (answers, error) {
-			return r.named(learn.SelectRows(r.x, f.Train), chosen(r.labels, f.Train), learn.SelectRows(r.x, f.Test), int(v[0]),
-				comparedTrees)
-		})
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.features = int(top.values[0])
-	return top, nil
-}
-
-func (r *forest) answer(_ context.Context, x *mat.Dense) (answers, error) {
-	return r.named(r.x, r.labels, x, r.features, trees)
+	return &voters{room: r, ladder: a,
+		votes: func(_ context.Context, x *mat.Dense, labels []int, at *mat.Dense, k int, last bool) (answers, error) {
+			grown := comparedTrees
+			if last {
+				grown = trees
+			}
+			f, err := learn.TrainForest(x, labels, r.stream(Forest, "fit"),
+				learn.ForestOptions{Trees: grown, Features: k, Workers: r.Workers})
+			if err != nil {
+				return nil, err
+			}
+			return shares(f.Classes, f.Sums(at), float64(grown)), nil
+		}}
 }
 
 // Boosted trees: the ladder of leaves, the most rounds, of which the best number is chosen, the least samples of a
@@ -152,10 +137,6 @@ type boosted struct {
 	leaves, rounds int
 }
 
-func (b *boosted) describe() string {
-	return fmt.Sprintf("%d rounds of trees of %d leaves", b.rounds, b.leaves)
-}
-
 func (b *boosted) fit(x *mat.Dense, labels []int, leaves, rounds int) (*boost.Model, error) {
 	return boost.Classification(x, labels, b.classes, boost.Options{Rounds: rounds, Rate: boostedRate, Leaves: leaves,
 		Least: leastOfLeaf, Bins: binsOfInput})
@@ -171,7 +152,7 @@ func (b *boosted) tune(ctx context.Context) (*peak, error) {
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			m, err := b.fit(learn.SelectRows(b.x, f.Train), chosen(b.labels, f.Train), int(v[0]), mostRounds)
+			m, err := b.fit(learn.SelectRows(b.x, f.Train), learn.SelectLabels(b.labels, f.Train), int(v[0]), mostRounds)
 			if err != nil {
 				return 0, err
 			}
