@@ -303,4 +303,39 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
+// Inputs of which each is constant in the known rows of some split, and drawn rows of a single person, are refused.
+func TestRestoreRefuses(t *testing.T) {
+	path := written(t)
+	r := &Request{Kind: Reconstruction, Path: "file.json", Model: keeping(0), Seeds: []int64{0, 1}}
+	r.Settings.Holdout, r.Settings.Rows = .5, 100
+	d := &data{x: mat.NewDense(20, 4, nil)}
+	for seed, column := range r.Seeds {
+		s, err := r.divide(d, stream(r.Seeds[seed])("split"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range s.attacked { // of this split alone
+			d.x.Set(row, int(1-column), 1)
+		}
+	}
+	_, err := r.restore(t.Context(), d, mat.NewDense(20, 1, nil), 1, func(string) {})
+	if err == nil || !strings.Contains(err.Error(), "every input has one value") {
+		t.Errorf("%v", err)
+	}
+	for seed := range int64(20) {
+		r, err := Parse("reconstruction", "file.json", keeping(0), []string{"dataset=csv:" + path, "person=person", "rows=2"},
+			[]int64{seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = r.Run(t.Context(), path, 1, func(string) {}); err != nil {
+			if !strings.Contains(err.Error(), "rows = 2 draws rows of a single person") {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+	}
+	t.Error("no seed draws rows of a single person")
+}
+
 func matrix(n int) *mat.Dense { return mat.NewDense(n, 1, nil) }

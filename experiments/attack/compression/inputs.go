@@ -2,22 +2,23 @@ package compression
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/attack/infer"
 	"privkern/experiments/attack/reconstruct"
 	"privkern/experiments/learn"
 )
 
 // Restored are the errors of a guess in all splits, in standard deviations of known rows.
 type Restored struct {
-	Guess   string              `json:"guess"`
-	All     reconstruct.Error   `json:"all"`
-	Inputs  []reconstruct.Error `json:"inputs"`
-	Chosen  int                 `json:"chosen_in"` // splits in which known rows chose it
-	columns []int               // that are not constant
+	Guess  string              `json:"guess"`
+	All    reconstruct.Error   `json:"all"`
+	Inputs []reconstruct.Error `json:"inputs"`
+	Chosen int                 `json:"chosen_in"` // splits in which known rows chose it
 }
 
 // Inputs are the results of a reconstruction.
@@ -58,9 +59,13 @@ func (r *Request) restore(ctx context.Context, d *data, z *mat.Dense, workers in
 			return nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
 		rows, own := r.some(split, streams)
-		f, err := reconstruct.Run(ctx, &reconstruct.Problem{Map: m, Known: learn.SelectRows(d.x, split.known),
+		p := &reconstruct.Problem{Map: m, Known: learn.SelectRows(d.x, split.known),
 			KnownFeatures: learn.SelectRows(z, split.known), Published: learn.SelectRows(z, rows),
-			Truth: learn.SelectRows(d.x, rows), Workers: workers, Rand: streams("reconstruction"), Step: step})
+			Truth: learn.SelectRows(d.x, rows), Workers: workers, Rand: streams("reconstruction"), Step: step}
+		if d.persons != nil {
+			p.Persons = learn.SelectLabels(d.persons, split.known)
+		}
+		f, err := reconstruct.Run(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
@@ -76,14 +81,23 @@ func (r *Request) restore(ctx context.Context, d *data, z *mat.Dense, workers in
 		counts[f.Chosen.Guess]++
 	}
 	columns := r.varying(out, errs[chosenGuess])
+	switch {
+	case columns == nil:
+		return nil, errors.New("every input has one value in the known rows of a split; there is nothing to restore: take " +
+			"more rows, or fewer --seeds")
+	case len(infer.GroupsOf(units)) < 2:
+		return nil, fmt.Errorf("rows = %d draws rows of a single person; at least two are needed for an interval: take more",
+			r.Settings.Rows)
+	}
 	for _, name := range reconstruct.Guesses {
 		out.Guesses = append(out.Guesses, restoredOf(name, stacked(errs[name]), columns, units, counts[name]))
 	}
 	out.Chosen = restoredOf(chosenGuess, stacked(errs[chosenGuess]), columns, units, len(r.Seeds))
 	best, least := 0, math.Inf(1)
+	known, guess := stacked(held[chosenGuess]), stacked(held[reconstruct.Mean])
 	for k, j := range columns {
-		known := func(guess string) float64 { return reconstruct.ErrorOf(stacked(held[guess]), []int{j}, nil).RMS }
-		if e := known(chosenGuess) / known(reconstruct.Mean); e < least {
+		of := []int{j}
+		if e := reconstruct.ErrorOf(known, of, nil).RMS / reconstruct.ErrorOf(guess, of, nil).RMS; e < least {
 			best, least = k, e
 		}
 	}
@@ -140,7 +154,7 @@ func stacked(all []*mat.Dense) *mat.Dense {
 
 // restoredOf judges errors by columns and together.
 func restoredOf(name string, errs *mat.Dense, columns, units []int, chosen int) *Restored {
-	out := &Restored{Guess: name, Chosen: chosen, columns: columns, All: reconstruct.ErrorOf(errs, columns, units)}
+	out := &Restored{Guess: name, Chosen: chosen, All: reconstruct.ErrorOf(errs, columns, units)}
 	for _, j := range columns {
 		out.Inputs = append(out.Inputs, reconstruct.ErrorOf(errs, []int{j}, units))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -32,53 +33,59 @@ const confidence = .95
 // survey data"; Dean and Pagano 2015 find Wilson's interval with it reliable). It is at most N, and where all or no
 // answers are right it is U.
 func IntervalOf(right []bool, units []int) Interval {
-	type cluster struct{ right, of float64 }
-	clusters, out := map[int]*cluster{}, Interval{Of: len(right)}
-	var order []int // sums in an order of their own
+	out, values := Interval{Of: len(right)}, make([]float64, len(right))
 	for i, r := range right {
-		unit := i
-		if units != nil {
-			unit = units[i]
-		}
-		if clusters[unit] == nil {
-			clusters[unit] = new(cluster)
-			order = append(order, unit)
-		}
-		c := clusters[unit]
-		if c.of++; r {
-			c.right++
+		if r {
 			out.Right++
+			values[i] = 1
 		}
 	}
-	out.Units = len(clusters)
 	if out.Of == 0 {
 		out.High = 1
 		return out
 	}
-	n := float64(out.Of)
-	out.Share = float64(out.Right) / n
+	var variance float64
+	out.Share, variance, out.Units = Clustered(values, units)
+	n, u := float64(out.Of), float64(out.Units)
 	effective := n
-	if u := float64(out.Units); out.Units < out.Of {
-		variance := 0.0
-		for _, unit := range order {
-			d := clusters[unit].right - out.Share*clusters[unit].of
-			variance += d * d
-		}
-		variance *= u / max(1, u-1) / (n * n)
-		switch {
-		case out.Right == 0 || out.Right == out.Of || out.Units == 1:
-			effective = u
-		case variance > 0:
-			t := quantile(n-1) / quantile(u-1)
-			effective = min(n, out.Share*(1-out.Share)/variance*t*t)
-		}
+	switch {
+	case out.Units == out.Of: // independent
+	case out.Right == 0 || out.Right == out.Of || out.Units == 1:
+		effective = u
+	case variance > 0:
+		t := Quantile(n-1) / Quantile(u-1)
+		effective = min(n, out.Share*(1-out.Share)/variance*t*t)
 	}
 	out.Low, out.High = wilson(out.Share, effective)
 	return out
 }
 
-// quantile is that of Student's distribution at both ends of an interval.
-func quantile(freedom float64) float64 {
+// Clustered returns the mean of values (N), and its variance with units (N) as clusters, of which there are so many;
+// nil makes each value a unit. The variance of one unit is 0.
+func Clustered(values []float64, units []int) (mean, variance float64, clusters int) {
+	if units == nil {
+		units = make([]int, len(values))
+		for i := range units {
+			units[i] = i
+		}
+	}
+	n := float64(len(values))
+	mean = floats.Sum(values) / n
+	groups := GroupsOf(units)
+	for _, rows := range groups {
+		sum := 0.0
+		for _, i := range rows {
+			sum += values[i]
+		}
+		d := sum - mean*float64(len(rows))
+		variance += d * d
+	}
+	u := float64(len(groups))
+	return mean, variance * (u / max(1, u-1) / (n * n)), len(groups)
+}
+
+// Quantile is that of Student's distribution at both ends of an interval.
+func Quantile(freedom float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
 }
 

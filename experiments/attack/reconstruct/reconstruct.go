@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
+	"privkern/experiments/attack/infer"
 	"privkern/experiments/learn"
 )
 
@@ -22,6 +22,7 @@ type Problem struct {
 	Map           *Map
 	Known         *mat.Dense // N×d, rows that the adversary has
 	KnownFeatures *mat.Dense // N×Q
+	Persons       []int      // N, of the known rows; nil where they are not told apart
 	Published     *mat.Dense // M×Q, features of the rows that she attacks
 	Truth         *mat.Dense // M×d, their inputs, by which errors are measured
 	Workers       int
@@ -53,7 +54,6 @@ type Finding struct {
 type Findings struct {
 	All    []*Finding
 	Chosen *Finding // with the least validated error
-	SD     []float64
 }
 
 // Fewest is the least number of known rows.
@@ -82,34 +82,63 @@ func Run(ctx context.Context, p *Problem) (*Findings, error) {
 	if n < Fewest {
 		return nil, fmt.Errorf("reconstruction: there are %d known rows; at least %d are needed", n, Fewest)
 	}
-	order := p.Rand.Perm(n)
-	cut := max(2, int(held*float64(n)))
-	tried := newAttacker(p, order[cut:])
+	out, rest := p.parts(n)
+	tried := newAttacker(p, rest)
 	if tried == nil {
 		return nil, errors.New("reconstruction: every input has one value in the known rows; there is nothing to restore")
 	}
-	tried.chooseRidge(p.some(order[:cut]))
+	tried.chooseRidge(p.some(out))
 	attacked, _ := p.Truth.Dims()
-	held := p.some(order[:min(cut, max(mostHeld/2, min(mostHeld, attacked)))])
+	held := p.some(out[:min(len(out), max(mostHeld/2, min(mostHeld, attacked)))])
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
 	}
 	a := newAttacker(p, all)
 	a.regression = a.ridge(tried.lambda)
-	out := &Findings{SD: a.sd}
+	found := &Findings{}
 	for _, name := range Guesses {
 		f, err := a.finding(ctx, name, tried, held, rows{p.Truth, p.Published})
 		if err != nil {
 			return nil, err
 		}
-		out.All = append(out.All, f)
-		if out.Chosen == nil || f.Validated < out.Chosen.Validated {
-			out.Chosen = f
+		found.All = append(found.All, f)
+		if found.Chosen == nil || f.Validated < found.Chosen.Validated {
+			found.Chosen = f
 		}
 		p.Step(name)
 	}
-	return out, nil
+	return found, nil
+}
+
+// parts divides n known rows at random into those that are held out, and others: by persons, since those attacked are
+// others, too, where three or more are known.
+func (p *Problem) parts(n int) (out, rest []int) {
+	units := make([]int, n)
+	for i := range units {
+		units[i] = i
+	}
+	persons := infer.GroupsOf(units)
+	if p.Persons != nil {
+		if own := infer.GroupsOf(p.Persons); len(own) > 2 {
+			persons = own
+		}
+	}
+	cut := max(2, int(held*float64(n)))
+	for k, i := range p.Rand.Perm(len(persons)) {
+		if len(out) < cut && k < len(persons)-1 {
+			out = append(out, persons[i]...)
+		} else {
+			rest = append(rest, persons[i]...)
+		}
+	}
+	if len(rest) < len(out) { // one of them has most rows
+		out, rest = rest, out
+	}
+	if len(persons) < n {
+		p.Rand.Shuffle(len(out), func(i, k int) { out[i], out[k] = out[k], out[i] })
+	}
+	return out, rest
 }
 
 // rows have inputs (n×d) and features (n×Q).
@@ -333,41 +362,27 @@ type Error struct {
 // squares has Student's interval, with the variance of units as clusters.
 func ErrorOf(errors *mat.Dense, columns []int, units []int) Error {
 	m, _ := errors.Dims()
-	type cluster struct{ sum, n float64 }
-	clusters := map[int]*cluster{}
-	var order []int
-	total, n := 0.0, 0.0
+	var squares []float64
+	var of []int // units of squares
 	for i := range m {
-		unit := i
-		if units != nil {
-			unit = units[i]
-		}
 		for _, j := range columns {
 			v := errors.At(i, j)
 			if math.IsNaN(v) {
 				continue
 			}
-			if clusters[unit] == nil {
-				clusters[unit] = new(cluster)
-				order = append(order, unit)
+			unit := i
+			if units != nil {
+				unit = units[i]
 			}
-			c := clusters[unit]
-			c.sum, c.n = c.sum+v*v, c.n+1
-			total, n = total+v*v, n+1
+			squares, of = append(squares, v*v), append(of, unit)
 		}
 	}
-	mean, u := total/n, float64(len(order))
-	out := Error{RMS: math.Sqrt(mean), High: math.Inf(1), Units: len(order)}
-	if u < 2 {
-		return out
+	mean, variance, clusters := infer.Clustered(squares, of)
+	out := Error{RMS: math.Sqrt(mean), High: math.Inf(1), Units: clusters}
+	if clusters > 1 {
+		half := infer.Quantile(float64(clusters-1)) * math.Sqrt(variance)
+		out.Low, out.High = math.Sqrt(max(0, mean-half)), math.Sqrt(mean+half)
 	}
-	variance := 0.0
-	for _, unit := range order {
-		d := clusters[unit].sum - mean*clusters[unit].n
-		variance += d * d
-	}
-	half := distuv.StudentsT{Sigma: 1, Nu: u - 1}.Quantile(.975) * math.Sqrt(variance*u/(u-1)) / n
-	out.Low, out.High = math.Sqrt(max(0, mean-half)), math.Sqrt(mean+half)
 	return out
 }
 
