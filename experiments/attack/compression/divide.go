@@ -99,7 +99,8 @@ func (r *Request) byBlocks(d *data, rng *rand.Rand) *division {
 		d.notes = append(d.notes, note)
 	}
 	slices.Sort(out.known)
-	out.units, out.folds = learn.SelectLabels(d.persons, out.attacked), partsOf(out.known, func(row int) int { return part[row] })
+	out.units = learn.SelectLabels(d.persons, out.attacked)
+	out.folds = partsOf(out.known, func(row int) int { return part[row] })
 	return out
 }
 

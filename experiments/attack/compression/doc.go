@@ -7,7 +7,7 @@
 // alone. Each seed is another division:
 //
 //   - to name a person, the rows of each are cut into blocks of neighbours in the file, and some of the blocks are
-//     attacked: neighbours are alike, and those of a known row should not be attacked;
+//     attacked: neighbours are alike, and only those at the ends of a block may have known ones;
 //   - to name an attribute of somebody, the attacked rows are those of persons of whom no row is known, so that nobody
 //     is recognised; where no column names persons, rows are divided at random;
 //   - to restore inputs likewise.

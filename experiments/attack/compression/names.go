@@ -20,6 +20,8 @@ type Judged struct {
 	Untuned   []string        `json:"untuned"`          // settings at the end of what was tried, in words
 	Skipped   string          `json:"skipped,omitempty"`
 	Chosen    int             `json:"chosen_in"` // splits in which cross-validation chose it
+
+	right, pooled []bool
 }
 
 // Named are the answers from features, or from the inputs.
@@ -54,109 +56,105 @@ type Counted struct {
 	Of    float64 `json:"of"`
 }
 
-// answers collects those of one adversary.
-type answers struct {
-	right, pooled []bool
-	untuned       []string
-	skipped       string
-	chosen        int
-}
-
-// tally collects the answers of all splits.
-type tally struct {
-	columns              int
-	of                   map[string]*answers
-	chosen               answers
-	units, pooledUnits   []int
-	guessed, pooledGuess []bool
-}
-
-func newTally() *tally { return &tally{of: map[string]*answers{}} }
-
 // names attacks all splits. Steps are counted by step.
 func (r *Request) names(ctx context.Context, d *data, z *mat.Dense, by infer.Means) (*Names, error) {
 	if len(infer.GroupsOf(d.hidden)) < 2 {
 		return nil, fmt.Errorf("all rows are of one class of %s; at least two are needed", r.Settings.Hidden)
 	}
-	features, inputs := newTally(), newTally()
 	out := &Names{Kind: r.Kind, File: r.Path, Hidden: r.Settings.Hidden, Person: r.Settings.Person, Splits: len(r.Seeds),
-		Classes: len(d.classes)}
+		Classes: len(d.classes), Features: newNamed(z), Inputs: newNamed(d.x), Notes: []string{}}
+	var units, pooledUnits []int
+	var guessed, pooledGuess []bool
 	for i, seed := range r.Seeds {
-		streams := stream(seed)
-		split, err := r.divide(d, streams("split"))
+		by.Stream = stream(seed)
+		split, err := r.divide(d, by.Stream("split"))
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
 		if i == 0 {
 			out.Known, out.Attacked = len(split.known), len(split.attacked)
 		}
-		by.Stream = streams
-		for _, side := range []struct {
-			tally *tally
-			x     *mat.Dense
-		}{{features, z}, {inputs, d.x}} {
-			if err := side.tally.split(ctx, by, d, split, side.x); err != nil {
-				return nil, fmt.Errorf("seed %d: %w", seed, err)
-			}
+		p := &infer.Problem{Labels: learn.SelectLabels(d.hidden, split.known), Folds: split.folds,
+			Truth: learn.SelectLabels(d.hidden, split.attacked)}
+		if d.persons != nil {
+			p.Groups = infer.GroupsOf(split.units, p.Truth)
+		}
+		units = append(units, split.units...)
+		guess := largest(p.Labels)
+		for _, l := range p.Truth {
+			guessed = append(guessed, l == guess)
+		}
+		for _, rows := range p.Groups {
+			pooledUnits = append(pooledUnits, split.units[rows[0]])
+			pooledGuess = append(pooledGuess, p.Truth[rows[0]] == guess)
+		}
+		if err = out.Features.split(ctx, by, p, split, z); err == nil {
+			err = out.Inputs.split(ctx, by, p, split, d.x)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("seed %d: %w", seed, err)
 		}
 	}
-	pools := d.persons != nil
-	out.Features, out.Inputs = features.named(pools), inputs.named(pools)
-	out.Guess = infer.IntervalOf(features.guessed, features.units)
-	if pools {
-		out.GuessOf = counted(infer.IntervalOf(features.pooledGuess, nil), out.Splits)
+	for _, named := range []*Named{out.Features, out.Inputs} {
+		for _, j := range append(named.Adversaries, named.Chosen) {
+			j.judge(units, pooledUnits)
+		}
 	}
-	out.Notes = append([]string{}, d.notes...)
+	out.Guess = infer.IntervalOf(guessed, units)
+	if d.persons != nil {
+		out.GuessOf = counted(infer.IntervalOf(pooledGuess, nil), out.Splits)
+	}
+	out.Notes = append(out.Notes, d.notes...)
 	out.Sentences = out.sentences()
 	return out, nil
 }
 
-// split has the adversaries learn from and name rows of x.
-func (t *tally) split(ctx context.Context, by infer.Means, d *data, s *division, x *mat.Dense) error {
-	_, t.columns = x.Dims()
-	p := &infer.Problem{Train: learn.SelectRows(x, s.known), Labels: learn.SelectLabels(d.hidden, s.known), Folds: s.folds,
-		Test: learn.SelectRows(x, s.attacked), Truth: learn.SelectLabels(d.hidden, s.attacked)}
-	if d.persons != nil {
-		p.Groups = infer.GroupsOf(s.units, p.Truth)
+func newNamed(x *mat.Dense) *Named {
+	out := &Named{Columns: x.RawMatrix().Cols, Chosen: &Judged{Adversary: "chosen", Untuned: []string{}}}
+	for _, name := range infer.Adversaries {
+		out.Adversaries = append(out.Adversaries, &Judged{Adversary: name, Untuned: []string{}})
 	}
+	return out
+}
+
+// split has the adversaries learn from and name rows of x.
+func (n *Named) split(ctx context.Context, by infer.Means, p *infer.Problem, s *division, x *mat.Dense) error {
+	p.Train, p.Test = learn.SelectRows(x, s.known), learn.SelectRows(x, s.attacked)
 	found, err := infer.Run(ctx, by, p)
 	if err != nil {
 		return err
 	}
-	t.units = append(t.units, s.units...)
-	guess := largest(p.Labels)
-	for _, l := range p.Truth {
-		t.guessed = append(t.guessed, l == guess)
-	}
-	for _, rows := range p.Groups {
-		t.pooledUnits = append(t.pooledUnits, s.units[rows[0]])
-		t.pooledGuess = append(t.pooledGuess, p.Truth[rows[0]] == guess)
-	}
-	for _, f := range found.All {
-		a := t.of[f.Adversary]
-		if a == nil {
-			a = new(answers)
-			t.of[f.Adversary] = a
-		}
-		a.add(f)
+	for i, f := range found.All {
+		n.Adversaries[i].add(f)
 		if f == found.Chosen {
-			a.chosen++
-			t.chosen.add(f)
+			n.Adversaries[i].Chosen++
+			n.Chosen.add(f)
 		}
 	}
 	return nil
 }
 
 // add adds the answers of a split.
-func (a *answers) add(f *infer.Finding) {
+func (j *Judged) add(f *infer.Finding) {
 	if f.Skipped != "" {
-		a.skipped = f.Skipped
+		j.Skipped = f.Skipped
 		return
 	}
-	a.right = append(a.right, f.Right...)
-	a.pooled = append(a.pooled, f.Pooled...)
-	if f.Untuned != "" && !slices.Contains(a.untuned, f.Untuned) {
-		a.untuned = append(a.untuned, f.Untuned)
+	j.right, j.pooled = append(j.right, f.Right...), append(j.pooled, f.Pooled...)
+	if f.Untuned != "" && !slices.Contains(j.Untuned, f.Untuned) {
+		j.Untuned = append(j.Untuned, f.Untuned)
+	}
+}
+
+// judge settles the shares of rows, and of groups where there are any.
+func (j *Judged) judge(units, pooled []int) {
+	if j.Skipped != "" {
+		return
+	}
+	j.Accuracy = infer.IntervalOf(j.right, units)
+	if pooled != nil {
+		i := infer.IntervalOf(j.pooled, pooled)
+		j.Pooled = &i
 	}
 }
 
@@ -172,27 +170,6 @@ func largest(labels []int) int {
 	return best
 }
 
-// named judges the answers of all splits.
-func (t *tally) named(pools bool) *Named {
-	judged := func(name string, a *answers) *Judged {
-		j := &Judged{Adversary: name, Untuned: append([]string{}, a.untuned...), Skipped: a.skipped, Chosen: a.chosen}
-		if a.skipped != "" {
-			return j
-		}
-		j.Accuracy = infer.IntervalOf(a.right, t.units)
-		if pools {
-			i := infer.IntervalOf(a.pooled, t.pooledUnits)
-			j.Pooled = &i
-		}
-		return j
-	}
-	out := &Named{Columns: t.columns, Chosen: judged("chosen", &t.chosen)}
-	for _, name := range infer.Adversaries {
-		out.Adversaries = append(out.Adversaries, judged(name, t.of[name]))
-	}
-	return out
-}
-
 // counted has the mean numbers of right answers and of groups in a split.
 func counted(i infer.Interval, splits int) *Counted {
 	return &Counted{float64(i.Right) / float64(splits), float64(i.Of) / float64(splits)}
@@ -202,36 +179,27 @@ func (c *Counted) String() string { return fmt.Sprintf("%.3g of %.3g", c.Right, 
 
 // sentences state the outcome.
 func (n *Names) sentences() []string {
-	what := "the person"
+	what, of := "the person", "the person of "
 	if n.Kind == Attribute {
-		what = n.Hidden
+		what, of = n.Hidden, n.Hidden+" of "
 	}
-	subject := "From the features of a row"
-	out := fmt.Sprintf("%s the adversary names %s in %s (guess: %.3g %%)", subject, what, n.Features.Chosen.Accuracy,
-		100*n.Guess.Share)
-	text := []string{out + ", and from its inputs in " + n.Inputs.Chosen.Accuracy.String() + "."}
+	text := []string{fmt.Sprintf("From the features of a row the adversary names %s in %s (guess: %.3g %%), and from its "+
+		"inputs in %s.", what, n.Features.Chosen.Accuracy, 100*n.Guess.Share, n.Inputs.Chosen.Accuracy)}
 	if n.GuessOf == nil {
 		return text
-	}
-	of := "names the person of "
-	if n.Kind == Attribute {
-		of = "names " + n.Hidden + " of "
 	}
 	mean := ""
 	if n.Splits > 1 {
 		mean = fmt.Sprintf("; means of %d splits", n.Splits)
 	}
-	return append(text, fmt.Sprintf("She %s%s when the rows of a person are pooled (guess: %s), and from the inputs of "+
-		"%s%s.", of, counted(*n.Features.Chosen.Pooled, n.Splits), n.GuessOf,
+	return append(text, fmt.Sprintf("She names %s%s when the rows of a person are pooled (guess: %s), and from the inputs "+
+		"of %s%s.", of, counted(*n.Features.Chosen.Pooled, n.Splits), n.GuessOf,
 		counted(*n.Inputs.Chosen.Pooled, n.Splits), mean))
 }
 
 // tuned is a cell of the table.
 func (j *Judged) tuned() string {
-	switch {
-	case j.Skipped != "":
-		return "left out"
-	case len(j.Untuned) > 0:
+	if len(j.Untuned) > 0 {
 		return "no"
 	}
 	return "yes"

@@ -63,19 +63,19 @@ func (n *Names) Page() *page.Page {
 		if features.Skipped != "" {
 			return
 		}
-		cells := []string{features.Adversary, features.Accuracy.String()}
-		other := "-"
-		if inputs.Skipped == "" {
-			other = inputs.Accuracy.String()
-		}
-		if pools {
-			otherPooled := "-"
-			if inputs.Skipped == "" {
-				otherPooled = counted(*inputs.Pooled, n.Splits).String()
+		cells := []string{features.Adversary}
+		for _, j := range []*Judged{features, inputs} {
+			own := []string{"-", "-"}
+			if j.Skipped == "" {
+				own[0] = j.Accuracy.String()
 			}
-			cells = append(cells, counted(*features.Pooled, n.Splits).String(), other, otherPooled)
-		} else {
-			cells = append(cells, other)
+			if j.Pooled != nil {
+				own[1] = counted(*j.Pooled, n.Splits).String()
+			}
+			if !pools {
+				own = own[:1]
+			}
+			cells = append(cells, own...)
 		}
 		p.Rows = append(p.Rows, append(cells, features.tuned()))
 	}
