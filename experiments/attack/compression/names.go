@@ -192,8 +192,8 @@ func (n *Names) sentences() []string {
 	if n.Splits > 1 {
 		mean = fmt.Sprintf("; means of %d splits", n.Splits)
 	}
-	return append(text, fmt.Sprintf("She names %s%s when the rows of a person are pooled (guess: %s), and from the inputs "+
-		"of %s%s.", of, counted(*n.Features.Chosen.Pooled, n.Splits), n.GuessOf,
+	return append(text, fmt.Sprintf("She names %s%s when the rows of a person are pooled (guess: %s), and from the "+
+		"inputs of %s%s.", of, counted(*n.Features.Chosen.Pooled, n.Splits), n.GuessOf,
 		counted(*n.Inputs.Chosen.Pooled, n.Splits), mean))
 }
 
