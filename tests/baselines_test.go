@@ -20,13 +20,13 @@ var (
 	baselineItem = regexp.MustCompile(`(baseline/[\w-]+) ([\d.]+) ± ([\d.]+) at \(([\d.]+), ([\de.-]+)\)`)
 )
 
-// compared is a row of results/compare/NAME.csv, by the names of columns.
+// compared is a row of results/NAME.csv, by the names of columns.
 type compared map[string]string
 
-// comparedIn are the rows of a suite.
-func comparedIn(t *testing.T, suite string) (out []compared) {
+// comparedIn are the rows of a file of results.
+func comparedIn(t *testing.T, name string) (out []compared) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "results", "compare", suite+".csv"))
+	f, err := os.Open(filepath.Join("..", "results", name+".csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +70,43 @@ func (c compared) rivals(other compared) bool {
 		})
 }
 
+// attackItem are the parts of a line of the best attack: a page of results, the attack, and two areas with intervals.
+var attackItem = regexp.MustCompile(`results/(attack/[\w-]+).*: ([\w, ]+) has the AUC ([\d.]+) \[([\d.]+), ([\d.]+)\] ` +
+	`with noise.* ([\d.]+) \[([\d.]+), ([\d.]+)\] without noise`)
+
+// The lines of best attacks beneath tables have the numbers of attacks in results.
+func TestBestAttacks(t *testing.T) {
+	ledgers, err := runner.NewCatalogue(experiments.Papers()).Ledgers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, l := range ledgers {
+		for _, table := range l.Tables {
+			if table.Attack == "" {
+				continue
+			}
+			lines++
+			item := attackItem.FindStringSubmatch(table.Attack)
+			if item == nil {
+				t.Errorf("%s: %q has no page, or an area without its interval", table.Name, table.Attack)
+				continue
+			}
+			for i, noise := range []string{"true", "false"} {
+				if !slices.ContainsFunc(comparedIn(t, item[1]), func(c compared) bool {
+					return c["attack"] == item[2] && c["noise"] == noise && c.prints(t, "auc", item[3+3*i]) &&
+						c.prints(t, "auc_low", item[4+3*i]) && c.prints(t, "auc_high", item[5+3*i])
+				}) {
+					t.Errorf("%s: no attack has %s of %q", table.Name, item[3+3*i], table.Attack)
+				}
+			}
+		}
+	}
+	if lines == 0 {
+		t.Error("no table has a best attack")
+	}
+}
+
 // The lines of best baselines beneath tables have the numbers of the comparisons in results, and none is better.
 func TestBestBaselines(t *testing.T) {
 	ledgers, err := runner.NewCatalogue(experiments.Papers()).Ledgers()
@@ -88,7 +125,7 @@ func TestBestBaselines(t *testing.T) {
 				t.Errorf("%s: %q has no suite, or a score without its (ε, δ)", table.Name, table.Baseline)
 				continue
 			}
-			rows := comparedIn(t, suite[1])
+			rows := comparedIn(t, "compare/"+suite[1])
 			for _, item := range items {
 				checkBaseline(t, table.Name, item, rows)
 			}
