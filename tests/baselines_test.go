@@ -71,8 +71,8 @@ func (c compared) rivals(other compared) bool {
 }
 
 // attackItem are the parts of a line of the best attack: a page of results, the attack, and two areas with intervals.
-var attackItem = regexp.MustCompile(`results/(attack/[\w-]+).*: ([\w, ]+) has the AUC ([\d.]+) \[([\d.]+), ([\d.]+)\] ` +
-	`with noise.* ([\d.]+) \[([\d.]+), ([\d.]+)\] without noise`)
+var attackItem = regexp.MustCompile(`results/(attack/[\w-]+).*: ([\w, ]+) has the AUC ([\d.]+) ` +
+	`\[([\d.]+), ([\d.]+)\] with noise.* ([\d.]+) \[([\d.]+), ([\d.]+)\] without noise`)
 
 // The lines of best attacks beneath tables have the numbers of attacks in results.
 func TestBestAttacks(t *testing.T) {
