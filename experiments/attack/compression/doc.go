@@ -1,5 +1,5 @@
-// Package compression attacks the compression of a file on the rows of a table: what do its features tell of a person,
-// of an attribute, or of the inputs themselves?
+// Package compression attacks the compression of a file on the rows of a table: from features adversaries infer
+// persons, attributes and the inputs themselves.
 //
 // # The game
 //
@@ -12,6 +12,6 @@
 //     is recognised; where no column names persons, rows are divided at random;
 //   - to restore inputs likewise.
 //
-// Packages infer and reconstruct have the adversaries. The same is done with the inputs in place of features: the
-// difference is what the compression hides.
+// Packages infer and reconstruct have the adversaries. They attack the inputs, too: a compression hides as much as
+// they then do better.
 package compression

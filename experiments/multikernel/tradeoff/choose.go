@@ -176,7 +176,7 @@ func (c *chooser) score(ctx context.Context, k kernellist.Kernel, rho float64) (
 
 // normalise scales features to variance one over the training samples, which suits C = 1.
 func normalise(train, test *mat.Dense) {
-	s := recognise.ScalingOf(train)
+	s := learn.ScalingOf(train)
 	s.Apply(train)
 	s.Apply(test)
 }

@@ -179,7 +179,7 @@ func (d *data) columns() [][]int {
 // part is a set of training rows, scaled for compression.
 type part struct {
 	compressor
-	scaling *recognise.Scaling // nil for none
+	scaling *learn.Scaling // nil for none
 }
 
 // part scales rows and landmarks.
@@ -191,7 +191,7 @@ func (l *learner) part(rows []int, rho float64) (*part, error) {
 		return nil, errors.New("every input has the same value in all training rows; there is nothing to compress")
 	}
 	if l.settings.Standardise {
-		p.scaling = recognise.ScalingOf(train.X)
+		p.scaling = learn.ScalingOf(train.X)
 		p.scaling.Apply(train.X)
 	}
 	if l.data.landmarks != nil {
@@ -201,7 +201,7 @@ func (l *learner) part(rows []int, rho float64) (*part, error) {
 }
 
 // scaled scales rows, in place.
-func (l *learner) scaled(s *recognise.Scaling, x *mat.Dense) *mat.Dense {
+func (l *learner) scaled(s *learn.Scaling, x *mat.Dense) *mat.Dense {
 	if s != nil {
 		s.Apply(x)
 	}
