@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments"
 	"privkern/runner"
+	"privkern/runner/claims/ledger"
 )
 
 // The parts of a line of the best baseline: the suite of comparisons, and scores in it.
@@ -76,29 +77,23 @@ var attackItem = regexp.MustCompile(`results/(attack/[\w-]+).*: ([\w, ]+) has th
 
 // The lines of best attacks beneath tables have the numbers of attacks in results.
 func TestBestAttacks(t *testing.T) {
-	ledgers, err := runner.NewCatalogue(experiments.Papers()).Ledgers()
-	if err != nil {
-		t.Fatal(err)
-	}
 	lines := 0
-	for _, l := range ledgers {
-		for _, table := range l.Tables {
-			if table.Attack == "" {
-				continue
-			}
-			lines++
-			item := attackItem.FindStringSubmatch(table.Attack)
-			if item == nil {
-				t.Errorf("%s: %q has no page, or an area without its interval", table.Name, table.Attack)
-				continue
-			}
-			for i, noise := range []string{"true", "false"} {
-				if !slices.ContainsFunc(comparedIn(t, item[1]), func(c compared) bool {
-					return c["attack"] == item[2] && c["noise"] == noise && c.prints(t, "auc", item[3+3*i]) &&
-						c.prints(t, "auc_low", item[4+3*i]) && c.prints(t, "auc_high", item[5+3*i])
-				}) {
-					t.Errorf("%s: no attack has %s of %q", table.Name, item[3+3*i], table.Attack)
-				}
+	for _, table := range tablesOf(t) {
+		if table.Attack == "" {
+			continue
+		}
+		lines++
+		item := attackItem.FindStringSubmatch(table.Attack)
+		if item == nil {
+			t.Errorf("%s: %q has no page, or an area without its interval", table.Name, table.Attack)
+			continue
+		}
+		for i, noise := range []string{"true", "false"} {
+			if !slices.ContainsFunc(comparedIn(t, item[1]), func(c compared) bool {
+				return c["attack"] == item[2] && c["noise"] == noise && c.prints(t, "auc", item[3+3*i]) &&
+					c.prints(t, "auc_low", item[4+3*i]) && c.prints(t, "auc_high", item[5+3*i])
+			}) {
+				t.Errorf("%s: no attack has %s of %q", table.Name, item[3+3*i], table.Attack)
 			}
 		}
 	}
@@ -107,28 +102,35 @@ func TestBestAttacks(t *testing.T) {
 	}
 }
 
-// The lines of best baselines beneath tables have the numbers of the comparisons in results, and none is better.
-func TestBestBaselines(t *testing.T) {
+// tablesOf are those of all ledgers.
+func tablesOf(t *testing.T) (out []*ledger.Table) {
+	t.Helper()
 	ledgers, err := runner.NewCatalogue(experiments.Papers()).Ledgers()
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := 0
 	for _, l := range ledgers {
-		for _, table := range l.Tables {
-			if table.Baseline == "" {
-				continue
-			}
-			lines++
-			suite, items := suiteName.FindStringSubmatch(table.Baseline), baselineItem.FindAllStringSubmatch(table.Baseline, -1)
-			if suite == nil || items == nil || len(items) != strings.Count(table.Baseline, "baseline/") {
-				t.Errorf("%s: %q has no suite, or a score without its (ε, δ)", table.Name, table.Baseline)
-				continue
-			}
-			rows := comparedIn(t, "compare/"+suite[1])
-			for _, item := range items {
-				checkBaseline(t, table.Name, item, rows)
-			}
+		out = append(out, l.Tables...)
+	}
+	return out
+}
+
+// The lines of best baselines beneath tables have the numbers of the comparisons in results, and none is better.
+func TestBestBaselines(t *testing.T) {
+	lines := 0
+	for _, table := range tablesOf(t) {
+		if table.Baseline == "" {
+			continue
+		}
+		lines++
+		suite, items := suiteName.FindStringSubmatch(table.Baseline), baselineItem.FindAllStringSubmatch(table.Baseline, -1)
+		if suite == nil || items == nil || len(items) != strings.Count(table.Baseline, "baseline/") {
+			t.Errorf("%s: %q has no suite, or a score without its (ε, δ)", table.Name, table.Baseline)
+			continue
+		}
+		rows := comparedIn(t, "compare/"+suite[1])
+		for _, item := range items {
+			checkBaseline(t, table.Name, item, rows)
 		}
 	}
 	if lines == 0 {
