@@ -17,7 +17,7 @@ type Judged struct {
 	Adversary string          `json:"adversary"`
 	Accuracy  infer.Interval  `json:"accuracy"`
 	Pooled    *infer.Interval `json:"pooled,omitempty"` // over all attacked rows of a person; nil where none is named
-	Untuned   []string        `json:"untuned"`          // settings at the end of what was tried, in words
+	Untuned   []string        `json:"untuned"`          // settings at an end of their ladders, in words
 	Skipped   string          `json:"skipped,omitempty"`
 	Chosen    int             `json:"chosen_in"` // splits in which cross-validation chose it
 

@@ -38,7 +38,7 @@ type Means struct {
 type Finding struct {
 	Adversary string
 	Validated float64 // its accuracy there
-	Untuned   string  // settings at the end of what was tried, in words; "" for none
+	Untuned   string  // settings at an end of their ladders, in words; "" for none
 	Skipped   string  // the reason why there is nothing else; "" where there is
 	Right     []bool  // of each test row
 	Pooled    []bool  // of each group

@@ -20,7 +20,7 @@ const (
 	hiddenUnits = 64
 	batch       = 64
 	stepSize    = 5e-3
-	// lastEpochs are those that are an end of what was tried.
+	// lastEpochs are those that are an end of the ladder.
 	lastEpochs = .95
 )
 

@@ -127,7 +127,7 @@ const (
 	boostedRate = .15
 	leastOfLeaf = 5
 	binsOfInput = 32
-	// lastRounds are those that are an end of what was tried.
+	// lastRounds are those that are an end of the ladder.
 	lastRounds = .95
 )
 
