@@ -14,8 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 	"privkern/experiments/multikernel/projectionfile"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 )
 
 // blocks is the number of blocks into which the rows of a person are cut.

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/attack/reconstruct"
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 )
 
 // Restored are the errors of a guess in all splits, in standard deviations of known rows.

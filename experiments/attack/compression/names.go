@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 )
 
 // Judged are the answers of an adversary in all splits.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"privkern/experiments/attack"
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/attack/reconstruct"
+	"privkern/experiments/learn/infer"
 	"privkern/experiments/model"
 	"privkern/experiments/page"
 	"privkern/graphs/engine"

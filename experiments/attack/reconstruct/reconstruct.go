@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"privkern/experiments/attack/infer"
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 )
 
 // Problem is to restore inputs.

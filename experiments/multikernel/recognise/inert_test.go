@@ -25,7 +25,7 @@ func TestWhereSettingsApply(t *testing.T) {
 					inert.Values(&s.Method, "uniform", "single:rbf:0.001"), inert.Values(&s.RhoSNR, 0.5),
 					inert.Values(&s.Rho, 1), inert.Values(&s.RhoPrime, 0.5), inert.Values(&s.Components, 3, 1),
 					inert.Values(&s.Split, SplitRandom), inert.Values(&s.C, c(1e6), c(0.01)),
-					inert.Values(&s.Standardise, true),
+					inert.Values(&s.Standardise, true), inert.Values(&s.Adversaries, AllAdversaries),
 				}
 			},
 			Run: func(s *HARSettings) (*experiment.Outcome[RecognitionMetrics], error) {

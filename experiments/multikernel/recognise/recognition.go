@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/learn"
+	"privkern/experiments/learn/infer"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -62,6 +63,9 @@ func newRecognition(ctx context.Context, t *experiment.Trial, s *Recognition, al
 	}
 	e := engine.Of(t.Engine)
 	total := len(spec.Kernels) + recognitionSteps
+	if s.Adversaries == AllAdversaries {
+		total += len(infer.Adversaries)
+	}
 	f, err := MakeFeatures(ctx, t, e, train, test.X, spec,
 		func(done, _ int, what string) { t.Progress(done, total, what) })
 	if err != nil {
@@ -79,7 +83,7 @@ func newRecognition(ctx context.Context, t *experiment.Trial, s *Recognition, al
 
 // run trains the classifiers and tests them.
 func (r *recognition) run() (*experiment.Outcome[RecognitionMetrics], error) {
-	for _, step := range []func() error{r.utility, r.privacy, r.disclose} {
+	for _, step := range []func() error{r.utility, r.privacy, r.disclose, r.discloseMore} {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}

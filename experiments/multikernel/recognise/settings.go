@@ -48,6 +48,18 @@ const CrossValidated CrossValidation = 0
 // Choices is the word.
 func (CrossValidation) Choices() []string { return []string{"cv"} }
 
+// Adversaries is how many adversaries recognise people.
+type Adversaries int
+
+// The values of the setting.
+const (
+	FewAdversaries Adversaries = iota
+	AllAdversaries
+)
+
+// Choices are the names of the values.
+func (Adversaries) Choices() []string { return []string{"few", "all"} }
+
 // Recognition are the settings of the experiments in which activities and people are
 // recognised, but for the data set and its kernels.
 type Recognition struct {
@@ -67,6 +79,10 @@ type Recognition struct {
 	C experiment.Or[CrossValidation, float64] `name:"c" default:"100" above:"0"`
 	// scale every column to mean zero and variance one over the training samples
 	Standardise bool `name:"standardise" default:"false"`
+	// few: a support vector machine, nearest neighbours and a forest recognise people; all: so do five that
+	// are tuned further, among them boosted trees and a network, and the one that is best in parts of the
+	// training samples has an interval
+	Adversaries Adversaries `name:"adversaries" default:"few" later:"yes"`
 }
 
 // HARData is a data set of the windows of smartphones.
@@ -174,6 +190,7 @@ type RecognitionMetrics struct {
 	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%"`
 	// people recognised by a random forest of 300 trees
 	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%"`
+	ChosenMetrics
 	// C of the machine behind utility_percent and privacy_percent: as given, or as
 	// cross-validated for activities
 	C float64 `name:"c"`
@@ -190,6 +207,24 @@ type RecognitionMetrics struct {
 	SNR map[string]float64 `name:"snr_*"`
 	// utility-to-privacy ratio of the kernel (Eq. 23), with the method upr
 	UPR map[string]float64 `name:"upr_*"`
+}
+
+// ChosenMetrics are those of the adversary that is chosen among all.
+type ChosenMetrics struct {
+	// with all adversaries: people recognised, from single samples, by the one of five that is best in parts of the
+	// training samples; each is tuned there (support vector machine, nearest neighbours, random forest, boosted trees,
+	// network)
+	Chosen *float64 `name:"adversary_chosen_percent" unit:"%"`
+	// lower end of the 95 % interval of adversary_chosen_percent, with people as independent units
+	ChosenLow *float64 `name:"adversary_chosen_low_percent" unit:"%"`
+	// upper end of that interval
+	ChosenHigh *float64 `name:"adversary_chosen_high_percent" unit:"%"`
+	// the same adversary: people named when all test samples of a person are pooled
+	ChosenPerson *float64 `name:"adversary_chosen_person_percent" unit:"%"`
+	// lower end of the 95 % interval of adversary_chosen_person_percent
+	ChosenPersonLow *float64 `name:"adversary_chosen_person_low_percent" unit:"%"`
+	// upper end of that interval
+	ChosenPersonHigh *float64 `name:"adversary_chosen_person_high_percent" unit:"%"`
 }
 
 // ReferenceSettings are the settings of multikernel/reference.

@@ -95,7 +95,8 @@ func wilson(p, n float64) (low, high float64) {
 	z := math.Sqrt2 * math.Erfinv(confidence)
 	square := z * z / n
 	half := z * math.Sqrt(p*(1-p)/n+square/(4*n))
-	return max(0, (p+square/2-half)/(1+square)), min(1, (p+square/2+half)/(1+square))
+	low, high = max(0, (p+square/2-half)/(1+square)), min(1, (p+square/2+half)/(1+square))
+	return min(low, p), max(high, p) // which hold at 0 and 1 but for rounding
 }
 
 // String is the share with its interval, in per cent.
