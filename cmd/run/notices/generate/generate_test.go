@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,5 +147,62 @@ func TestWriteOnce(t *testing.T) {
 				t.Errorf("%q is there %d times, want %d:\n%s", text, n, times, &out)
 			}
 		})
+	}
+}
+
+// A bill of materials has the program and each module, with licences and relations by identifiers that exist.
+func TestSPDX(t *testing.T) {
+	works := []work{
+		{name: program, texts: []text{{ids: []string{"Apache-2.0"}}}},
+		{name: library, texts: []text{{ids: []string{"BSD-3-Clause"}}, {ids: []string{"LicenseRef-X"}, body: "patents"}}},
+		{name: "example.org/a_b/v2", version: "v2.1.0", texts: []text{{ids: []string{"MIT", "BSD-2-Clause"}}, {ids: []string{"MIT"}}}},
+	}
+	r := release{version: "1.2.0", revision: "0123abcd", created: "2026-02-03T04:05:06+02:00"}
+	if err := r.check(); err != nil {
+		t.Fatal(err)
+	}
+	var once, twice bytes.Buffer
+	for _, b := range []*bytes.Buffer{&once, &twice} {
+		if err := writeSPDX(b, works, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(once.Bytes(), twice.Bytes()) {
+		t.Error("two documents of one release differ")
+	}
+	var d spdxDocument
+	if err := json.Unmarshal(once.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{d.ID: true}
+	for _, p := range d.Packages {
+		ids[p.ID] = true
+	}
+	if len(ids) != 4 || d.Creation.Created != "2026-02-03T02:05:06Z" || !strings.HasSuffix(d.Namespace, ":1.2.0:0123abcd") {
+		t.Errorf("document %+v", d)
+	}
+	if p := d.Packages[2]; p.Declared != "BSD-2-Clause AND MIT" || p.ID != "SPDXRef-example.org-a-b-v2" ||
+		p.Others[0].Locator != "pkg:golang/example.org/a_b/v2@v2.1.0" {
+		t.Errorf("module %+v", p)
+	}
+	if p := d.Packages[0]; p.Version != "1.2.0" || p.Declared != "Apache-2.0" {
+		t.Errorf("program %+v", p)
+	}
+	if len(d.Extracted) != 1 || d.Extracted[0] != (spdxText{"LicenseRef-X", "patents"}) {
+		t.Errorf("extracted %+v", d.Extracted)
+	}
+	if len(d.Relationships) != 3 {
+		t.Errorf("relationships %+v", d.Relationships)
+	}
+	for _, rel := range d.Relationships {
+		if !ids[rel.Of] || !ids[rel.To] || rel.Of == rel.To {
+			t.Errorf("relationship %+v", rel)
+		}
+	}
+	for _, wrong := range []release{{}, {version: "1", revision: "HEAD", created: r.created}, {version: "1", revision: "0123abcd",
+		created: "yesterday"}} {
+		if wrong.check() == nil {
+			t.Errorf("%+v is taken", wrong)
+		}
 	}
 }

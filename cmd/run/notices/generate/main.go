@@ -5,23 +5,40 @@
 //
 //	go generate ./cmd/run/notices     writes third-party.txt
 //	go run ./cmd/run/notices/generate prints it
+//
+// With -spdx it prints a bill of materials of a release instead, in the JSON of SPDX 2.3.
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 )
 
 func main() {
-	if err := generate(os.Args[1:]); err != nil {
+	var r release
+	spdx := flag.Bool("spdx", false, "write a bill of materials")
+	flag.StringVar(&r.version, "version", "", "with -spdx: the version of the release")
+	flag.StringVar(&r.revision, "revision", "", "with -spdx: its commit")
+	flag.StringVar(&r.created, "created", "", "with -spdx: the date of the commit, RFC 3339")
+	flag.Parse()
+	var err error
+	if *spdx {
+		err = r.check()
+	}
+	if err == nil {
+		err = generate(flag.Args(), *spdx, r)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)
 		os.Exit(1)
 	}
 }
 
-// generate writes the notices to the file that args names, or to standard output.
-func generate(args []string) error {
+// generate writes the notices, or the bill of materials of a release, to the file that args names, or to standard
+// output.
+func generate(args []string, spdx bool, r release) error {
 	if len(args) > 1 {
 		return fmt.Errorf("one file is written, not %d", len(args))
 	}
@@ -30,7 +47,12 @@ func generate(args []string) error {
 		return err
 	}
 	var document bytes.Buffer
-	if err := write(&document, works); err != nil {
+	if spdx {
+		err = writeSPDX(&document, works, r)
+	} else {
+		err = write(&document, works)
+	}
+	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
