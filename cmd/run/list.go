@@ -102,12 +102,14 @@ type paramEntry struct {
 	Applies string   `json:"applies,omitempty"` // "where ..." or "nowhere: ..."
 }
 
-// metricEntry is a metric; Timing marks those that measure the speed of the machine.
+// metricEntry is a metric; see [experiment.Metric].
 type metricEntry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	Doc    string `json:"doc"`
 	Timing bool   `json:"timing"`
+	Best   string `json:"best,omitempty"`
+	Result bool   `json:"result"`
 }
 
 // suiteKind is the kind of a list of comparisons.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -137,6 +138,9 @@ func (p *listPage) experiment(e experimentEntry) {
 		if m.Unit != "" {
 			name += " [" + m.Unit + "]"
 		}
+		if role := m.role(); role != "" {
+			name += " (" + role + ")"
+		}
 		p.paragraph(4, name)
 		p.paragraph(8, m.Doc)
 	}
@@ -146,6 +150,21 @@ func (p *listPage) experiment(e experimentEntry) {
 	}
 	p.heading(2, "Example")
 	p.paragraph(4, e.example)
+}
+
+// role is the place of a metric among those of its experiment, such as "result, higher is better".
+func (m metricEntry) role() string {
+	var parts []string
+	if m.Result {
+		parts = append(parts, "result")
+	}
+	switch m.Best {
+	case experiment.HighIsBest:
+		parts = append(parts, "higher is better")
+	case experiment.LowIsBest:
+		parts = append(parts, "lower is better")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // setting describes one setting.

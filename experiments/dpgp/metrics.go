@@ -15,7 +15,7 @@ func init() { experiment.Document[hyperparameterMetrics](metricsSource) }
 
 type searchTimeMetrics struct {
 	// wall time of a search, on all workers; mean over the repeats
-	Time float64 `name:"search_s" unit:"s" timing:"yes"`
+	Time float64 `name:"search_s" unit:"s" timing:"yes" best:"low" result:"yes"`
 }
 
 type hyperparameterMetrics struct {
@@ -24,7 +24,7 @@ type hyperparameterMetrics struct {
 	// share of the repeats in which this lengthscale was chosen
 	Lengthscales map[string]float64 `name:"p_lengthscale_*"`
 	// share of the repeats in which no score was taken, and nothing chosen
-	None float64 `name:"p_none"`
+	None float64 `name:"p_none" best:"low" result:"yes"`
 	// epsilon of each draw, model and score together (with noise only)
 	CandidateEpsilon *float64 `name:"candidate_epsilon"`
 	// delta of each draw (with noise only)
@@ -33,7 +33,7 @@ type hyperparameterMetrics struct {
 	DrawsMost *float64 `name:"draws_most"`
 	// draws that were made, mean over the repeats; the guarantee needs them to be secret, and a record
 	// that protects leaves them out
-	DrawsMean *float64 `name:"draws_mean"`
+	DrawsMean *float64 `name:"draws_mean" best:"low"`
 	// draws whose noise exceeded lambda, so that there was no model to score, mean over the repeats;
 	// secret like them
 	IndefiniteMean *float64 `name:"indefinite_mean"`
@@ -47,11 +47,11 @@ type hyperparameterMetrics struct {
 type ownSearchMetrics struct {
 	// root mean square error at the test rows, in the unit of the output, of the chosen candidate without
 	// noise in its model; mean over the repeats (own data only)
-	RMSEChosen *float64 `name:"rmse_chosen"`
+	RMSEChosen *float64 `name:"rmse_chosen" best:"low" result:"yes"`
 	// the same of the candidate with the smallest one, which looks at the test rows (own data only)
-	RMSEBest *float64 `name:"rmse_best"`
+	RMSEBest *float64 `name:"rmse_best" best:"low" result:"yes"`
 	// the same of a candidate drawn evenly: what costs no privacy (own data only)
-	RMSEDrawn *float64 `name:"rmse_drawn"`
+	RMSEDrawn *float64 `name:"rmse_drawn" best:"low"`
 	// the same of the middle of the output's range (own data only)
 	RMSECentre *float64 `name:"rmse_centre"`
 	// rows that were used (own data only)
@@ -62,17 +62,17 @@ type ownSearchMetrics struct {
 
 type classificationMetrics struct {
 	// share of the test rows whose class has the largest posterior mean
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// the same from sums without noise
-	AccuracyWithoutNoise *float64 `name:"accuracy_without_noise"`
+	AccuracyWithoutNoise *float64 `name:"accuracy_without_noise" best:"high" result:"yes"`
 	// the same of who knows the probabilities from which labels are drawn, in expectation (simulated data
 	// only)
-	AccuracyBest *float64 `name:"accuracy_best"`
+	AccuracyBest *float64 `name:"accuracy_best" best:"high"`
 	// share of the test rows in the largest class
 	AccuracyChance float64 `name:"accuracy_chance"`
 	// by how much a substituted row moves the sums that share one budget: those of all classes (joint), or
 	// of one
-	Sensitivity float64 `name:"sensitivity"`
+	Sensitivity float64 `name:"sensitivity" best:"low"`
 	sparse.NoiseDeviation
 	ownClassMetrics
 }

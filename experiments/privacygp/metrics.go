@@ -52,13 +52,13 @@ type byMethod = map[string]float64
 
 type example1Metrics struct {
 	// trace of the optimal noise covariance, Eq. (8)
-	TraceOptimal float64 `name:"trace_optimal"`
+	TraceOptimal float64 `name:"trace_optimal" best:"low" result:"yes"`
 	// its rank
 	RankOptimal float64 `name:"rank_optimal"`
 	// trace of the least diagonal noise covariance
-	TraceDiagonal float64 `name:"trace_diagonal"`
+	TraceDiagonal float64 `name:"trace_diagonal" best:"low" result:"yes"`
 	// certified duality gap of trace_diagonal
-	GapDiagonal float64 `name:"gap_diagonal"`
+	GapDiagonal float64 `name:"gap_diagonal" best:"low"`
 	// trace_diagonal / trace_optimal
 	TraceInflation *float64 `name:"trace_inflation"`
 	// predictive variance at s: unsecured, optimal, diagonal
@@ -81,9 +81,9 @@ type noiseShape struct {
 
 type example2Metrics struct {
 	// trace of the weakly privacy-aware noise covariance, Eq. (10)
-	TraceWeak float64 `name:"trace_weak"`
+	TraceWeak float64 `name:"trace_weak" best:"low" result:"yes"`
 	// its certified duality gap
-	GapWeak float64 `name:"gap_weak"`
+	GapWeak float64 `name:"gap_weak" best:"low"`
 	// its rank
 	RankWeak float64 `name:"rank_weak"`
 	// the c at which the strong problem needs no more noise than the weak one
@@ -93,7 +93,7 @@ type example2Metrics struct {
 	// upper end of the interval of admissible c; there is none where it is below c_low
 	HighC float64 `name:"c_high"`
 	// trace of the strongly privacy-aware noise covariance at c, Eq. (11)
-	TraceStrong *float64 `name:"trace_strong"`
+	TraceStrong *float64 `name:"trace_strong" best:"low" result:"yes"`
 	// trace_strong / trace_weak
 	TraceRatio *float64 `name:"trace_ratio"`
 	// predictive variance at s1: weak, strong
@@ -119,9 +119,9 @@ type example2Metrics struct {
 
 type weakMetrics struct {
 	// trace of the weakly privacy-aware noise covariance
-	Trace float64 `name:"trace_weak"`
+	Trace float64 `name:"trace_weak" best:"low" result:"yes"`
 	// certified duality gap
-	Gap float64 `name:"gap_weak"`
+	Gap float64 `name:"gap_weak" best:"low"`
 	// certified lower bound on the trace
 	LowerBound float64 `name:"lower_bound"`
 	// largest shortfall of a constraint matrix from positive semi-definite
@@ -131,17 +131,17 @@ type weakMetrics struct {
 	// Newton steps
 	Iterations float64 `name:"iterations"`
 	// wall-clock time of the solver (not reproducible)
-	Time float64 `name:"time_s" unit:"s" timing:"yes"`
+	Time float64 `name:"time_s" unit:"s" timing:"yes" best:"low"`
 	conditioning
 }
 
 type strongMetrics struct {
 	// trace of the strongly privacy-aware noise covariance, Eqs. (11) and (12)
-	TraceStrong float64 `name:"trace_strong"`
+	TraceStrong float64 `name:"trace_strong" best:"low" result:"yes"`
 	// trace of the weakly privacy-aware one with the same tolerances, Eq. (10)
-	TraceWeak float64 `name:"trace_weak"`
+	TraceWeak float64 `name:"trace_weak" best:"low" result:"yes"`
 	// its certified duality gap
-	GapWeak float64 `name:"gap_weak"`
+	GapWeak float64 `name:"gap_weak" best:"low"`
 	// trace_strong / trace_weak
 	TraceRatio *float64 `name:"trace_ratio"`
 	// rank of the strongly privacy-aware noise covariance
@@ -175,9 +175,9 @@ type nestedMetrics struct {
 	// rank of K - H at them in floating point
 	SensitiveRank float64 `name:"sensitive_rank"`
 	// trace of the noise covariance for the last set
-	Trace float64 `name:"trace_last"`
+	Trace float64 `name:"trace_last" best:"low" result:"yes"`
 	// trace of the uniformly privacy-aware noise covariance, the limit
-	TraceUniform float64 `name:"trace_uniform"`
+	TraceUniform float64 `name:"trace_uniform" best:"low" result:"yes"`
 	// largest entry of G(S) - G(R) over G(0) for the first set
 	DistanceFirst float64 `name:"distance_first"`
 	// the same for the last set
@@ -198,9 +198,9 @@ type nestedMetrics struct {
 
 type scalingMetrics struct {
 	// wall-clock time of the method, the shortest of three runs (not reproducible)
-	Time float64 `name:"time_s" unit:"s" timing:"yes"`
+	Time float64 `name:"time_s" unit:"s" timing:"yes" best:"low"`
 	// leading terms of the floating-point operations, of all steps
-	Operations float64 `name:"operations"`
+	Operations float64 `name:"operations" best:"low" result:"yes"`
 	// binary logarithm of the operations over those with half of the points: the power of
 	// n by which they grow
 	Growth float64 `name:"growth"`
@@ -209,9 +209,9 @@ type scalingMetrics struct {
 	// Newton steps, or steps of the Lanczos method; none for strong
 	Steps *float64 `name:"steps"`
 	// trace of the noise covariance; none for draw
-	Trace *float64 `name:"trace"`
+	Trace *float64 `name:"trace" best:"low"`
 	// certified duality gap of a program
-	Gap *float64 `name:"gap"`
+	Gap *float64 `name:"gap" best:"low"`
 	// of draw: distance of the noise from the one with an eigen-decomposition and the same
 	// random numbers, relative to its length
 	Error *float64 `name:"draw_error"`
@@ -219,7 +219,7 @@ type scalingMetrics struct {
 
 type kernelMetrics struct {
 	// 1 where (c, theta) is in Example 3's region, else 0
-	Admissible float64 `name:"admissible"`
+	Admissible float64 `name:"admissible" result:"yes"`
 	// 1 where Proposition 2's integral is finite, so that a uniformly privacy-aware
 	// solution exists, else 0
 	UniformExists float64 `name:"uniform_exists"`
@@ -229,7 +229,7 @@ type kernelMetrics struct {
 	MinEigenvalue float64 `name:"min_eigenvalue"`
 	// infimum of the ratio of the Fourier transforms of K and H; the region is where it
 	// is at least 1 (0 where H has none, as at c = 0 or theta = 0)
-	MinSpectralRatio float64 `name:"min_spectral_ratio"`
+	MinSpectralRatio float64 `name:"min_spectral_ratio" result:"yes"`
 	// number of grid points
 	GridPoints float64 `name:"grid_points"`
 }
@@ -238,7 +238,7 @@ type uniformMetrics struct {
 	// the inner product of Proposition 2 at x = x'
 	G0 float64 `name:"g0"`
 	// trace of the noise covariance (G - K_XX)+
-	Trace float64 `name:"trace_uniform"`
+	Trace float64 `name:"trace_uniform" best:"low" result:"yes"`
 	// its rank
 	Rank float64 `name:"rank_uniform"`
 	// smallest predictive variance at 201 inputs from -0.5 to 1.5
@@ -263,7 +263,7 @@ type satelliteMetrics struct {
 	// smallest predictive variance at the private data over the prior one
 	VarianceAtDataMin float64 `name:"variance_at_data_min_over_prior"`
 	// trace of the noise covariance over the process variance
-	TraceOverVariance float64 `name:"trace_over_variance"`
+	TraceOverVariance float64 `name:"trace_over_variance" best:"low" result:"yes"`
 	// rank of the noise covariance
 	Rank float64 `name:"rank"`
 	// number of data in the private segment
@@ -275,21 +275,21 @@ type satelliteMetrics struct {
 // no times are not reported.
 type predictionMetrics struct {
 	// smallest predictive standard deviation in the segment
-	PrivateMin *float64 `name:"sd_private_min" unit:"quantity"`
+	PrivateMin *float64 `name:"sd_private_min" unit:"quantity" best:"high"`
 	// largest predictive standard deviation outside the segment
-	PublicMax float64 `name:"sd_public_max" unit:"quantity"`
+	PublicMax float64 `name:"sd_public_max" unit:"quantity" best:"low"`
 	// largest increase of the predictive standard deviation outside the segment by the noise
-	ChangeMax float64 `name:"sd_change_outside_max" unit:"quantity"`
+	ChangeMax float64 `name:"sd_change_outside_max" unit:"quantity" best:"low"`
 	// the same, at least three correlation lengths (0.15 orbits) away from the segment
-	FarMax float64 `name:"sd_change_far_max" unit:"quantity"`
+	FarMax float64 `name:"sd_change_far_max" unit:"quantity" best:"low"`
 	// sd_private_min over the prior standard deviation
-	PrivateMinOverPrior *float64 `name:"sd_private_min_over_prior"`
+	PrivateMinOverPrior *float64 `name:"sd_private_min_over_prior" best:"high" result:"yes"`
 	// sd_change_outside_max over the prior standard deviation
-	ChangeMaxOverPrior float64 `name:"sd_change_outside_max_over_prior"`
+	ChangeMaxOverPrior float64 `name:"sd_change_outside_max_over_prior" best:"low" result:"yes"`
 	// sd_change_far_max over the prior standard deviation
-	FarMaxOverPrior float64 `name:"sd_change_far_max_over_prior"`
+	FarMaxOverPrior float64 `name:"sd_change_far_max_over_prior" best:"low"`
 	// root mean square error of the released prediction in the segment
 	PrivateError *float64 `name:"mean_error_private_rms" unit:"quantity"`
 	// the same outside the segment
-	PublicError *float64 `name:"mean_error_public_rms" unit:"quantity"`
+	PublicError *float64 `name:"mean_error_public_rms" unit:"quantity" best:"low"`
 }

@@ -49,7 +49,7 @@ type publicMetrics struct {
 	EpsilonEach float64 `name:"epsilon_each"`
 	// ranks by which a quantile is at most farther off than the nearest point of its grid, with a
 	// probability of 95 %
-	RankError95 float64 `name:"rank_error95"`
+	RankError95 float64 `name:"rank_error95" best:"low"`
 	// number of rows, or of persons where a column names them; it is public
 	Units float64 `name:"units"`
 }
@@ -58,9 +58,9 @@ type publicMetrics struct {
 type metrics struct {
 	publicMetrics
 	// mean over columns and quantiles of the distance of a quantile from its share, in shares of the values
-	RankError float64 `name:"rank_error"`
+	RankError float64 `name:"rank_error" best:"low" result:"yes"`
 	// mean over columns of the distance of the mean from that of the values, in their standard deviations
-	MeanError *float64 `name:"mean_error"`
+	MeanError *float64 `name:"mean_error" best:"low" result:"yes"`
 	// mean over columns of the share of values outside of the range
 	Outside *float64 `name:"outside"`
 }

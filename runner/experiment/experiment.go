@@ -132,6 +132,12 @@ type Metric struct {
 	// run to run, while the others are the same wherever the key is. Trials with
 	// such a metric run alone.
 	Timing bool
+	// Best is the direction in which the metric is better: "high" or "low"; it is empty
+	// where there is none, as for a coverage or a count.
+	Best string
+	// Result marks a result: tables and plots of a sweep show the results where its file
+	// names no metrics. An experiment has from one to three.
+	Result bool
 }
 
 // SmallMemory is the most that a trial of an experiment without Memory takes.

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -20,7 +21,8 @@ type metrics struct {
 //	*float64            where it is not nil
 //	map[string]float64  a family: its name ends in "*", for which the keys stand
 //
-// Its tags are name, unit, and timing ("yes") for how fast the machine was.
+// Its tags are name, unit, timing ("yes") for how fast the machine was, best ("high" or
+// "low") for the better direction, and result ("yes") for a result of the experiment.
 func metricsOf(t reflect.Type) *metrics {
 	m := &metrics{leaves: leavesOf(t)}
 	for i := range m.leaves {
@@ -33,11 +35,31 @@ func metricsOf(t reflect.Type) *metrics {
 			panic(fmt.Sprintf("experiment: no metric is a %v, as %s is", l.field.Type, l.name))
 		}
 		unit, _ := l.tag("unit")
+		best, result := l.direction()
 		m.list = append(m.list, Metric{Name: l.name, Unit: unit, Doc: l.documentation(),
-			Timing: l.field.Tag.Get("timing") == "yes"})
+			Timing: l.field.Tag.Get("timing") == "yes", Best: best, Result: result})
 	}
 	return m
 }
+
+// direction reads the tags best and result, which a struct that embeds the field's may change.
+func (l *leaf) direction() (best string, result bool) {
+	best, _ = l.tag("best")
+	if !slices.Contains([]string{"", HighIsBest, LowIsBest}, best) {
+		panic(fmt.Sprintf("experiment: best of %s is %q; it is high or low", l.name, best))
+	}
+	text, given := l.tag("result")
+	if given && text != "yes" && text != "no" {
+		panic(fmt.Sprintf("experiment: result of %s is %q; it is yes or no", l.name, text))
+	}
+	return best, text == "yes"
+}
+
+// Directions of a [Metric].
+const (
+	HighIsBest = "high"
+	LowIsBest  = "low"
+)
 
 // values returns the metrics that a struct reports.
 func (m *metrics) values(v reflect.Value) map[string]float64 {

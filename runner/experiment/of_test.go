@@ -176,9 +176,10 @@ func TestOutcome(t *testing.T) {
 
 func TestMetricsOfAStruct(t *testing.T) {
 	m := model()
-	want := []Metric{{"rmse_cm", "cm", "error", false}, {"sd_cm", "cm", "standard deviation", false},
-		{"share_*", "", "probability_25: share of 25", false},
-		{"share_of_all_*", "", "share_of_all_25: share of 25 among all", false}, {"build_s", "s", "wall time", true}}
+	want := []Metric{{Name: "rmse_cm", Unit: "cm", Doc: "error"}, {Name: "sd_cm", Unit: "cm", Doc: "standard deviation"},
+		{Name: "share_*", Doc: "probability_25: share of 25"},
+		{Name: "share_of_all_*", Doc: "share_of_all_25: share of 25 among all"},
+		{Name: "build_s", Unit: "s", Doc: "wall time", Timing: true}}
 	if !reflect.DeepEqual(m.Metrics, want) {
 		t.Errorf("got %+v", m.Metrics)
 	}
@@ -287,6 +288,47 @@ type noMetric struct {
 	Share int `name:"share"`
 }
 
+type noDirection struct {
+	// how
+	Share float64 `name:"share" best:"higher"`
+}
+
+type noResult struct {
+	// how
+	Share float64 `name:"share" result:"true"`
+}
+
+type directed struct {
+	// how
+	Share float64 `name:"share" best:"high" result:"yes"`
+	// how long
+	Time float64 `name:"time_s" best:"low"`
+}
+
+type redirected struct {
+	directed `result:"share: no" best:"time_s: high"`
+}
+
+func TestDirectionsOfMetrics(t *testing.T) {
+	Document[directed]("package experiment\ntype directed struct {\n\t// how\n\tShare, Time float64\n}")
+	for _, c := range []struct {
+		name string
+		of   reflect.Type
+		want []Metric
+	}{
+		{"tags", reflect.TypeFor[directed](), []Metric{
+			{Name: "share", Doc: "how", Best: HighIsBest, Result: true}, {Name: "time_s", Doc: "how", Best: LowIsBest}}},
+		{"changed by the embedding struct", reflect.TypeFor[redirected](), []Metric{
+			{Name: "share", Doc: "how", Best: HighIsBest}, {Name: "time_s", Doc: "how", Best: HighIsBest}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := metricsOf(c.of).list; !slices.Equal(got, c.want) {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
 func TestWrongDeclarations(t *testing.T) {
 	Document[misspeltDefault](`package experiment
 type wrongChoices struct {
@@ -308,6 +350,14 @@ type noFamily struct {
 type noMetric struct {
 	// how
 	Share int
+}
+type noDirection struct {
+	// how
+	Share float64
+}
+type noResult struct {
+	// how
+	Share float64
 }`)
 	for _, c := range []struct {
 		name, want string
@@ -322,6 +372,8 @@ type noMetric struct {
 		{"no struct", "int is none", func() { settingsOf(reflect.TypeFor[int]()) }},
 		{"a family that is a number", "ends in *", func() { metricsOf(reflect.TypeFor[noFamily]()) }},
 		{"no metric", "no metric is a int", func() { metricsOf(reflect.TypeFor[noMetric]()) }},
+		{"no direction", `"higher"; it is high or low`, func() { metricsOf(reflect.TypeFor[noDirection]()) }},
+		{"no result", `"true"; it is yes or no`, func() { metricsOf(reflect.TypeFor[noResult]()) }},
 		{"no source", "expected 'package'", func() { Document[misspeltDefault]("nonsense") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -35,7 +35,7 @@ type change struct{ key, value string }
 //
 //	Budget `default:"delta: 1e-4" when:"epsilon: data is not original || delta: data is not original"`
 var embeddedKeys = []string{"name", "default", "unit", "min", "max", "doc", "also", "when", "never", "choices", "later",
-	"several", "words"}
+	"several", "words", "best", "result"}
 
 // leavesOf returns the fields of a struct, with those of embedded structs in their
 // place. It panics where a tag names a field that there is not.

@@ -16,9 +16,9 @@ func init() { experiment.Document[RegressionMetrics](metricsSource) }
 // RegressionMetrics are those of a baseline of regressions.
 type RegressionMetrics struct {
 	// root mean square error at the test rows, in the unit of the output
-	RMSE float64 `name:"rmse"`
+	RMSE float64 `name:"rmse" best:"low" result:"yes"`
 	// the same without noise
-	RMSEWithoutNoise float64 `name:"rmse_without_noise"`
+	RMSEWithoutNoise float64 `name:"rmse_without_noise" best:"low" result:"yes"`
 	// the same of the middle of the output's range: what costs no privacy
 	RMSECentre float64 `name:"rmse_centre"`
 	// share of the test outputs inside the central region of 95 %, of a method that has one

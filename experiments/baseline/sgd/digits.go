@@ -45,7 +45,7 @@ type DigitsSettings struct {
 // DigitsMetrics are those of baseline/sgd-mnist; without noise they are those of epsilon=inf.
 type DigitsMetrics struct {
 	// share of the test images whose digit has the largest score
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// share of the test images of the most frequent digit
 	AccuracyChance float64 `name:"accuracy_chance"`
 	method.ClassMeasures

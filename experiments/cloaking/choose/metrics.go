@@ -23,10 +23,10 @@ type byConfiguration struct {
 	LengthscaleProbability map[string]float64 `name:"probability_lengthscale_*"`
 	// rmse_cm_l25_n0_2_v1: root mean square error of that configuration over all folds, with
 	// the noise of a release of each fold, against the clipped heights
-	RMSE map[string]float64 `name:"rmse_cm_*" unit:"cm"`
+	RMSE map[string]float64 `name:"rmse_cm_*" unit:"cm" best:"low"`
 	// holdout_rmse_cm_l25_n0_2_v1: the same on the rows outside the split, predicted from
 	// those inside it and released together (not with split=all)
-	HoldoutRMSE map[string]float64 `name:"holdout_rmse_cm_*" unit:"cm"`
+	HoldoutRMSE map[string]float64 `name:"holdout_rmse_cm_*" unit:"cm" best:"low"`
 }
 
 // boundMetrics are of the grid, and public: a release of a choice reports them.
@@ -55,14 +55,14 @@ type releaseMetrics struct {
 type selectionMetrics struct {
 	byConfiguration
 	// mean of the configurations' rmse_cm, weighted by probability
-	ExpectedRMSE float64 `name:"expected_rmse_cm" unit:"cm"`
+	ExpectedRMSE float64 `name:"expected_rmse_cm" unit:"cm" best:"low" result:"yes"`
 	// mean of the configurations' holdout_rmse_cm, weighted by probability (not with
 	// split=all)
-	ExpectedHoldoutRMSE *float64 `name:"expected_holdout_rmse_cm" unit:"cm"`
+	ExpectedHoldoutRMSE *float64 `name:"expected_holdout_rmse_cm" unit:"cm" best:"low" result:"yes"`
 	// unweighted mean of the rmse_cm of all configurations, also of those left out
-	MeanRMSE float64 `name:"mean_rmse_cm" unit:"cm"`
+	MeanRMSE float64 `name:"mean_rmse_cm" unit:"cm" best:"low"`
 	// smallest rmse_cm of all configurations
-	BestRMSE float64 `name:"best_rmse_cm" unit:"cm"`
+	BestRMSE float64 `name:"best_rmse_cm" unit:"cm" best:"low" result:"yes"`
 	// probability of the first configuration with the smallest rmse_cm
 	BestProbability float64 `name:"best_probability"`
 	// number of configurations whose rmse_cm is at most 1.3 times the smallest
@@ -81,7 +81,7 @@ type selectionMetrics struct {
 	SelectedKernelVariance float64 `name:"selected_kernel_variance"`
 	// selection_epsilon + epsilon: what choosing and one release afterwards spend, by basic
 	// composition (with finite epsilon only)
-	TotalEpsilon *float64 `name:"total_epsilon"`
+	TotalEpsilon *float64 `name:"total_epsilon" best:"low"`
 	cloak.ClippedHeights
 	// largest certificate over configurations and folds: by how many nats at most the
 	// log-determinant of the noise covariance is above the smallest; with solver=gradient it

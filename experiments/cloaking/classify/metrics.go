@@ -33,7 +33,7 @@ type fitMetrics struct {
 // accuracyMetrics are those of one fit on test inputs with known classes.
 type accuracyMetrics struct {
 	// share of the test inputs whose class is predicted rightly, averaged over draws
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// standard deviation (population) of the accuracy over draws (with noise only)
 	SD *float64 `name:"accuracy_sd"`
 	// standard error of the mean accuracy over draws (with noise only)
@@ -76,7 +76,7 @@ type hmeqMetrics struct {
 	// p_default_K: predicted probability of default at K delinquent credit lines, K = 0 to
 	// 14, averaged over draws; p_default_K_q05, _q25, _q50, _q75 and _q95: its quantiles
 	// over draws (with noise only)
-	Default map[string]float64 `name:"p_default_*"`
+	Default map[string]float64 `name:"p_default_*" result:"yes"`
 	// loans without a number of delinquent credit lines, which are left out
 	DroppedRows float64 `name:"dropped_rows"`
 	// loans of the drawn ones that defaulted
@@ -88,15 +88,15 @@ type hmeqMetrics struct {
 type classificationMetrics struct {
 	// share of the test rows of a fold whose class is predicted rightly, averaged over
 	// draws, then over folds
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// standard deviation over folds (population) of the draw-averaged accuracy
 	FoldSD float64 `name:"accuracy_fold_sd"`
 	// mean of the shares of both classes that are predicted rightly, over all test rows,
 	// averaged over draws; where these are of one class, its share
-	Balanced float64 `name:"balanced_accuracy"`
+	Balanced float64 `name:"balanced_accuracy" best:"high"`
 	// area under the ROC curve of the latent mean over all test rows, averaged over draws (not where
 	// these are of one class)
-	AUC *float64 `name:"auc"`
+	AUC *float64 `name:"auc" best:"high"`
 	// share of the larger class: what is right without looking at the inputs
 	Majority float64 `name:"majority"`
 	method.ClassLosses
@@ -124,12 +124,12 @@ type referenceMetrics struct {
 	// latent function at input 0 after one step
 	StepLatent float64 `name:"f_0_step"`
 	// latent mean at the test input after one step
-	StepMean float64 `name:"mean_step"`
+	StepMean float64 `name:"mean_step" result:"yes"`
 	// latent function at input 0 at the mode
 	ModeLatent *float64 `name:"f_0_mode"`
 	// latent mean at the test input at the mode
-	ModeMean *float64 `name:"mean_mode"`
+	ModeMean *float64 `name:"mean_mode" result:"yes"`
 	// latent variance at the test input at the mode (DTC's with method=sparse)
-	ModeVariance float64 `name:"variance_mode"`
+	ModeVariance float64 `name:"variance_mode" result:"yes"`
 	stepMetric
 }

@@ -253,14 +253,14 @@ func CheckCandidates(name string, values []float64) error {
 // NoiseMetrics describe the noise of the sums.
 type NoiseMetrics struct {
 	// Delta of Eq. (6), of A and ratio·B together
-	Sensitivity float64 `name:"sensitivity"`
+	Sensitivity float64 `name:"sensitivity" best:"low"`
 	NoiseDeviation
 }
 
 // NoiseDeviation is the scale of the noise.
 type NoiseDeviation struct {
 	// standard deviation of the noise in every element of A; that of the diagonal of B is sigma_a/ratio
-	SigmaA float64 `name:"sigma_a"`
+	SigmaA float64 `name:"sigma_a" best:"low"`
 }
 
 // FitMetrics are those of every fit of one model.

@@ -16,18 +16,18 @@ func init() { experiment.Document[ClassifierMetrics](metricSource) }
 // place.
 type ClassifierMetrics struct {
 	// share of test points that get their own class
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// membership-inference score (Eq. 69): squared L2 distance between the densities of
 	// the distances of training and of test points, in 1/(unit of the data); with 10,000
 	// points of each kind values below about 5e-4 over the spread of the distances are
 	// noise of the estimate, with fewer points more
-	MIS *float64 `name:"mis"`
+	MIS *float64 `name:"mis" best:"low"`
 	// area under the ROC curve of the attack that takes the nearer points for training
 	// points; 0.5 is guessing
-	AttackAUC *float64 `name:"attack_auc"`
+	AttackAUC *float64 `name:"attack_auc" best:"low"`
 	// largest difference of true and false positive rates over all thresholds on the
 	// distance, with either side taken for training points
-	AttackAdvantage *float64 `name:"attack_advantage"`
+	AttackAdvantage *float64 `name:"attack_advantage" best:"low" result:"yes"`
 	// machines of all classes together
 	Branches float64 `name:"branches"`
 	// share of pairs of a point and a machine whose distance was computed in full; the
@@ -42,11 +42,11 @@ type ClassifierMetrics struct {
 	// fabricated data: largest number of smoothing steps of a machine
 	SmoothingStepsMax *float64 `name:"smoothing_steps_max"`
 	// wall time of clustering, noise and the fit of all machines
-	BuildTime float64 `name:"build_s" unit:"s" timing:"yes"`
+	BuildTime float64 `name:"build_s" unit:"s" timing:"yes" best:"low"`
 	// wall time of the fabrication
-	FabricationTime *float64 `name:"fabrication_s" unit:"s" timing:"yes"`
+	FabricationTime *float64 `name:"fabrication_s" unit:"s" timing:"yes" best:"low"`
 	// wall time of the distances of all test and training points
-	TestTime float64 `name:"test_s" unit:"s" timing:"yes"`
+	TestTime float64 `name:"test_s" unit:"s" timing:"yes" best:"low"`
 }
 
 // TrialMetrics are those of kahm/classifier.
@@ -60,12 +60,12 @@ type TrialMetrics struct {
 type ScoreMetrics struct {
 	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
 	// class against the others, averaged over the classes (your own data)
-	AUC *float64 `name:"auc"`
+	AUC *float64 `name:"auc" best:"high"`
 	// mean of -ln of the probability of a row's own class. The probabilities are a softmax of -β times the distances to
 	// the classes, with the shares of the classes of the training rows as prior and a remainder for faults that were
 	// never seen (of 1/(n + 2), n rows); β is fitted to a third of the training rows, as machines of the other two
 	// thirds see them (your own data)
-	LogLoss *float64 `name:"log_loss"`
+	LogLoss *float64 `name:"log_loss" best:"low"`
 	// the same of the trivial rule, which gives every row the shares of the classes of the training rows, with one row
 	// of each added (your own data)
 	LogLossTrivial *float64 `name:"log_loss_trivial"`
@@ -78,7 +78,7 @@ type OwnMetrics struct {
 	AccuracyMajority *float64 `name:"accuracy_majority"`
 	// share of test rows of a class that get their own class, averaged over the classes
 	// (your own data)
-	BalancedAccuracy *float64 `name:"balanced_accuracy"`
+	BalancedAccuracy *float64 `name:"balanced_accuracy" best:"high"`
 	method.ClassCounts
 	// classes (your own data)
 	Classes *float64 `name:"classes"`
@@ -100,18 +100,18 @@ type OwnMetrics struct {
 type MatchingMetrics struct {
 	// area under the ROC curve of the class-matching score (Definition 8, Eq. 63) of one
 	// class against the others, averaged over the classes
-	AUC float64 `name:"auc"`
+	AUC float64 `name:"auc" best:"high"`
 	// share of test points of a class that get their own class, averaged over the classes
-	BalancedAccuracy float64 `name:"balanced_accuracy"`
+	BalancedAccuracy float64 `name:"balanced_accuracy" best:"high"`
 }
 
 // FederatedMetrics are those of kahm/federated.
 type FederatedMetrics struct {
 	// share of test images that the global classifier (104) gets right
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// the same of classifier (100), built from all images in one place with a noise of
 	// its own (with centralised)
-	AccuracyCentralised *float64 `name:"accuracy_centralised"`
+	AccuracyCentralised *float64 `name:"accuracy_centralised" best:"high" result:"yes"`
 	// accuracy less accuracy_centralised (with centralised)
 	Change *float64 `name:"change"`
 	// machines of all parties and classes together
@@ -133,7 +133,7 @@ type FederatedMetrics struct {
 // FreiburgMetrics are those of kahm/freiburg.
 type FreiburgMetrics struct {
 	// accuracy in per cent, as Table 3 has it
-	AccuracyPercent float64 `name:"accuracy_percent" unit:"%"`
+	AccuracyPercent float64 `name:"accuracy_percent" unit:"%" best:"high"`
 	ClassifierMetrics
 	MatchingMetrics
 	// share of the scaled features of test images that lay outside [-1, 1], the range of

@@ -42,9 +42,9 @@ type LayersMetrics struct {
 	DistanceLast float64 `name:"distance_layer_last"`
 	// the layer, from 1, whose output is nearest to the input and so the output of the
 	// machine (Eq. 52)
-	Best float64 `name:"best_layer"`
+	Best float64 `name:"best_layer" result:"yes"`
 	// distance of the input to the machine (Eq. 53)
-	DistanceBest float64 `name:"distance_best"`
+	DistanceBest float64 `name:"distance_best" best:"low" result:"yes"`
 }
 
 // FabricationSettings are those of kahm/fabrication.
@@ -62,12 +62,12 @@ type FabricationSettings struct {
 type FabricationMetrics struct {
 	// modelling error of the images, the sum of the distances to their images under their
 	// own machine (Eq. 88), pixels from 0 to 1
-	ErrorOriginal float64 `name:"error_original"`
+	ErrorOriginal float64 `name:"error_original" best:"low"`
 	// the same of the images with noise (Eq. 79)
-	ErrorNoisy float64 `name:"error_noisy"`
+	ErrorNoisy float64 `name:"error_noisy" best:"low" result:"yes"`
 	// the same of the smoothed images, of which the fabricated ones are the images under
 	// their machine (Eq. 87)
-	ErrorFabricated float64 `name:"error_fabricated"`
+	ErrorFabricated float64 `name:"error_fabricated" best:"low" result:"yes"`
 	// smoothing steps
 	SmoothingSteps float64 `name:"smoothing_steps"`
 	// mean absolute difference of a pixel, from 0 to 1, of a fabricated image to the
@@ -129,22 +129,22 @@ type ToyMetrics struct {
 	// that have an image
 	DistanceMean float64 `name:"distance_mean"`
 	// share of the original samples whose nearest machine is that of their own part
-	Accuracy float64 `name:"accuracy"`
+	Accuracy float64 `name:"accuracy" best:"high" result:"yes"`
 	// mean distance of the images of the grid to the nearest original sample
 	ImageDistanceMean float64 `name:"image_distance_mean"`
 	// share of the grid without an image, because the sum of memberships is not safely
 	// positive
 	NoImage float64 `name:"no_image"`
 	// modelling error of the original samples, summed over the parts (Eq. 88)
-	ErrorOriginal float64 `name:"error_original"`
+	ErrorOriginal float64 `name:"error_original" best:"low"`
 	// mean distance between an original sample and the noisy or fabricated one in its
 	// place
 	DisplacementMean float64 `name:"displacement_mean"`
 	// data noisy and fabricated: modelling error of the noisy samples (Eq. 79)
-	ErrorNoisy *float64 `name:"error_noisy"`
+	ErrorNoisy *float64 `name:"error_noisy" best:"low" result:"yes"`
 	// data fabricated: modelling error of the smoothed samples, of which the fabricated
 	// ones are the images (Eq. 87)
-	ErrorFabricated *float64 `name:"error_fabricated"`
+	ErrorFabricated *float64 `name:"error_fabricated" best:"low" result:"yes"`
 	// data fabricated: largest number of smoothing steps of a part
 	SmoothingStepsMax *float64 `name:"smoothing_steps_max"`
 }

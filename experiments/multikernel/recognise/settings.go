@@ -154,11 +154,11 @@ type EigenproblemSettings struct {
 type EigenproblemMetrics struct {
 	// test windows of which a support vector machine recognises the activity, with
 	// Eq. (8) solved on the range of the kernel
-	Range float64 `name:"utility_range_percent" unit:"%"`
+	Range float64 `name:"utility_range_percent" unit:"%" best:"high" result:"yes"`
 	// the same, with Eq. (8) given to a general solver as it is printed
-	Printed float64 `name:"utility_printed_percent" unit:"%"`
+	Printed float64 `name:"utility_printed_percent" unit:"%" best:"high" result:"yes"`
 	// utility_range_percent less utility_printed_percent
-	Loss float64 `name:"loss_percent" unit:"%"`
+	Loss float64 `name:"loss_percent" unit:"%" result:"yes"`
 	// largest discriminant power on the range, at most one
 	LargestRange float64 `name:"largest_power_range"`
 	// largest real part of the eigenvalues of the general solver
@@ -170,26 +170,26 @@ type EigenproblemMetrics struct {
 // RecognitionMetrics are the accuracies of the classifiers.
 type RecognitionMetrics struct {
 	// test samples of which the support vector machine recognises the activity
-	Utility float64 `name:"utility_percent" unit:"%"`
+	Utility float64 `name:"utility_percent" unit:"%" best:"high" result:"yes"`
 	// test samples of which the same machine, with the same C, recognises the person:
 	// what the paper calls privacy, where small is good
-	Privacy float64 `name:"privacy_percent" unit:"%"`
+	Privacy float64 `name:"privacy_percent" unit:"%" best:"low" result:"yes"`
 	// the largest of the adversary_*_percent that judge single samples: what the
 	// compressed features reveal of the person at least
-	Adversary float64 `name:"adversary_percent" unit:"%"`
+	Adversary float64 `name:"adversary_percent" unit:"%" best:"low" result:"yes"`
 	// people recognised by an RBF machine on standardised features, its C and γ
 	// cross-validated
-	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%"`
+	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%" best:"low"`
 	// the same machine, its decisions summed over the test samples of a person at one
 	// activity
-	AdversaryActivity float64 `name:"adversary_activity_percent" unit:"%"`
+	AdversaryActivity float64 `name:"adversary_activity_percent" unit:"%" best:"low"`
 	// the same machine, its decisions summed over all test samples of a person
-	AdversaryPerson float64 `name:"adversary_person_percent" unit:"%"`
+	AdversaryPerson float64 `name:"adversary_person_percent" unit:"%" best:"low"`
 	// people recognised by nearest neighbours on standardised features, their number
 	// cross-validated
-	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%"`
+	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%" best:"low"`
 	// people recognised by a random forest of 300 trees
-	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%"`
+	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%" best:"low"`
 	ChosenMetrics
 	// C of the machine behind utility_percent and privacy_percent: as given, or as
 	// cross-validated for activities
@@ -214,17 +214,17 @@ type ChosenMetrics struct {
 	// with all adversaries: people recognised, from single samples, by the one of five that is best in parts of the
 	// training samples; each is tuned there (support vector machine, nearest neighbours, random forest, boosted trees,
 	// network)
-	Chosen *float64 `name:"adversary_chosen_percent" unit:"%"`
+	Chosen *float64 `name:"adversary_chosen_percent" unit:"%" best:"low"`
 	// lower end of the 95 % interval of adversary_chosen_percent, with people as independent units
-	ChosenLow *float64 `name:"adversary_chosen_low_percent" unit:"%"`
+	ChosenLow *float64 `name:"adversary_chosen_low_percent" unit:"%" best:"low"`
 	// upper end of that interval
-	ChosenHigh *float64 `name:"adversary_chosen_high_percent" unit:"%"`
+	ChosenHigh *float64 `name:"adversary_chosen_high_percent" unit:"%" best:"low"`
 	// the same adversary: people named when all test samples of a person are pooled
-	ChosenPerson *float64 `name:"adversary_chosen_person_percent" unit:"%"`
+	ChosenPerson *float64 `name:"adversary_chosen_person_percent" unit:"%" best:"low"`
 	// lower end of the 95 % interval of adversary_chosen_person_percent
-	ChosenPersonLow *float64 `name:"adversary_chosen_person_low_percent" unit:"%"`
+	ChosenPersonLow *float64 `name:"adversary_chosen_person_low_percent" unit:"%" best:"low"`
 	// upper end of that interval
-	ChosenPersonHigh *float64 `name:"adversary_chosen_person_high_percent" unit:"%"`
+	ChosenPersonHigh *float64 `name:"adversary_chosen_person_high_percent" unit:"%" best:"low"`
 }
 
 // ReferenceSettings are the settings of multikernel/reference.
@@ -258,7 +258,7 @@ type ReferenceMetrics struct {
 	// utility-to-privacy ratio with the ridge term 0.1 (Eq. 23)
 	UPR01 map[string]float64 `name:"upr01_*"`
 	// Frobenius norm of the multi-kernel with these weights
-	Frobenius float64 `name:"frobenius"`
+	Frobenius float64 `name:"frobenius" result:"yes"`
 	// its rank
 	Rank float64 `name:"rank"`
 }

@@ -108,9 +108,9 @@ func (ofClasses) Choices() []string { return []string{"classes"} }
 // Metrics measure recognition and disclosure, as means over the folds.
 type Metrics struct {
 	// test rows of which the support vector machine recognises the utility class; of several utilities the mean
-	Utility float64 `name:"utility_percent" unit:"%"`
+	Utility float64 `name:"utility_percent" unit:"%" best:"high" result:"yes"`
 	// the same, of each of several utilities: utility_percent_NAME
-	Utilities map[string]float64 `name:"utility_percent_*" unit:"%"`
+	Utilities map[string]float64 `name:"utility_percent_*" unit:"%" best:"high"`
 	// test rows that are of the largest utility class of the training rows: right answers of always the largest class; of
 	// several utilities the mean
 	UtilityBaseline float64 `name:"baseline_utility_percent" unit:"%"`
@@ -118,37 +118,37 @@ type Metrics struct {
 	UtilityBaselines map[string]float64 `name:"baseline_utility_percent_*" unit:"%"`
 	// test rows of which the same machine, with the same C (that of the first utility), recognises the privacy class:
 	// what the paper calls privacy, where small is good
-	Privacy float64 `name:"privacy_percent" unit:"%"`
+	Privacy float64 `name:"privacy_percent" unit:"%" best:"low" result:"yes"`
 	// test rows that are of the largest privacy class of the training rows
 	PrivacyBaseline float64 `name:"baseline_privacy_percent" unit:"%"`
 	// of each column of classes, by its name, the same machine: area under the ROC curve of one class against the
 	// others, by the sums of its decisions, mean over the classes; always the largest class has 0.5
-	AUC map[string]float64 `name:"auc_*"`
+	AUC map[string]float64 `name:"auc_*" best:"high"`
 	// the same: test rows of a class that are recognised, mean over the classes
-	Balanced map[string]float64 `name:"balanced_percent_*" unit:"%"`
+	Balanced map[string]float64 `name:"balanced_percent_*" unit:"%" best:"high"`
 	// the same of always the largest class: 100 over the number of classes that are tested
 	BalancedBaseline map[string]float64 `name:"baseline_balanced_percent_*" unit:"%"`
 	// the same: mean of -ln of the probability of a row's own class. The probabilities are Platt's, by sigmoids of the
 	// decisions of each two classes in three parts of the training rows, coupled (Wu, Lin and Weng 2004); the features
 	// have seen the classes of these rows, which makes the probabilities of dca rather too sure
-	LogLoss map[string]float64 `name:"log_loss_*"`
+	LogLoss map[string]float64 `name:"log_loss_*" best:"low"`
 	// the same of the shares of the classes of the training rows, with one row of each added
 	LogLossBaseline map[string]float64 `name:"baseline_log_loss_*"`
 	// confusion_COLUMN_A_as_B: test rows of the class A that the machine takes for B (of at most ten classes)
 	Confusion map[string]float64 `name:"confusion_*"`
 	// the largest of the adversary_*_percent that judge single rows: what the compressed features reveal of the
 	// privacy class at least
-	Adversary float64 `name:"adversary_percent" unit:"%"`
+	Adversary float64 `name:"adversary_percent" unit:"%" best:"low" result:"yes"`
 	// privacy classes recognised by an RBF machine on standardised features, its C and γ cross-validated
-	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%"`
+	AdversarySVM float64 `name:"adversary_svm_percent" unit:"%" best:"low"`
 	// the same machine, its decisions summed over rows that are known to be of one privacy class, named by the columns:
 	// adversary_pooled_percent_PRIVACY of all its test rows, adversary_pooled_percent_PRIVACY_in_utility of those of a
 	// utility class (of several utilities, of a combination of their classes)
 	AdversaryPooled map[string]float64 `name:"adversary_pooled_percent_*" unit:"%"`
 	// privacy classes recognised by nearest neighbours on standardised features, their number cross-validated
-	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%"`
+	AdversaryNeighbours float64 `name:"adversary_knn_percent" unit:"%" best:"low"`
 	// privacy classes recognised by a random forest of 300 trees
-	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%"`
+	AdversaryForest float64 `name:"adversary_forest_percent" unit:"%" best:"low"`
 	// C of the machine behind utility_percent, of the first utility
 	C float64 `name:"c"`
 	// ρ with which kernels are compressed

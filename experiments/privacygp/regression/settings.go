@@ -194,16 +194,16 @@ type Metrics struct {
 	// root mean square error at rows that are not sensitive, when they are predicted from the other folds, over
 	// the law of the noise: released (from obfuscated outputs), unsecured (from the outputs themselves),
 	// independent (with independent noise of one variance at the same tolerance), middle (the outputs' mean)
-	RMSEPublic byWay `name:"rmse_public_*" unit:"output"`
+	RMSEPublic byWay `name:"rmse_public_*" unit:"output" best:"low" result:"yes"`
 	// the same at sensitive rows
 	RMSESensitive byWay `name:"rmse_sensitive_*" unit:"output"`
 	// mean absolute error at rows that are not sensitive, by the same predictors
-	MAEPublic byWay `name:"mae_public_*" unit:"output"`
+	MAEPublic byWay `name:"mae_public_*" unit:"output" best:"low"`
 	// the same at sensitive rows
 	MAESensitive byWay `name:"mae_sensitive_*" unit:"output"`
 	// share of the squared differences of the outputs from their mean, at rows that are not sensitive, that the
 	// predictions explain: 1 is perfect, 0 is that mean itself (not where these outputs are all equal)
-	R2Public byWay `name:"r2_public_*"`
+	R2Public byWay `name:"r2_public_*" best:"high"`
 	// the same at sensitive rows, where little is good
 	R2Sensitive byWay `name:"r2_sensitive_*"`
 	// the same at sensitive rows for the better of two users who take the noise as it is, but lengthscales of
@@ -214,7 +214,7 @@ type Metrics struct {
 	// the same of sensitive rows
 	CoverageSensitive *float64 `name:"coverage_95_sensitive"`
 	// smallest predictive variance of the process at the sensitive places, from all rows obfuscated
-	VarianceMin float64 `name:"variance_at_s_min" unit:"output^2"`
+	VarianceMin float64 `name:"variance_at_s_min" unit:"output^2" best:"high" result:"yes"`
 	// the same from the outputs themselves
 	VarianceUnsecured float64 `name:"variance_at_s_min_unsecured" unit:"output^2"`
 	// variance that the sensitive places must keep; of several tolerances the least
@@ -248,9 +248,9 @@ type Metrics struct {
 // noiseMetrics are the size of the noise.
 type noiseMetrics struct {
 	// trace of the noise covariance without the independent part tau^2 I
-	Trace float64 `name:"trace" unit:"output^2"`
+	Trace float64 `name:"trace" unit:"output^2" best:"low"`
 	// trace of independent noise of one variance at the same tolerance
-	TraceIndependent float64 `name:"trace_independent" unit:"output^2"`
+	TraceIndependent float64 `name:"trace_independent" unit:"output^2" best:"low"`
 	// rank of the noise covariance without tau^2 I
 	Rank float64 `name:"rank"`
 	// standard deviation of the independent noise besides
