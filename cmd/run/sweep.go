@@ -226,6 +226,10 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if w.Merged > 0 {
 		a.say("%s equal to another one by what the command line replaces; each runs once", areTrials(w.Merged))
 	}
+	if w.Seedless > 0 {
+		a.say("%s left out: nothing is drawn at random in their settings, which run with the first seed alone",
+			areTrials(w.Seedless))
+	}
 	if n := len(w.Settings) - len(p.Trials); n > 0 {
 		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}

@@ -30,6 +30,8 @@ type Draft struct {
 	Warnings []string
 	// Merged is how many trials the command line made equal to others.
 	Merged int
+	// Seedless is how many trials would repeat one with another seed, and are left out.
+	Seedless int
 }
 
 // OverrideError is a mistake in a name=value argument.
@@ -71,6 +73,7 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dty
 		sum := sha256.Sum256(s.Source)
 		d.Sources = append(d.Sources, SweepFile{Path: path, SHA256: hex.EncodeToString(sum[:])})
 		d.Tables = append(d.Tables, s.Tables...)
+		d.Metrics = appendNew(d.Metrics, s.Metrics)
 		names = append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 		if s.Title != "" {
 			titles = append(titles, s.Title)
@@ -101,9 +104,20 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dty
 		}
 		d.Settings = append(d.Settings, expanded...)
 		d.Warnings, d.Merged = append(d.Warnings, x.Warnings...), d.Merged+x.Merged
+		d.Seedless += x.Seedless
 		arguments = append(arguments, x.Arguments...)
 	}
 	return d, d.judge(arguments)
+}
+
+// appendNew appends the texts that are not there yet.
+func appendNew(to, texts []string) []string {
+	for _, t := range texts {
+		if !slices.Contains(to, t) {
+			to = append(to, t)
+		}
+	}
+	return to
 }
 
 // setDType decides on the element type: dtype, or that of the files where it is empty.

@@ -61,6 +61,9 @@ type Options struct {
 	Tables    []string    `json:"tables"`    // to be printed at the end
 	Backend   string      `json:"backend"`
 	DType     string      `json:"dtype"` // element type of the trials
+	// Metrics are those that tables and plots show, names or families such as confusion_*; none
+	// for the results of the experiments ([experiment.Metric]). Plans of early versions lack them.
+	Metrics []string `json:"metrics,omitempty"`
 	// BLASClass is the BLAS class (see record.Provenance.Class) of the machine
 	// that makes the plan. A trial's record has the class that computed it: other machines
 	// may run parts of the plan. Plans of early versions lack it.

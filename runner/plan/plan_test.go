@@ -150,6 +150,7 @@ func TestKeysAndDigest(t *testing.T) {
 		{"nothing", func(*input) {}, false, false},
 		{"title", func(in *input) { in.opts.Title = "other" }, false, false},
 		{"tables", func(in *input) { in.opts.Tables = []string{"demo/table1"} }, false, false},
+		{"metrics", func(in *input) { in.opts.Metrics = []string{"rmse"} }, false, false},
 		{"experiment", func(in *input) { in.experiment.Name = "demo/b" }, true, true},
 		{"result version", func(in *input) { in.experiment.Version = 2 }, true, true},
 		{"parameter", func(in *input) { in.setting.Params = experiment.Params{"x": 1} }, true, true},

@@ -220,7 +220,7 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 			return err
 		case old != nil:
 			p.BLASClass = old.BLASClass
-			if slices.Equal(old.Tables, p.Tables) {
+			if slices.Equal(old.Tables, p.Tables) && slices.Equal(old.Metrics, p.Metrics) {
 				// The runner that wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)
 			}

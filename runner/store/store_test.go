@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -205,6 +206,31 @@ func TestFoldersThatCannotBeUsed(t *testing.T) {
 	}
 	if _, err := store.Open(disk.System, dir); err == nil || !strings.Contains(err.Error(), "not the output folder") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A folder takes over the metrics that its sweep file names now; a plan without any has no member
+// for them, as those of early versions.
+func TestPlanTakesOverMetrics(t *testing.T) {
+	dir := t.TempDir()
+	s := create(t, dir)
+	for _, metrics := range [][]string{nil, {"rmse"}, {"accuracy", "confusion_*"}, nil} {
+		p := makePlan(t, "d1", 1.0)
+		p.Metrics = metrics
+		if err := s.FreezePlan(p, registry, false); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "plan.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(string(raw), `"metrics"`); has != (metrics != nil) {
+			t.Errorf("with %q the file has metrics: %v", metrics, has)
+		}
+		back, err := s.ReadPlan(registry)
+		if err != nil || !slices.Equal(back.Metrics, metrics) {
+			t.Errorf("%q, want %q (%v)", back.Metrics, metrics, err)
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type Expansion struct {
 	// Merged is how many trials name=value arguments, or other seeds, made equal to
 	// another one of the sweep.
 	Merged int
+	// Seedless is how many trials would repeat one with another seed, and are left out.
+	Seedless int
 	// Arguments are the name=value arguments that the sweep has the parameter of.
 	Arguments []Argument
 }
@@ -130,6 +132,7 @@ func (x *expander) block(b *block) error {
 						return err
 					}
 				}
+				seeds = x.distinctSeeds(b.exp, params, seeds)
 				for _, seed := range seeds {
 					x.out.Settings = append(x.out.Settings, Assignment{Experiment: b.exp, Params: params, Seed: seed})
 				}

@@ -37,6 +37,8 @@ type File struct {
 	Block  `json:",inline"`
 	Runs   []Block  `json:"runs,omitempty" jsonschema_description:"Several blocks, each with an experiment of its own."`
 	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
+
+	Metrics []string `json:"metrics,omitempty" jsonschema_description:"Metrics to show; by default the results."`
 }
 
 // Block is one experiment with its settings. blockDocs has the documentation of its
@@ -62,7 +64,8 @@ var blockDocs = map[string]string{
 }
 
 var (
-	fileKeys  = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables"}
+	fileKeys = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables",
+		"metrics"}
 	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
 )
 
@@ -124,9 +127,12 @@ type Sweep struct {
 	DType  string // float64 where the file names none
 	Path   string
 	Tables []string
-	Source []byte
-	blocks []*block
-	reader *reader
+	// Metrics are those to show, names or families such as confusion_*; none for the results
+	// of the experiments.
+	Metrics []string
+	Source  []byte
+	blocks  []*block
+	reader  *reader
 }
 
 // Names answers which experiments and tables exist.
@@ -213,6 +219,7 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 	b := &block{at: n.GetToken(), seeds: []int64{0}}
 	var runs []*block
 	var fields []string
+	var metrics []namedMetric
 	err := r.each(n, "a sweep file", fileKeys, func(key string, k *token.Token, v ast.Node) error {
 		switch key {
 		case "title":
@@ -239,6 +246,10 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 				s.Tables = append(s.Tables, name)
 				return nil
 			})
+		case "metrics":
+			m, err := r.metrics(v)
+			metrics = m
+			return err
 		case "runs":
 			return r.list(v, "runs", func(e ast.Node) error {
 				rb := &block{at: e.GetToken(), seeds: []int64{0}}
@@ -280,7 +291,8 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 			return nil, err
 		}
 	}
-	return s, nil
+	s.Metrics, err = r.checkMetrics(metrics, s.blocks)
+	return s, err
 }
 
 // experimentOf looks ahead for the experiment, which decides what the other

@@ -40,6 +40,9 @@ func Schema(names Names) ([]byte, error) {
 		}
 		p.Items = &jsonschema.Schema{Type: "string", Enum: anySlice(tables)}
 	}
+	if p, ok := file.Properties.Get("metrics"); ok {
+		p.MinItems, p.UniqueItems = ptr(uint64(1)), true
+	}
 	if p, ok := file.Properties.Get("runs"); ok {
 		p.MinItems = ptr(uint64(1))
 	}
