@@ -13,6 +13,7 @@ import (
 	"privkern/runner/claims/judge"
 	"privkern/runner/show"
 	"privkern/runner/show/export"
+	"privkern/runner/show/summary"
 	"privkern/runner/text"
 )
 
@@ -101,6 +102,10 @@ func (a *app) exportLaTeXCommand() *cobra.Command {
 DIR, published next to reproduced: NAME.tex for \input, and ` + export.Document + `, which has
 them all and compiles on its own (twice, for the widths of long tables). They
 need the packages array, booktabs and longtable, and any engine.
+
+Of a sweep that names none, the table of each experiment is written as
+summary-EXPERIMENT.tex: the swept settings, and the metrics that its file names,
+or its results, with standard errors and the best mean in bold.
 
 ` + exportFrom,
 		Example: "  run export latex paper/tables --from results/runs/table-cloaking-table1\n" +
@@ -283,6 +288,7 @@ func (a *app) ignored(sources []*export.Folder) {
 // exportLaTeX writes the evaluated tables of the folders, and a document that has them all.
 func (a *app) exportLaTeX(_ context.Context, dir string, dirs []string) error {
 	var tables []*judge.Evaluation
+	var own []export.Fragment
 	var sources []*export.Folder
 	for _, from := range dirs {
 		r, err := a.results(from)
@@ -290,16 +296,18 @@ func (a *app) exportLaTeX(_ context.Context, dir string, dirs []string) error {
 			return err
 		}
 		if len(r.Evaluated) == 0 {
-			return usagef(
-				"the sweep of %s names no published table; tables: in its sweep file does, and `run list tables` shows them",
-				from,
-			)
+			view := summary.View{Metrics: r.Plan.Metrics}
+			fragments, err := export.Summaries(r.Plan.Title, view.Of(r.Summary))
+			if err != nil {
+				return err
+			}
+			own = append(own, fragments...)
 		}
 		tables = append(tables, r.Evaluated...)
 		sources = append(sources, &export.Folder{Plan: r.Plan, Store: r.Store})
 	}
 	a.ignored(sources)
-	paths, err := export.LaTeX(dir, tables)
+	paths, err := export.LaTeX(dir, tables, own...)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"privkern/experiments/page"
 	"privkern/runner/plan"
 	"privkern/runner/show"
-	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
@@ -20,6 +19,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var (
 		output, metric string
 		check          bool
+		view           viewOptions
 	)
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
@@ -31,6 +31,7 @@ While trials run, run sweep and run work rewrite report.html every ten seconds, 
 less often where that would take more than 3% of the time. The page then shows how
 far the sweep was and which trials ran, and reloads itself in a browser.`,
 		Example: `  run report results/runs/quickstart
+  run report results/runs/mine --all-metrics --sort -epsilon
   run report results/runs/quickstart --output markdown`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -41,13 +42,14 @@ far the sweep was and which trials ran, and reloads itself in a browser.`,
 			if err != nil {
 				return oneOf("output", output, tables.Formats...)
 			}
-			return a.present(args[0], format, check, metric)
+			return a.present(args[0], format, check, metric, view)
 		},
 	}
 	cmd.Flags().
 		StringVar(&output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is outside its reference band or missing")
 	cmd.Flags().StringVar(&metric, "metric", "", metricUsage)
+	view.addFlags(cmd)
 	return cmd
 }
 
@@ -60,7 +62,7 @@ func (a *app) checkable(tables []string) error {
 }
 
 // present writes tables and report of an output folder, and prints the tables; metric is that of a comparison.
-func (a *app) present(dir string, format tables.Format, check bool, metric string) error {
+func (a *app) present(dir string, format tables.Format, check bool, metric string, view viewOptions) error {
 	spareMemory()
 	r, err := a.Results(dir)
 	if err != nil {
@@ -70,6 +72,9 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 		if err := a.checkable(r.Plan.Tables); err != nil {
 			return err
 		}
+	}
+	if err := a.checkView(view, r); err != nil {
+		return err
 	}
 	compared, err := a.compared(r, metric)
 	if err != nil {
@@ -100,12 +105,13 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 			return attacked.Write(w, f, text.Quote, width)
 		})
 	default:
-		err = a.print(r, format)
+		err = a.print(r, format, view)
 	}
 	if err != nil {
 		return err
 	}
 	a.say("tables in %s/tables, report in %s", dir, report)
+	a.suspect(&r.Suspicions, "the report lists them")
 	if attacked != nil && attacked.Refuted() || compared.refuted() {
 		return statusError{exitCheck, "an attack proves more than a guarantee allows"}
 	}
@@ -153,20 +159,10 @@ func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
 	return &skippedError{errors.New(text)}
 }
 
-// print writes the published tables, or all metrics where there are none.
-func (a *app) print(r *show.Results, format tables.Format) error {
+// print writes the published tables, or the summary where there are none.
+func (a *app) print(r *show.Results, format tables.Format, view viewOptions) error {
 	if len(r.Evaluated) == 0 {
-		switch format {
-		case tables.FormatJSON:
-			return summary.JSON(a.out, r.Summary)
-		case tables.FormatCSV:
-			return summary.CSV(a.out, r.Summary)
-		case tables.FormatLaTeX:
-			return summary.LaTeX(a.out, r.Summary)
-		case tables.FormatMarkdown:
-			return summary.Markdown(a.out, r.Summary)
-		}
-		return summary.Text(a.out, r.Summary)
+		return a.printSummary(r.Summary, format, view.of(r))
 	}
 	if err := tables.Write(a.out, format, tables.TextOptions{Color: useColor(a.out)}, r.Evaluated...); err != nil {
 		return err
@@ -180,5 +176,5 @@ func (a *app) print(r *show.Results, format tables.Format) error {
 	if _, err := fmt.Fprintf(a.out, "\nSettings that belong to no table\n\n"); err != nil {
 		return err
 	}
-	return summary.Text(a.out, rest)
+	return a.printSummary(rest, format, view.of(r))
 }

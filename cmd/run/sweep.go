@@ -43,7 +43,8 @@ type runOptions struct {
 	planOnly bool
 	output   string
 	metric   string // of a comparison; empty for the first one
-	attack   bool   // the methods of a comparison, too
+	view     viewOptions
+	attack   bool // the methods of a comparison, too
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
@@ -100,8 +101,9 @@ func (a *app) sweepCommand() *cobra.Command {
 		Use:   "sweep FILE... [name=v1,v2 ...]",
 		Short: "Run the trials of sweep files and print their tables",
 		Long: `Expand sweep files into trials, freeze the plan in the output folder, run the
-trials that have no result yet, and print the tables that the files name, or all
-metrics if they name none. Tables, plots and report.html are in the output folder,
+trials that have no result yet, and print the tables that the files name, or, if
+they name none, one table of the swept settings and the metrics that they name
+(by default the results of the experiment; the best mean is marked). Tables, plots and report.html are in the output folder,
 by default ` + runsFolder + `/NAME of NAME.yaml, a+b of two files, NAME-HASH with other
 values, seeds or element type from the command line, and -cuda behind it on a GPU.
 
@@ -114,6 +116,7 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 		Example: `  run sweep configs/quickstart.yaml
   run sweep configs/cloaking-table1.yaml --jobs 8 --data ~/data
   run sweep my.yaml epsilon=0.5,1 --seeds 0..19 --out results/runs/mine
+  run sweep my.yaml --sort rmse
   run sweep my.yaml --dry-run
   run sweep my.yaml --shard 2/8 --out /shared/mine
   run sweep my.yaml --executor slurm --backend cuda --slurm partition=gpu,gres=gpu:1,time=2:00:00
@@ -140,6 +143,7 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 		},
 	}
 	o.addFlags(cmd, "float64 or float32 (default: the file's, or float64)")
+	o.view.addFlags(cmd)
 	return cmd
 }
 
@@ -218,6 +222,9 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if err != nil {
 		return err
 	}
+	if err := o.view.check(w.Settings); err != nil {
+		return err
+	}
 	data := a.datasets()
 	p, err := w.Plan(data, o.backend, host(o.gpu).Class())
 	if err != nil {
@@ -261,9 +268,10 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if shard.Count > 1 {
 		a.settleReport(dir)
 		a.say("part %s is done; `run report %s` makes and prints the tables once all parts are", o.shard, dir)
+		a.suspectPart(dir, shard)
 		return a.outcome(sum, p, data)
 	}
-	err = a.present(dir, format, o.check, o.metric)
+	err = a.present(dir, format, o.check, o.metric, o.view)
 	var skipped *skippedError
 	if failed := failures(sum); failed != nil && (err == nil || errors.As(err, &skipped)) {
 		return failed

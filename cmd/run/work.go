@@ -62,6 +62,7 @@ of parts are in FOLDER/logs. See run help clusters and run help exit-codes.`,
 				return err
 			}
 			a.settleReport(args[0])
+			a.suspectPart(args[0], shard)
 			return a.outcome(sum, p, data)
 		},
 	}

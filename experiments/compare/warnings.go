@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
+
+	"privkern/runner/text"
 )
 
 // Warned are the trials of private methods with one kind of warning.
@@ -23,9 +24,6 @@ type Counted struct {
 	Trials int    `json:"trials"`
 	Of     int    `json:"of"`
 }
-
-// suspect begins the warnings of results that may be wrong.
-const suspect = "computed but suspect: "
 
 // Warnings are those of several trials, each kind once.
 type Warnings []*Warned
@@ -50,8 +48,8 @@ func (j *judge) warn() {
 // Add counts the warnings of a trial, one of a number of trials of its method.
 func (l *Warnings) Add(method string, of int, texts []string) {
 	seen := map[string]bool{} // a trial has several of a kind, one for each input
-	for _, text := range texts {
-		w := l.of(strings.TrimPrefix(text, suspect))
+	for _, warning := range texts {
+		w := l.of(strings.TrimPrefix(warning, text.Suspect))
 		w.count(method, of, !seen[w.kind])
 		seen[w.kind] = true
 	}
@@ -69,17 +67,17 @@ func (l Warnings) Sort() {
 }
 
 // of returns the warnings of the kind of a text.
-func (l *Warnings) of(text string) *Warned {
-	kind := kindOf(text)
+func (l *Warnings) of(warning string) *Warned {
+	kind := text.Kind(warning)
 	for _, w := range *l {
 		if w.kind == kind {
-			if w.Text != text {
+			if w.Text != warning {
 				w.Text = kind
 			}
 			return w
 		}
 	}
-	w := &Warned{Text: text, kind: kind}
+	w := &Warned{Text: warning, kind: kind}
 	*l = append(*l, w)
 	return w
 }
@@ -94,33 +92,6 @@ func (w *Warned) count(method string, of int, first bool) {
 	if first {
 		w.Methods[last].Trials++
 	}
-}
-
-// kindOf is the first clause of a warning, with "..." for its numbers and for names in quotation marks.
-func kindOf(text string) string {
-	var b strings.Builder
-	quoted, number := false, false
-	for i, c := range text {
-		switch {
-		case c == '"':
-			if quoted = !quoted; quoted {
-				b.WriteString("...")
-			}
-		case quoted:
-		case c == ';' || c == ':' && strings.HasPrefix(text[i+1:], " "):
-			return b.String()
-		case unicode.IsDigit(c) || number && strings.ContainsRune(".e+-", c) && !strings.HasPrefix(text[i+1:], " "):
-			if !number {
-				b.WriteString("...")
-			}
-			number = true
-			continue
-		default:
-			b.WriteRune(c)
-		}
-		number = false
-	}
-	return b.String()
 }
 
 // String is the warning with the methods that have it.

@@ -31,6 +31,7 @@ type Results struct {
 	// SkippedTables are the tables whose planned trials were all skipped.
 	Skipped       int
 	SkippedTables []string
+	Suspicions    record.Suspicions // of the records' warnings
 	// Comparisons are the part of the report about comparisons of methods; nil for other plans.
 	Comparisons []report.Comparison
 
@@ -71,6 +72,7 @@ func Evaluate(book *ledger.Book, s *store.Store, p *plan.Plan,
 			if readErr = metrics.Add(t, rec); readErr != nil {
 				return
 			}
+			r.Suspicions.Add(rec)
 			isSkipped := rec != nil && rec.Status == record.Skipped
 			if isSkipped {
 				r.Skipped++

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"privkern/runner/claims/judge"
+	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
 	"privkern/runner/store/disk"
 )
@@ -16,10 +17,50 @@ import (
 // Document is the name of the LaTeX document with all tables.
 const Document = "tables.tex"
 
+// Fragment is a table in LaTeX, for \input.
+type Fragment struct {
+	Name string // of the table, such as cloaking/table1
+	Text []byte // begins with a comment that names the command
+}
+
+// Summaries returns the tables of a sweep without published ones.
+func Summaries(title string, all []*summary.MetricTable) ([]Fragment, error) {
+	var out []Fragment
+	for _, t := range all {
+		var b bytes.Buffer
+		if err := t.LaTeXFragment(&b, title, "run export latex"); err != nil {
+			return nil, err
+		}
+		out = append(out, Fragment{"summary/" + t.Experiment, b.Bytes()})
+	}
+	return out, nil
+}
+
 // LaTeX writes every table to the folder dir as NAME.tex, for \input, and [Document], which
 // includes all of them and compiles on its own. It returns the paths of the tables.
-func LaTeX(dir string, evaluations []*judge.Evaluation) ([]string, error) {
-	if len(evaluations) == 0 {
+func LaTeX(dir string, evaluations []*judge.Evaluation, others ...Fragment) ([]string, error) {
+	all, err := published(evaluations)
+	if err != nil {
+		return nil, err
+	}
+	return writeLaTeX(dir, append(all, others...))
+}
+
+// published returns published tables.
+func published(evaluations []*judge.Evaluation) ([]Fragment, error) {
+	var out []Fragment
+	for _, e := range evaluations {
+		var b bytes.Buffer
+		if err := tables.Write(&b, tables.FormatLaTeX, tables.TextOptions{}, e); err != nil {
+			return nil, err
+		}
+		out = append(out, Fragment{e.Table, b.Bytes()})
+	}
+	return out, nil
+}
+
+func writeLaTeX(dir string, fragments []Fragment) ([]string, error) {
+	if len(fragments) == 0 {
 		return nil, errors.New("there is no table to export")
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -34,21 +75,17 @@ func LaTeX(dir string, evaluations []*judge.Evaluation) ([]string, error) {
 	}
 	var paths []string
 	contents := map[string][]byte{}
-	for _, e := range evaluations {
-		path := filepath.Join(dir, fragmentName(e.Table))
+	for _, f := range fragments {
+		path := filepath.Join(dir, fragmentName(f.Name))
 		if contents[path] != nil {
 			return nil, fmt.Errorf("%s is a table of several of the output folders; export them into folders of their own",
-				e.Table)
+				f.Name)
 		}
-		var b bytes.Buffer
-		if err := tables.Write(&b, tables.FormatLaTeX, tables.TextOptions{}, e); err != nil {
-			return nil, err
-		}
-		contents[path] = b.Bytes()
+		contents[path] = f.Text
 		paths = append(paths, path)
 	}
 	document := filepath.Join(dir, Document)
-	contents[document] = latexDocument(evaluations)
+	contents[document] = latexDocument(fragments)
 	all := append(paths, document)
 	for _, path := range all { // before any is written
 		if err := checkFile(path, "LaTeX table", written); err != nil {
@@ -65,14 +102,14 @@ func LaTeX(dir string, evaluations []*judge.Evaluation) ([]string, error) {
 
 func fragmentName(table string) string { return strings.ReplaceAll(table, "/", "-") + ".tex" }
 
-func latexDocument(evaluations []*judge.Evaluation) []byte {
+func latexDocument(fragments []Fragment) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%% all tables, written by `run export latex`\n"+
 		"\\documentclass[a4paper]{article}\n"+
 		"\\usepackage[margin=25mm]{geometry}\n\\usepackage{%s}\n\\begin{document}\n",
 		strings.Join(tables.LaTeXPackages, ","))
-	for _, e := range evaluations {
-		fmt.Fprintf(&b, "\\input{%s}\n\\clearpage\n", strings.TrimSuffix(fragmentName(e.Table), ".tex"))
+	for _, f := range fragments {
+		fmt.Fprintf(&b, "\\input{%s}\n\\clearpage\n", strings.TrimSuffix(fragmentName(f.Name), ".tex"))
 	}
 	b.WriteString("\\end{document}\n")
 	return b.Bytes()

@@ -7,7 +7,6 @@
 package summary
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
@@ -19,7 +18,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/experiment"
@@ -34,6 +32,10 @@ type MetricTable struct {
 	Varying    []string `json:"varying"` // the parameters that differ between rows
 	Metrics    []string `json:"metrics"` // in the order in which the experiment documents them
 	Rows       []*Row   `json:"rows"`    // in the order of the plan
+
+	declared []experiment.Metric // of the experiment
+	best     map[string]float64  // the best means of metrics, where a view marks them
+	notes    []string            // of a view, below the table
 }
 
 // Row is the metrics of one setting over its seeds.
@@ -111,7 +113,7 @@ func (m *Tabulator) Add(t plan.Trial, rec *record.Record) error {
 		if err != nil {
 			return err
 		}
-		b = &tableBuilder{table: &MetricTable{Experiment: t.Experiment}, exp: e, rows: map[string]*values{},
+		b = &tableBuilder{table: &MetricTable{Experiment: t.Experiment, declared: e.Metrics}, exp: e, rows: map[string]*values{},
 			metrics: map[string]int{},
 			classes: map[string]record.Classes{}}
 		m.byName[t.Experiment] = b
@@ -321,11 +323,13 @@ func (t *MetricTable) ClassNote() string {
 	return all.Sentence()
 }
 
-// cells yields the header and the rows as texts for people.
-func (t *MetricTable) cells() iter.Seq[[]string] {
+// cells yields the header and the rows as texts for people, each as write writes it.
+func (t *MetricTable) cells(write func(text string, best bool) string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
-		head := append(slices.Clone(t.Varying), "trials")
-		head = append(head, t.Metrics...)
+		head := make([]string, 0, len(t.Varying)+1+len(t.Metrics))
+		for _, name := range slices.Concat(t.Varying, []string{"trials"}, t.Metrics) {
+			head = append(head, write(name, false))
+		}
 		if !yield(head) {
 			return
 		}
@@ -336,16 +340,16 @@ func (t *MetricTable) cells() iter.Seq[[]string] {
 				if v, set := r.Params[name]; set { // defaults of later settings, and settings without an effect, are not
 					value = experiment.FormatValue(v)
 				}
-				row = append(row, value)
+				row = append(row, write(value, false))
 			}
-			row = append(row, r.count())
+			row = append(row, write(r.count(), false))
 			for _, m := range t.Metrics {
-				e, ok := r.Metrics.Of(m)
-				text := ""
-				if ok {
-					text = e.String()
+				text, best := "", false
+				if e, ok := r.Metrics.Of(m); ok {
+					mean, marked := t.best[m]
+					text, best = e.String(), marked && e.Mean == mean
 				}
-				row = append(row, text)
+				row = append(row, write(text, best))
 			}
 			if !yield(row) {
 				return
@@ -382,149 +386,41 @@ func (e SeedMean) String() string {
 		strconv.FormatFloat(*e.StandardError, 'f', decimals, 64)
 }
 
-// width is that of the texts for a terminal.
-const width = 100
-
-// Text writes the tables for a terminal. Where the columns do not fit side by side, the table
-// is transposed or split into several blocks.
-func Text(w io.Writer, all []*MetricTable) error {
-	p := newPrinter(w)
-	for _, t := range all {
-		p.print("%s\n", t.Experiment)
-		t.text(p)
-		if s := t.ClassNote(); s != "" {
-			p.print("%s", tables.Hang("  ", s, width))
-		}
-		p.print("\n")
-	}
-	return p.Flush()
-}
-
-// printer is a buffered writer that returns the first error from Flush.
-type printer struct{ *bufio.Writer }
-
-func newPrinter(w io.Writer) printer { return printer{bufio.NewWriter(w)} }
-
-func (p printer) print(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
-
-// text writes the lines. They are formatted twice, because a large table would not fit into
-// memory as text.
-func (t *MetricTable) text(p printer) {
-	columns := widths(t.cells())
-	if total(columns) <= width {
-		p.align(t.cells(), columns, nil)
-		return
-	}
-	if len(t.Rows) < width { // or else it would be too wide
-		turned := transpose(slices.Collect(t.cells()))
-		if columns := widths(slices.Values(turned)); total(columns) <= width {
-			p.align(slices.Values(turned), columns, nil)
-			return
-		}
-	}
-	for i, shown := range blocks(columns, len(t.Varying)+1) {
-		if i > 0 {
-			p.print("\n")
-		}
-		p.align(t.cells(), columns, shown)
-	}
-}
-
-// blocks splits columns that are too wide together; every block begins with the
-// first labels ones.
-func blocks(columns []int, labels int) [][]int {
-	var head []int
-	for i := range min(labels, len(columns)) {
-		head = append(head, i)
-	}
-	if labels >= len(columns) {
-		return [][]int{head}
-	}
-	var out [][]int
-	taken := total(columns[:labels])
-	for from := labels; from < len(columns); {
-		block, used := slices.Clone(head), taken
-		for to := from; to < len(columns) && (to == from || used+total(columns[to:to+1]) <= width); to++ {
-			block = append(block, to)
-			used += total(columns[to : to+1])
-		}
-		out = append(out, block)
-		from += len(block) - labels
-	}
-	return out
-}
-
-// widths returns the width of each column.
-func widths(rows iter.Seq[[]string]) (w []int) {
-	for row := range rows {
-		if w == nil {
-			w = make([]int, len(row))
-		}
-		for i, c := range row {
-			w[i] = max(w[i], utf8.RuneCountInString(c))
-		}
-	}
-	return w
-}
-
-// total returns the width of columns side by side.
-func total(columns []int) int {
-	n := 0
-	for _, w := range columns {
-		n += w + 2
-	}
-	return n
-}
-
-func transpose(grid [][]string) [][]string {
-	out := make([][]string, len(grid[0]))
-	for i := range out {
-		for _, row := range grid {
-			out[i] = append(out[i], row[i])
-		}
-	}
-	return out
-}
-
-// align writes the shown columns, nil for all.
-func (p printer) align(rows iter.Seq[[]string], columns, shown []int) {
-	if shown == nil {
-		for i := range columns {
-			shown = append(shown, i)
-		}
-	}
-	for row := range rows {
-		var line strings.Builder
-		line.WriteString(" ")
-		for _, i := range shown {
-			line.WriteString(" " + row[i] + strings.Repeat(" ", columns[i]-utf8.RuneCountInString(row[i])+1))
-		}
-		p.print("%s\n", strings.TrimRight(line.String(), " "))
-	}
-}
-
 // Markdown writes the tables as Markdown.
 func Markdown(w io.Writer, all []*MetricTable) error {
 	p := newPrinter(w)
 	for _, t := range all {
 		p.print("### %s\n\n", t.Experiment)
 		rule := true
-		for row := range t.cells() {
-			for i := range row {
-				row[i] = tables.EscapeMarkdown(row[i])
-			}
+		for row := range t.cells(markdownCell) {
 			p.print("| %s |\n", strings.Join(row, " | "))
 			if rule {
 				p.print("|%s\n", strings.Repeat("---|", len(row)))
 			}
 			rule = false
 		}
-		if s := t.ClassNote(); s != "" {
+		for _, s := range t.remarks() {
 			p.print("\n%s\n", tables.EscapeMarkdown(s))
 		}
 		p.print("\n")
 	}
 	return p.Flush()
+}
+
+func markdownCell(text string, best bool) string {
+	text = tables.EscapeMarkdown(text)
+	if best {
+		return "**" + text + "**"
+	}
+	return text
+}
+
+// remarks are the sentences below the table.
+func (t *MetricTable) remarks() []string {
+	if s := t.ClassNote(); s != "" {
+		return append(slices.Clone(t.notes), s)
+	}
+	return t.notes
 }
 
 // CSV writes one line for every setting and metric, in full precision.
@@ -565,29 +461,4 @@ func JSON(w io.Writer, all []*MetricTable) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{"schema": 1, "experiments": all})
-}
-
-// LaTeX writes the tables with booktabs rules.
-func LaTeX(w io.Writer, all []*MetricTable) error {
-	for _, t := range all {
-		var lines []string
-		columns := 0
-		for row := range t.cells() {
-			columns = len(row)
-			for i := range row {
-				row[i] = tables.EscapeLaTeX(row[i])
-			}
-			lines = append(lines, tables.LaTeXRow(row))
-		}
-		note := ""
-		if s := t.ClassNote(); s != "" {
-			note = "\\par{\\footnotesize " + tables.EscapeLaTeX(s) + "}\n"
-		}
-		if _, err := fmt.Fprintf(w,
-			"%% %s\n\\begin{tabular}{%s}\n\\toprule\n%s\n\\midrule\n%s\n\\bottomrule\n\\end{tabular}\n%s\n",
-			t.Experiment, strings.Repeat("l", columns), lines[0], strings.Join(lines[1:], "\n"), note); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -269,7 +269,7 @@ func TestWideTables(t *testing.T) {
 		}
 	}
 	for _, m := range all[0].Metrics {
-		if !strings.Contains(b.String(), m) {
+		if !strings.Contains(b.String(), strings.TrimPrefix(m, "at_")) { // a header breaks at an underscore
 			t.Errorf("no %s", m)
 		}
 	}
