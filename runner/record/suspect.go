@@ -46,7 +46,7 @@ func (s *Suspicions) Add(r *Record) {
 // mostKinds is how many kinds of warnings a sentence has, and longestKind their length.
 const (
 	mostKinds   = 3
-	longestKind = 80
+	longestKind = 120
 )
 
 // String is "40 ok, 18 of them suspect: KIND (18), KIND (3)", with the most frequent kinds of warnings, or

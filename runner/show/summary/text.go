@@ -262,7 +262,8 @@ func (p printer) align(rows iter.Seq[[]string], shown, widths []int) {
 	}
 }
 
-// lists writes every row as a list of names and values.
+// lists writes every row as a list of names and values, a value below its name where the line would be too
+// long.
 func (p printer) lists(rows iter.Seq[[]string], width int) {
 	var head []string
 	for row := range rows {
@@ -271,7 +272,12 @@ func (p printer) lists(rows iter.Seq[[]string], width int) {
 			continue
 		}
 		for i, text := range row {
-			p.hang("  ", strings.TrimRight(head[i]+" "+text, " "), width)
+			if line := head[i] + " " + text; text != "" && utf8.RuneCountInString(line) <= width-gap {
+				p.hang("  ", line, width)
+			} else if text != "" {
+				p.hang("  ", head[i], width)
+				p.hang("    ", text, width)
+			}
 		}
 		p.print("\n")
 	}
