@@ -103,9 +103,10 @@ func (a *app) sweepCommand() *cobra.Command {
 		Long: `Expand sweep files into trials, freeze the plan in the output folder, run the
 trials that have no result yet, and print the tables that the files name, or, if
 they name none, one table of the swept settings and the metrics that they name
-(by default the results of the experiment; the best mean is marked). Tables, plots and report.html are in the output folder,
-by default ` + runsFolder + `/NAME of NAME.yaml, a+b of two files, NAME-HASH with other
-values, seeds or element type from the command line, and -cuda behind it on a GPU.
+(by default the results of the experiment; the best mean is marked). Tables, plots
+and report.html are in the output folder, by default ` + runsFolder + `/NAME of
+NAME.yaml, a+b of two files, NAME-HASH with other values, seeds or element type
+from the command line, and -cuda behind it on a GPU.
 
 The trials run on a GPU if there is one that passes a test problem, otherwise on
 the CPU; --backend chooses. A plan that is frozen keeps its backend.

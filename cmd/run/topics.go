@@ -159,6 +159,7 @@ func sweepFilesTopic() *cobra.Command {
     - {inputs: age+weight, inducing: 8}
   seeds: 0..19                            # one number, a list or a range
   tables: [cloaking/table1]               # printed at the end
+  metrics: [rmse_cm]                      # shown of own sweeps; default: results
 
 sweep, zip and cases combine as a product; cases may override params. Instead of a
 list, linspace(a,b,n) gives n equally spaced numbers from a to b, and
@@ -183,7 +184,11 @@ that occurs twice is an error, and so is a sweep over a setting that has no effe
 (run list NAME shows where each applies). If it has no effect in some combinations
 only, all of them run, and a warning counts those that repeat another; so is a
 single value without effect a warning.
-Trials that occur in several files run once.
+Trials that occur in several files run once, and those that draw nothing at random
+with the first seed alone.
+
+metrics, at the top of the file, are those that its table shows: names, or families
+such as confusion_*. They are no part of the trials, and may change between runs.
 
 run schema prints the JSON Schema for editors; run list NAME shows the settings of
 an experiment.`,

@@ -277,6 +277,20 @@ func TestTablesCompileInLaTeX(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "tex")
 	exported(t, "latex", values, "--from", out)
 	compile(t, engine, values)
+
+	// A sweep without published tables, on a page and over several.
+	file, own := filepath.Join(t.TempDir(), "own.yaml"), filepath.Join(t.TempDir(), "own")
+	for _, c := range []string{"[5, 6]", "linspace(1,60,60)"} {
+		text := "title: A_title & 100 %\nexperiment: dpgp/gaussian-mechanism\nsweep: {epsilon: " + c + "}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := program.Command(t, "sweep", file, "--out", own, "--replan", "--quiet").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		exported(t, "latex", values+"-own", "--from", own)
+		compile(t, engine, values+"-own")
+	}
 }
 
 func globbed(t *testing.T, pattern string) []string {

@@ -59,7 +59,7 @@ func (t *MetricTable) latex(p printer) {
 		head = false
 	}
 	p.print("\\bottomrule\n\\end{%s}\n", environment)
-	for _, s := range t.remarks() {
+	if s := t.ClassNote(); s != "" {
 		p.print("\\par{\\footnotesize %s}\n", tables.EscapeLaTeX(s))
 	}
 	p.print("\n")
@@ -67,6 +67,9 @@ func (t *MetricTable) latex(p printer) {
 
 func latexCell(text string, best bool) string {
 	text = tables.EscapeLaTeX(text)
+	if number, negative := strings.CutPrefix(text, "-"); negative && number != "" && number[0] >= '0' && number[0] <= '9' {
+		text = "$-$" + number // not a hyphen
+	}
 	if best {
 		return "\\textbf{" + text + "}"
 	}

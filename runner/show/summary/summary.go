@@ -35,7 +35,7 @@ type MetricTable struct {
 
 	declared []experiment.Metric // of the experiment
 	best     map[string]float64  // the best means of metrics, where a view marks them
-	notes    []string            // of a view, below the table
+	notes    []string            // of a view, below the table on a terminal
 }
 
 // Row is the metrics of one setting over its seeds.
@@ -399,7 +399,7 @@ func Markdown(w io.Writer, all []*MetricTable) error {
 			}
 			rule = false
 		}
-		for _, s := range t.remarks() {
+		if s := t.ClassNote(); s != "" {
 			p.print("\n%s\n", tables.EscapeMarkdown(s))
 		}
 		p.print("\n")
@@ -413,14 +413,6 @@ func markdownCell(text string, best bool) string {
 		return "**" + text + "**"
 	}
 	return text
-}
-
-// remarks are the sentences below the table.
-func (t *MetricTable) remarks() []string {
-	if s := t.ClassNote(); s != "" {
-		return append(slices.Clone(t.notes), s)
-	}
-	return t.notes
 }
 
 // CSV writes one line for every setting and metric, in full precision.

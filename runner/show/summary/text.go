@@ -31,8 +31,10 @@ func TextIn(w io.Writer, all []*MetricTable, width int) error {
 	for _, t := range all {
 		p.hang("", t.Experiment, width)
 		t.text(p, width)
-		for _, s := range t.remarks() {
-			p.hang("  ", s, width)
+		for _, s := range append(slices.Clone(t.notes), t.ClassNote()) {
+			if s != "" {
+				p.hang("  ", s, width)
+			}
 		}
 		p.print("\n")
 	}

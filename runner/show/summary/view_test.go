@@ -256,8 +256,13 @@ func TestATerminalOfNoWidth(t *testing.T) {
 func TestBestInOtherFormats(t *testing.T) {
 	shown := summary.View{}.Of([]*summary.MetricTable{someRows(t)})
 	var b strings.Builder
+	negative := scoredTable(t, map[string][]metricsOf{"1": {{-.5, 1}}}, "1")
+	if err := summary.LaTeX(&b, []*summary.MetricTable{negative}); err != nil || !strings.Contains(b.String(), " & $-$0.5 & ") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+	b.Reset()
 	if err := summary.LaTeX(&b, shown); err != nil || !strings.Contains(b.String(), `\textbf{1.50 $\pm$ 0.50}`) ||
-		strings.Count(b.String(), `\textbf`) != 3 {
+		strings.Count(b.String(), `\textbf`) != 3 || strings.Contains(b.String(), "--all-metrics") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	b.Reset()
