@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"privkern/runner/text"
+	"privkern/runner/experiment"
 )
 
 // Warned are the trials of private methods with one kind of warning.
@@ -49,7 +49,7 @@ func (j *judge) warn() {
 func (l *Warnings) Add(method string, of int, texts []string) {
 	seen := map[string]bool{} // a trial has several of a kind, one for each input
 	for _, warning := range texts {
-		w := l.of(strings.TrimPrefix(warning, text.Suspect))
+		w := l.of(strings.TrimPrefix(warning, experiment.Suspect))
 		w.count(method, of, !seen[w.kind])
 		seen[w.kind] = true
 	}
@@ -68,7 +68,7 @@ func (l Warnings) Sort() {
 
 // of returns the warnings of the kind of a text.
 func (l *Warnings) of(warning string) *Warned {
-	kind := text.Kind(warning)
+	kind := experiment.WarningKind(warning)
 	for _, w := range *l {
 		if w.kind == kind {
 			if w.Text != warning {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"privkern/runner/experiment"
-	"privkern/runner/text"
 )
 
 // Warnings that differ in numbers and names are one kind, and a trial counts once for it.
@@ -36,7 +35,7 @@ func TestWarned(t *testing.T) {
 		{"several inputs", [2][]string{{outside(3, "a"), outside(4, "b")}},
 			[]string{"in ... of ... rows the input ... is outside of the public range, -... to ... (trials: one 1 of 2)"}},
 		{"the frequent first", [2][]string{{outside(3, "a"), read}, {read}}, []string{read + " (trials: one 2 of 2)",
-			strings.TrimPrefix(outside(3, "a"), text.Suspect) + " (trials: one 1 of 2)"}},
+			strings.TrimPrefix(outside(3, "a"), experiment.Suspect) + " (trials: one 1 of 2)"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var trials []Trial

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"privkern/runner/experiment"
 	"privkern/runner/text"
 )
 
@@ -32,7 +33,7 @@ func (s *Suspicions) Add(r *Record) {
 	}
 	seen := map[string]bool{} // a trial has several of a kind, one for each input
 	for _, w := range r.Warnings {
-		kind := shorten(text.Kind(strings.TrimPrefix(w, text.Suspect)))
+		kind := shorten(experiment.WarningKind(strings.TrimPrefix(w, experiment.Suspect)))
 		if seen[kind] {
 			continue
 		}

@@ -49,8 +49,8 @@ func TestMetricsOfAFile(t *testing.T) {
 			[]string{"confusion_*", "confusion_0_as_1"}, ""},
 		{"of several experiments", "metrics: [rmse, accuracy]\nruns:\n- experiment: demo/classes\n" +
 			"- experiment: demo/numbers\n", []string{"rmse", "accuracy"}, ""},
-		{"misspelt", "experiment: demo/classes\nmetrics: [acuracy]\n", nil,
-			`t.yaml:2:11: unknown metric "acuracy"; did you mean "accuracy"?`},
+		{"misspelt", "experiment: demo/classes\nmetrics: [akkuracy]\n", nil,
+			`t.yaml:2:11: unknown metric "akkuracy"; did you mean "accuracy"?`},
 		{"of another experiment", "experiment: demo/classes\nmetrics: [rmse]\n", nil,
 			`t.yaml:2:11: unknown metric "rmse"; valid: accuracy, confusion_*`},
 		{"twice", "experiment: demo/classes\nmetrics: [accuracy, accuracy]\n", nil,

@@ -113,8 +113,8 @@ func (m *Tabulator) Add(t plan.Trial, rec *record.Record) error {
 		if err != nil {
 			return err
 		}
-		b = &tableBuilder{table: &MetricTable{Experiment: t.Experiment, declared: e.Metrics}, exp: e, rows: map[string]*values{},
-			metrics: map[string]int{},
+		b = &tableBuilder{table: &MetricTable{Experiment: t.Experiment, declared: e.Metrics}, exp: e,
+			rows: map[string]*values{}, metrics: map[string]int{},
 			classes: map[string]record.Classes{}}
 		m.byName[t.Experiment] = b
 		m.order = append(m.order, b)

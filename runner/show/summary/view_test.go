@@ -105,8 +105,10 @@ func TestMetricsOfAView(t *testing.T) {
 		{"results", summary.View{}, []string{"accuracy", "rmse"}, "3 other metrics: --all-metrics"},
 		{"all", summary.View{All: true}, []string{"accuracy", "rmse", "coverage_95_of_all_rows", "confusion_0_as_1",
 			"confusion_1_as_0"}, ""},
-		{"named, in their order", summary.View{Metrics: []string{"rmse", "accuracy"}}, []string{"rmse", "accuracy"}, "3 other"},
-		{"a family", summary.View{Metrics: []string{"confusion_*"}}, []string{"confusion_0_as_1", "confusion_1_as_0"}, "3 other"},
+		{"named, in their order", summary.View{Metrics: []string{"rmse", "accuracy"}},
+			[]string{"rmse", "accuracy"}, "3 other"},
+		{"a family", summary.View{Metrics: []string{"confusion_*"}},
+			[]string{"confusion_0_as_1", "confusion_1_as_0"}, "3 other"},
 		{"a member and its family", summary.View{Metrics: []string{"confusion_1_as_0", "confusion_*"}},
 			[]string{"confusion_1_as_0", "confusion_0_as_1"}, "3 other"},
 		{"all, where some are named", summary.View{Metrics: []string{"rmse"}, All: true},
@@ -165,7 +167,7 @@ func TestOrderOfRows(t *testing.T) {
 		t.Run(c.by, func(t *testing.T) {
 			var got []string
 			for _, r := range (summary.View{Sort: c.by}).Of([]*summary.MetricTable{someRows(t)})[0].Rows {
-				got = append(got, experiment.FormatValue(r.Params["epsilon"]))
+				got = append(got, experiment.FormatValue(scored.Settings(r.Params).Epsilon))
 			}
 			if s := strings.Join(got, " "); s != c.want {
 				t.Errorf("%s, want %s", s, c.want)
@@ -224,7 +226,7 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// No line is wider than the terminal, and no value is cut, whatever its width.
+// No line is wider than the terminal, and no value is cut, at any width.
 func TestTablesFitTheTerminal(t *testing.T) {
 	for _, width := range []int{20, 24, 33, 40, 60, 80, 120, 300} {
 		for _, all := range []bool{false, true} {
@@ -257,7 +259,8 @@ func TestBestInOtherFormats(t *testing.T) {
 	shown := summary.View{}.Of([]*summary.MetricTable{someRows(t)})
 	var b strings.Builder
 	negative := scoredTable(t, map[string][]metricsOf{"1": {{-.5, 1}}}, "1")
-	if err := summary.LaTeX(&b, []*summary.MetricTable{negative}); err != nil || !strings.Contains(b.String(), " & $-$0.5 & ") {
+	if err := summary.LaTeX(&b, []*summary.MetricTable{negative}); err != nil ||
+		!strings.Contains(b.String(), " & $-$0.5 & ") {
 		t.Errorf("%v:\n%s", err, b.String())
 	}
 	b.Reset()
@@ -280,7 +283,8 @@ func TestLongTablesInLaTeX(t *testing.T) {
 	}
 	for n, want := range map[int]string{40: "\\begin{tabular}{llll}", 41: "\\begin{longtable}{llll}"} {
 		var b strings.Builder
-		if err := summary.LaTeX(&b, (summary.View{}).Of([]*summary.MetricTable{scoredTable(t, rows, order[:n]...)})); err != nil ||
+		shown := summary.View{}.Of([]*summary.MetricTable{scoredTable(t, rows, order[:n]...)})
+		if err := summary.LaTeX(&b, shown); err != nil ||
 			!strings.Contains(b.String(), want) || strings.Contains(b.String(), "\\endhead") != (n > 40) {
 			t.Errorf("%d rows, %v: no %s in\n%s", n, err, want, b.String())
 		}

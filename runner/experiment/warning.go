@@ -1,4 +1,4 @@
-package text
+package experiment
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 // Suspect begins the warnings of results that may be wrong.
 const Suspect = "computed but suspect: "
 
-// Kind is the first clause of a warning, with "..." for its numbers and for names in quotation marks.
-func Kind(text string) string {
+// WarningKind is the first clause of a warning, with "..." for its numbers and for names in quotation marks.
+func WarningKind(text string) string {
 	var b strings.Builder
 	quoted, number := false, false
 	for i, c := range text {
