@@ -68,7 +68,7 @@ func TestPagesOfResults(t *testing.T) {
 				write = score.WriteOutside
 			}
 			now := bytes.NewBuffer(bytes.Clone(block[:bytes.Index(block, []byte("-->"))+5]))
-			if err := write(now, board, tables.FormatMarkdown); err != nil {
+			if err := write(now, board, tables.FormatMarkdown, 0); err != nil {
 				t.Fatal(err)
 			}
 			return append(now.Bytes(), "\n<!-- end -->"...)

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -157,25 +157,19 @@ func budgetTable(a *app, reports []*budget.Report) error {
 	if len(reports) == 0 {
 		return nil
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "no.\taccount\tlabel\tunit\tn\treleases\tspent\tlimit\tleft\tpure")
+	var lines [][]string
 	for _, r := range reports {
-		_, _ = fmt.Fprintf(
-			w,
-			"%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n",
-			r.Number,
-			r.Account,
-			orDash(r.Label),
-			r.Unit,
-			rowsOf(r),
-			r.Releases,
-			amount(r.Spent),
-			amount(r.Limit),
-			leftOf(r),
-			budget.ShownDown(r.LeftPure),
-		)
+		lines = append(lines, []string{strconv.Itoa(r.Number), r.Account, orDash(r.Label), r.Unit, rowsOf(r),
+			strconv.Itoa(r.Releases), amount(r.Spent), amount(r.Limit), leftOf(r), budget.ShownDown(r.LeftPure)})
 	}
-	return w.Flush()
+	return a.printGrid([]string{"no.", "account", "label", "unit", "n", "releases", "spent", "limit", "left", "pure"},
+		lines)
+}
+
+// printGrid prints a table in the width of the terminal.
+func (a *app) printGrid(titles []string, lines [][]string) error {
+	_, err := io.WriteString(a.out, tables.GridOf(titles, nil, lines).Text(columns(a.out)))
+	return err
 }
 
 func orDash(s string) string {
@@ -297,31 +291,35 @@ func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 func (a *app) showAccount(r *budget.Report) error {
 	by := map[string]string{"pure": ", by the sum of pure epsilons", "gaussian": ", by the sum of squares of mu",
 		"zcdp": ", by the sum of rho"}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, line := range [][2]string{
+	width := columns(a.out)
+	line := func(label, text string) {
+		_, _ = io.WriteString(a.out, tables.Hang(fmt.Sprintf("%-*s  ", len("account ")+len(strconv.Itoa(r.Number)), label), text,
+			width))
+	}
+	for _, l := range [][2]string{
 		{"account " + strconv.Itoa(r.Number), r.Account}, {"label", orDash(r.Label)}, {"unit", r.Unit}, {"n", rowsOf(r)},
 		{"limit", amount(r.Limit)}, {"spent", amount(r.Spent) + " at the account's delta" + by[r.Filter]},
 		{"left", leftOf(r)}, {"pure left", budget.ShownDown(r.LeftPure)}, {"releases", strconv.Itoa(r.Releases)},
 	} {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
+		line(l[0], l[1])
 	}
-	_, _ = fmt.Fprintf(w, "known by\t%s\n", r.Known)
+	line("known by", r.Known.String())
 	for _, apart := range r.Known.Apart {
-		_, _ = fmt.Fprintf(w, "new people\t%s: %s\n", apart.Time, apart.Reason)
+		line("new people", apart.Time+": "+apart.Reason)
 	}
 	for _, p := range r.Known.Published {
-		_, _ = fmt.Fprintf(w, "published\t%s, by %s: %s\n", p.Time, p.Experiment, p.Part)
+		line("published", p.Time+", by "+p.Experiment+": "+p.Part)
 	}
-	if err := w.Flush(); err != nil || len(r.Entries) == 0 {
-		return err
+	if len(r.Entries) == 0 {
+		return nil
 	}
-	_, _ = fmt.Fprintln(w, "\n  time\texperiment\tepsilon\tdelta\tpure\tmu\trho\tfound\tnote")
+	var lines [][]string
 	for _, e := range r.Entries {
-		_, _ = fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Time, e.Experiment, exactly(e.Epsilon),
-			exactly(e.Delta), booked(e.Pure, 0), booked(e.Mu, e.MuDelta), booked(e.Rho, 0), orDash(e.Found),
-			orDash(e.Note))
+		lines = append(lines, []string{e.Time, e.Experiment, exactly(e.Epsilon), exactly(e.Delta), booked(e.Pure, 0),
+			booked(e.Mu, e.MuDelta), booked(e.Rho, 0), orDash(e.Found), orDash(e.Note)})
 	}
-	return w.Flush()
+	_, _ = fmt.Fprintln(a.out)
+	return a.printGrid([]string{"time", "experiment", "epsilon", "delta", "pure", "mu", "rho", "found", "note"}, lines)
 }
 
 // booked writes an amount with the delta outside of it; a dash for none.

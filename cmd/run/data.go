@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"privkern/experiments/dataset"
+	"privkern/runner/show/tables"
 )
 
 func (a *app) dataCommand() *cobra.Command {
@@ -95,15 +97,10 @@ and licence.`,
 				if e.Bytes > 0 { // not known for data that a user has to supply
 					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
 				}
-				if _, err := fmt.Fprintf(
-					a.out,
-					"%s  %s\n    %s\n    source: %s\n    licence: %s\n",
-					e.Name,
-					e.Title,
-					state,
-					e.Source,
-					e.Licence,
-				); err != nil {
+				width := columns(a.out)
+				text := tables.Hang(e.Name+"  ", e.Title, width) + tables.Hang("    ", state, width) +
+					tables.Hang("    ", "source: "+e.Source, width) + tables.Hang("    ", "licence: "+e.Licence, width)
+				if _, err := io.WriteString(a.out, text); err != nil {
 					return err
 				}
 			}

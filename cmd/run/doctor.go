@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"privkern/graphs/cpublas"
 	"privkern/graphs/cuda"
 	"privkern/graphs/engine"
+	"privkern/runner/show/tables"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -43,14 +45,12 @@ sets. The exit status is 1 if something that was requested cannot be used.`,
 			} else {
 				for _, f := range findings {
 					mark := map[string]string{"ok": "ok  ", "none": "--  ", "problem": "!!  "}[f.State]
-					if _, err := fmt.Fprintf(
-						a.out,
-						"%s%-10s %s\n",
-						mark,
-						f.What,
-						strings.ReplaceAll(f.Text, "\n", "\n               "),
-					); err != nil {
-						return err
+					label := fmt.Sprintf("%s%-10s ", mark, f.What)
+					for line := range strings.Lines(f.Text) {
+						if _, err := io.WriteString(a.out, tables.Hang(label, line, columns(a.out))); err != nil {
+							return err
+						}
+						label = strings.Repeat(" ", len(label))
 					}
 				}
 			}

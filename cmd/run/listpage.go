@@ -34,9 +34,15 @@ func (p *listPage) paragraph(indent int, text string) {
 }
 
 // row writes a name and a text in the next column, which goes on in the same column; where
-// it must not, its rest is left out.
+// it must not, its rest is left out. Where the column has no room, the text is below the name.
 func (p *listPage) row(width int, name, text string, oneLine bool) {
+	const room = 20
 	indent := 2 + width + 2
+	if p.columns-indent < room {
+		p.paragraph(2, name)
+		p.paragraph(4, text)
+		return
+	}
 	lines := wrap(text, p.columns-indent)
 	if oneLine && len(lines) > 1 {
 		lines = []string{wrap(text, p.columns-indent-2)[0] + " …"}

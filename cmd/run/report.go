@@ -25,13 +25,16 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:   "report FOLDER",
 		Short: "Rewrite the tables and the report of an output folder",
 		Long: `Write the tables and report.html of an output folder from the records in it,
-complete or not, and print the tables. No trial is run.
+complete or not, and print the tables. No trial is run. On the terminal a published
+table has one line a value, under the variant that is judged; --all-variants prints
+all that the files have.
 
 While trials run, run sweep and run work rewrite report.html every ten seconds, or
 less often where that would take more than 3% of the time. The page then shows how
 far the sweep was and which trials ran, and reloads itself in a browser.`,
 		Example: `  run report results/runs/quickstart
   run report results/runs/mine --all-metrics --sort -epsilon
+  run report results/runs/quickstart --all-variants
   run report results/runs/quickstart --output markdown`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,8 +53,13 @@ far the sweep was and which trials ran, and reloads itself in a browser.`,
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 4 if a value is outside its reference band or missing")
 	cmd.Flags().StringVar(&metric, "metric", "", metricUsage)
 	view.addFlags(cmd)
+	cmd.Flags().BoolVar(&view.allVariants, allVariantsFlag, false, allVariantsUsage)
 	return cmd
 }
+
+// allVariantsFlag is the flag of those commands that print published tables.
+const allVariantsFlag, allVariantsUsage = "all-variants", "print all variants of published tables as text, with " +
+	"differences, settings and remarks"
 
 // checkable refuses --check for tables without a reference value.
 func (a *app) checkable(tables []string) error {
@@ -61,7 +69,7 @@ func (a *app) checkable(tables []string) error {
 	return usagef("--check has nothing to check: no table here has reference values")
 }
 
-// present writes tables and report of an output folder, and prints the tables; metric is that of a comparison.
+// present writes tables and report of an output folder, and prints the tables, as the view asks; metric is that of a comparison.
 func (a *app) present(dir string, format tables.Format, check bool, metric string, view viewOptions) error {
 	spareMemory()
 	r, err := a.Results(dir)
@@ -149,22 +157,24 @@ func everyOf(n int) string {
 
 // allSkipped reports that all of something was skipped, and how to get the missing data.
 func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
-	text := what + " skipped, so that nothing of it was computed"
+	text, separator := what+" skipped for lack of data, so that nothing of it was computed", ": "
 	for _, name := range p.DatasetNames() {
 		var missing plan.MissingDataset
 		if errors.As(data.Get(name).Err, &missing) {
-			text += fmt.Sprintf("\n  %s: %s", name, missing.Advice())
+			text, separator = text+separator+name+": "+missing.Advice(), "; "
 		}
 	}
 	return &skippedError{errors.New(text)}
 }
 
-// print writes the published tables, or the summary where there are none.
+// print writes the published tables, or all metrics where there are none. As text it counts settings that belong to no
+// table, unless sweep files name them, or shows all.
 func (a *app) print(r *show.Results, format tables.Format, view viewOptions) error {
 	if len(r.Evaluated) == 0 {
 		return a.printSummary(r.Summary, format, view.of(r))
 	}
-	if err := tables.Write(a.out, format, tables.TextOptions{Color: useColor(a.out)}, r.Evaluated...); err != nil {
+	o := tables.TextOptions{Color: useColor(a.out), Width: columns(a.out), AllVariants: view.allVariants}
+	if err := tables.Write(a.out, format, o, r.Evaluated...); err != nil {
 		return err
 	}
 	// Trials that belong to no table are shown to people; programs find them
@@ -172,6 +182,22 @@ func (a *app) print(r *show.Results, format tables.Format, view viewOptions) err
 	rest := r.Unpublished()
 	if format != tables.FormatText || len(rest) == 0 {
 		return nil
+	}
+	settings, skipped := 0, 0
+	for _, t := range rest {
+		for _, row := range t.Rows {
+			settings++
+			if row.Skipped > 0 && row.Trials+row.Failed+row.NotRun == 0 {
+				skipped++
+			}
+		}
+	}
+	// Sweep files may name settings of their own, whose results are in no table.
+	if !view.allVariants && (len(r.Plan.Sources) == 0 || skipped == settings) {
+		line := fmt.Sprintf("%s gave no value to a table, %d skipped for lack of data; --%s lists them, as the report does.",
+			text.Count(settings, "setting"), skipped, allVariantsFlag)
+		_, err := io.WriteString(a.out, "\n"+tables.Hang("", line, o.Width))
+		return err
 	}
 	if _, err := fmt.Fprintf(a.out, "\nSettings that belong to no table\n\n"); err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,15 +232,22 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
-// columns is the width of the terminal w; 100 where it is none, or its width is
-// not known.
+// columns is the width of lines on w: that of the terminal, or that in COLUMNS where it is smaller or w is no terminal;
+// 120 where there is neither.
 func columns(w io.Writer) int {
+	width := math.MaxInt
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		width = n
+	}
 	if f, ok := w.(interface{ Fd() uintptr }); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return min(width, n)
 		}
 	}
-	return 120
+	if width == math.MaxInt {
+		return 120
+	}
+	return width
 }
 
 func useColor(w io.Writer) bool { return isTerminal(w) && os.Getenv("NO_COLOR") == "" }

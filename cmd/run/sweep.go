@@ -60,6 +60,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the trials that would run, and run and write nothing")
 	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder for run work, and run nothing")
 	f.StringVar(&o.output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
+	f.BoolVar(&o.view.allVariants, allVariantsFlag, false, allVariantsUsage)
 	o.workOptions.addFlags(cmd)
 	o.slurmOptions.addFlags(cmd)
 }

@@ -24,9 +24,11 @@ func (a *app) tableCommand() *cobra.Command {
 		Use:   "table NAME... | --all [FOLDER...]",
 		Short: "Compute a published table or figure and print it beside the published values",
 		Long: `Run the trials behind a published table that have no result yet, and print each
-cell: the published value, the reproduced value with its standard error and number
-of trials, the difference, and a verdict; whether the paper states the settings, and
-whether the data are the paper's. The output folder is by default
+value in a line: the published value, the reproduced value with its standard error
+under the variant that is judged, and a verdict. --all-variants prints all variants,
+with difference and number of trials, whether the paper states the settings, and
+whether the data are the paper's, as the report and the files in the output folder
+do. Lines have the width of the terminal, or that in COLUMNS. The folder is by default
 ` + runsFolder + `/table-NAME, with -HASH behind it for --seeds and --dtype.
 
 With --all, run nothing: print how the values and claims of every paper came out, a
@@ -48,6 +50,7 @@ stress), as run compare does, and with --attack attacks them.
 run list tables lists the names; run help exit-codes explains the exit statuses.`,
 		Example: `  run table privacygp/claims
   run table cloaking/table1 --data ~/data
+  run table cloaking/table1 --all-variants
   run table cloaking/table1 --output json
   run table privacygp/figure1 --check
   run table --all
@@ -175,7 +178,7 @@ func (a *app) score(
 	case of.sources:
 		write = score.WriteSources
 	}
-	if err := write(a.out, board, format); err != nil || !o.check {
+	if err := write(a.out, board, format, columns(a.out)); err != nil || !o.check {
 		return err
 	}
 	if err := a.checked(board.Violations); err != nil {
@@ -201,7 +204,7 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 	}
 	a.unused(other)
 	agreement := board.Against(other)
-	if err := score.WriteAgreement(a.out, agreement, format); err != nil || !check {
+	if err := score.WriteAgreement(a.out, agreement, format, columns(a.out)); err != nil || !check {
 		return err
 	}
 	all, changed := agreement.All(), agreement.JudgedChanges()

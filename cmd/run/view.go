@@ -10,8 +10,10 @@ import (
 	"privkern/runner/show/tables"
 )
 
-// viewOptions are the flags of tables of a user's own sweeps.
+// viewOptions are the flags of tables as text.
 type viewOptions struct {
+	allVariants bool // of published tables
+
 	sort       string
 	allMetrics bool
 }

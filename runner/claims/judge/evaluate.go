@@ -27,6 +27,7 @@ type Evaluation struct {
 	// Classes are the BLAS classes of the trials of all cells, each trial counted once.
 	Classes   record.Classes
 	Footnotes []string
+	Brief     []string // what a short form of the table needs of them
 
 	// leftOut are the headlines of variants that are not part of the sweep: the table
 	// does not show them, but a claim without one of its parts is not judged.
@@ -136,6 +137,13 @@ func (r *Comparison) Restore(ours *Estimate, holds *Comparand, verdict Verdict) 
 	}
 }
 
+// Skipped returns the reason why a value has no trials where all of them were skipped, which is for lack of data.
+func (r *Comparison) Skipped() (why string, skipped bool) {
+	before, why, found := strings.Cut(r.Reason, string(record.Skipped)+": ")
+	alone := before == "" || strings.HasSuffix(before, ": ") && !strings.Contains(before, ";")
+	return why, found && alone && r.Verdict == NotRun && !strings.Contains(why, string(record.Failed)+": ")
+}
+
 // Complete reports whether all trials of the cell have results.
 func (r *Comparison) Complete() bool { return r.Ours != nil && r.Ours.Trials == r.Ours.Wanted }
 
@@ -183,7 +191,7 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 	}
 	slices.Sort(keys)
 	e.Classes = records.classesOf(slices.Compact(keys))
-	e.Footnotes = footnotes(t, e)
+	e.Footnotes, e.Brief = footnotes(t, e), brief(t, e)
 	return e, nil
 }
 

@@ -9,29 +9,54 @@ import (
 	"privkern/runner/experiment"
 )
 
-// footnotes returns explanations of the numbers of a table.
-func footnotes(t *ledger.Table, e *Evaluation) []string {
+// brief returns the footnotes that a short form of the table needs, besides the legend of its verdicts.
+func brief(t *ledger.Table, e *Evaluation) []string {
+	out := append(e.trialsNote(), e.uncertainties()...)
+	if all := tolerances(t, false); all != nil {
+		out = append(out, "tolerance: "+strings.Join(all, ", ")+".")
+	}
+	return append(append(out, e.privacyNotes(false)...), comparisons(t)...)
+}
+
+// trialsNote explains our values.
+func (e *Evaluation) trialsNote() []string {
 	trials := map[int]bool{}
 	for _, r := range e.Cells {
 		if r.Ours != nil {
 			trials[r.Ours.Trials] = true
 		}
 	}
-	var out []string
 	switch {
 	case len(trials) == 1 && trials[1]:
-		out = append(out, "ours: one trial a cell (n=1), so without a standard error.")
+		return []string{"ours: one trial a cell (n=1), so without a standard error."}
 	case len(trials) == 1:
 		for n := range trials {
-			out = append(out, fmt.Sprintf("ours: mean ± standard error over n=%d trials.", n))
+			return []string{fmt.Sprintf("ours: mean ± standard error over n=%d trials.", n)}
 		}
 	case len(trials) > 1:
-		out = append(out, "ours: mean ± standard error over n trials; none for n=1.")
+		return []string{"ours: mean ± standard error over n trials; none for n=1."}
 	}
+	return nil
+}
+
+// comparisons names the best baseline and the best attack that the ledger has for a table.
+func comparisons(t *ledger.Table) (out []string) {
+	if t.Baseline != "" {
+		out = append(out, "Best baseline: "+strings.TrimSuffix(t.Baseline, ".")+".")
+	}
+	if t.Attack != "" {
+		out = append(out, "Best attack: "+strings.TrimSuffix(t.Attack, ".")+".")
+	}
+	return out
+}
+
+// footnotes returns explanations of the numbers of a table.
+func footnotes(t *ledger.Table, e *Evaluation) []string {
+	out := e.trialsNote()
 	out = append(out, e.uncertainties()...)
 	out = append(out, Rules)
 	out = append(out, e.verdictRules()...)
-	out = append(out, tolerances(t)...)
+	out = append(out, tolerances(t, true)...)
 	if slices.ContainsFunc(t.Cells, func(c *ledger.Cell) bool { return c.MeanOf != nil }) {
 		out = append(out, MeanRule)
 	}
@@ -55,13 +80,7 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 			out = append(out, fmt.Sprintf("%s: %s.", v.Name, strings.TrimSuffix(v.Note, ".")))
 		}
 	}
-	out = append(out, e.privacyNotes()...)
-	if t.Baseline != "" {
-		out = append(out, "Best baseline: "+strings.TrimSuffix(t.Baseline, ".")+".")
-	}
-	if t.Attack != "" {
-		out = append(out, "Best attack: "+strings.TrimSuffix(t.Attack, ".")+".")
-	}
+	out = append(append(out, e.privacyNotes(true)...), comparisons(t)...)
 	if s := e.Classes.Sentence(); s != "" {
 		out = append(out, s)
 	}
@@ -91,15 +110,15 @@ func (e *Evaluation) verdictRules() []string {
 	counts := e.Summary()
 	var out []string
 	for _, r := range rules {
-		if counts[r.Verdict] > 0 {
+		if counts[r.Verdict] > 0 && r.Text != "" {
 			out = appendNew(out, r.Text)
 		}
 	}
 	return out
 }
 
-// tolerances lists the table's tolerances with their sources.
-func tolerances(t *ledger.Table) []string {
+// tolerances lists the table's tolerances: footnotes with their sources, or the numbers alone.
+func tolerances(t *ledger.Table, sources bool) []string {
 	var out []string
 	add := func(x *ledger.Tolerance) {
 		if x == nil {
@@ -112,8 +131,11 @@ func tolerances(t *ledger.Table) []string {
 		if x.Relative != nil {
 			parts = append(parts, fmt.Sprintf("%.6g %% of the print", 100**x.Relative))
 		}
-		out = appendNew(out, fmt.Sprintf("tolerance: %s (%s).", strings.Join(parts, " or "),
-			strings.TrimSuffix(x.Source, ".")))
+		words := strings.Join(parts, " or ")
+		if sources {
+			words = fmt.Sprintf("tolerance: %s (%s).", words, strings.TrimSuffix(x.Source, "."))
+		}
+		out = appendNew(out, words)
 	}
 	add(t.Tolerance)
 	for _, c := range t.Cells {
@@ -123,20 +145,23 @@ func tolerances(t *ledger.Table) []string {
 }
 
 // privacyNotes returns a line for each unit and mechanism, with all bounds of the
-// records, and one for each mechanism and reason without one.
-func (e *Evaluation) privacyNotes() []string {
+// records, and one for each mechanism and reason without one. Without mechanisms, a unit has one line.
+func (e *Evaluation) privacyNotes(mechanisms bool) []string {
 	var out, unguarded []string
 	bounds := map[string][]string{}
 	for _, p := range e.Privacy {
 		if p.Simulated == nil {
 			text := "Privacy: " + p.Statement()
-			if p.Mechanism != "" {
+			if p.Mechanism != "" && mechanisms {
 				text += "; " + p.Mechanism
 			}
 			unguarded = appendNew(unguarded, text+".")
 			continue
 		}
 		s := fmt.Sprintf(" for %s; %s.", p.Unit, p.Mechanism)
+		if !mechanisms {
+			s = fmt.Sprintf(" for %s.", p.Unit)
+		}
 		if p.RNG == "seeded" {
 			s += " Seeded noise reproduces the paper and protects nobody."
 		}

@@ -25,7 +25,7 @@ func TestPrivacyNotes(t *testing.T) {
 		block(0, "one pixel", "a"),
 		{Unit: "one pixel"}, // of a trial without noise
 	}}
-	got := e.privacyNotes()
+	got := e.privacyNotes(true)
 	want := []string{
 		"Mechanism: (1, 0)-DP, (2, 0)-DP for one pixel; noise. Seeded noise reproduces the paper and protects nobody.",
 		"Mechanism: (1, 0)-DP for one label; noise. Seeded noise reproduces the paper and protects nobody.",

@@ -1,5 +1,10 @@
 package judge
 
+import (
+	"slices"
+	"strings"
+)
+
 // Verdict is the outcome of comparing a reproduced value with a published one.
 type Verdict string
 
@@ -63,20 +68,41 @@ const Rules = "match: |ours − published| ≤ max(h, t·√(s²(1/k + 1/n) + h�
 	"of the last printed digit, s: standard deviation of our n trials, k: draws behind the print, t: Student's 97.5 % " +
 	"quantile. close: outside, within the tolerance. differs: beyond both."
 
-// rules are footnotes of the verdicts that occur.
+// rules are the verdicts in a few words, and footnotes of those that occur.
 var rules = []struct {
-	Verdict Verdict
-	Text    string
+	Verdict     Verdict
+	Short, Text string
 }{
-	{Wide, "wide: inside a band that is wider than the tolerance and than h, so that a value off by more than the " +
-		"tolerance can lie inside; more trials of ours narrow it to what the print's own draws leave."},
-	{Faster, "faster, slower: times on another machine are not judged."},
-	{Slower, "faster, slower: times on another machine are not judged."},
-	{Unjudged, "unjudged: too little is known to judge; the note says what is missing."},
-	{Fitted, "fitted: an assumed setting was fitted to this value."},
-	{StandIn, "stand-in: other data than the paper's, so no verdict against the print."},
-	{Corrected, "corrected: the effect of an erratum, shown beside and not judged against the print."},
-	{Quoted, "quoted: a value of another method as the paper prints it; it is not reproduced here."},
+	{Match, "in the band of an exact reproduction, or the statement holds", ""},
+	{Wide, "in the band, which is wider than the tolerance", "wide: inside a band that is wider than the tolerance and " +
+		"than h, so that a value off by more than the tolerance can lie inside; more trials of ours narrow it to what the " +
+		"print's own draws leave."},
+	{Close, "outside the band, within the tolerance", ""},
+	{Differs, "beyond both, or the statement fails", ""},
+	{Faster, "a time on another machine", "faster, slower: times on another machine are not judged."},
+	{Slower, "a time on another machine", "faster, slower: times on another machine are not judged."},
+	{Unjudged, "too little is known", "unjudged: too little is known to judge; the note says what is missing."},
+	{Fitted, "an assumed setting was fitted to it", "fitted: an assumed setting was fitted to this value."},
+	{StandIn, "other data than the paper's", "stand-in: other data than the paper's, so no verdict against the print."},
+	{Corrected, "the effect of an erratum", "corrected: the effect of an erratum, shown beside and not judged against the " +
+		"print."},
+	{Unpublished, "the paper prints no value", ""},
+	{Quoted, "of another method, as printed", "quoted: a value of another method as the paper prints it; it is not " +
+		"reproduced here."},
+}
+
+// Legend explains the verdicts of comparisons in a few words each; it is empty where none needs it.
+func Legend(shown []*Comparison) string {
+	var parts []string
+	for _, r := range rules {
+		if slices.ContainsFunc(shown, func(c *Comparison) bool { return c.Verdict == r.Verdict }) {
+			parts = append(parts, string(r.Verdict)+": "+r.Short)
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ") + "."
 }
 
 // MeanRule is the footnote of a table with means over its own columns.

@@ -79,8 +79,8 @@ type entry struct{ paper, name string }
 // Against compares the board's tables with those of other folders, where both have results.
 func (b *Board) Against(other *Board) *Agreement {
 	out := &Agreement{Tables: []TableAgreement{}, Changes: []Change{}, LeftOut: []LeftOut{}, TablesLeftOut: []string{}}
-	for i, e := range b.evaluated {
-		o := other.evaluated[i]
+	for i, e := range b.Evaluated {
+		o := other.Evaluated[i]
 		switch here, there := hasResults(e), hasResults(o); {
 		case here && there:
 			if t := out.table(e, o); t.Compared > 0 || t.Uneven > 0 || t.Open > 0 {
@@ -333,8 +333,8 @@ func (a *Agreement) sentences() []sentence {
 
 type sentence struct{ table, words string }
 
-// WriteAgreement writes an agreement as text, Markdown or JSON.
-func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
+// WriteAgreement writes an agreement as text, in lines of a width, Markdown or JSON.
+func WriteAgreement(w io.Writer, a *Agreement, f tables.Format, width int) error {
 	if f == tables.FormatJSON {
 		return tables.EncodeJSON(w, struct {
 			Schema int `json:"schema"`
@@ -354,9 +354,9 @@ func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 	}
 	g.lines = append(g.lines, all.line())
 	if f == tables.FormatText {
-		out.WriteString(g.text() + "\n")
+		out.WriteString(g.text(width) + "\n")
 		for _, n := range a.notes() {
-			out.WriteString(tables.Hang("  ", n, 100))
+			out.WriteString(tables.Hang("  ", n, width))
 		}
 	} else {
 		out.WriteString(g.markdown())
@@ -368,7 +368,7 @@ func WriteAgreement(w io.Writer, a *Agreement, f tables.Format) error {
 		if i == 0 {
 			out.WriteString("\n")
 		}
-		out.WriteString(item(f, l.table, l.words))
+		out.WriteString(item(f, l.table, l.words, width))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -67,7 +67,7 @@ func changedIn(t *testing.T, folder, table, where, is, column, value string) str
 func agreement(t *testing.T, a *score.Agreement, f tables.Format) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := score.WriteAgreement(&out, a, f); err != nil {
+	if err := score.WriteAgreement(&out, a, f, 100); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -265,7 +265,7 @@ func TestAgainstOfAVariant(t *testing.T) {
 			t.Errorf("no JSON: %s", text)
 		}
 	}
-	if err := score.WriteAgreement(&bytes.Buffer{}, a, tables.FormatCSV); err == nil {
+	if err := score.WriteAgreement(&bytes.Buffer{}, a, tables.FormatCSV, 100); err == nil {
 		t.Error("CSV has it")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/experiment"
@@ -48,11 +47,11 @@ func (b *Board) lines() [][]string {
 	return append(out, line("all", &all))
 }
 
-// Write writes the scoreboard in a format of tables.
-func Write(w io.Writer, b *Board, f tables.Format) error {
+// Write writes the scoreboard in a format of tables, as text in lines of a width.
+func Write(w io.Writer, b *Board, f tables.Format, width int) error {
 	switch f {
 	case tables.FormatText:
-		return b.text(w)
+		return b.text(w, width)
 	case tables.FormatMarkdown:
 		return b.markdown(w)
 	case tables.FormatLaTeX:
@@ -65,9 +64,9 @@ func Write(w io.Writer, b *Board, f tables.Format) error {
 	return experiment.Unknown("format", string(f), tables.Formats)
 }
 
-func (b *Board) text(w io.Writer) error {
+func (b *Board) text(w io.Writer, width int) error {
 	var out strings.Builder
-	out.WriteString(b.grid().text() + "\n")
+	out.WriteString(b.grid().text(width) + "\n")
 	notes := notes
 	if all := b.All(); all.Wide > 0 {
 		notes = append(slices.Clone(notes), fmt.Sprintf("of the %s more trials could settle %d: in the others the draws "+
@@ -75,7 +74,7 @@ func (b *Board) text(w io.Writer) error {
 			text.Count(all.Wide, "wide value"), all.Settle))
 	}
 	for _, n := range notes {
-		out.WriteString(tables.Hang("  ", n, 100))
+		out.WriteString(tables.Hang("  ", n, width))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -102,37 +101,13 @@ type grid struct {
 	lines  [][]string
 }
 
-func (g grid) text() string {
-	widths := make([]int, len(g.titles))
-	for c, title := range g.titles {
-		widths[c] = utf8.RuneCountInString(title)
-		for _, l := range g.lines {
-			widths[c] = max(widths[c], utf8.RuneCountInString(l[c]))
-		}
+// text returns the table in lines of a width.
+func (g grid) text(width int) string {
+	right := make([]bool, len(g.left))
+	for c := range g.left {
+		right[c] = !g.left[c]
 	}
-	var out strings.Builder
-	write := func(fields []string) {
-		var s strings.Builder
-		for c, f := range fields {
-			space := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(f))
-			if g.left[c] {
-				s.WriteString(f + space + "  ")
-			} else {
-				s.WriteString(space + f + "  ")
-			}
-		}
-		out.WriteString(strings.TrimRight(s.String(), " ") + "\n")
-	}
-	var rule []string
-	for _, n := range widths {
-		rule = append(rule, strings.Repeat("─", n))
-	}
-	write(g.titles)
-	write(rule)
-	for _, l := range g.lines {
-		write(l)
-	}
-	return out.String()
+	return tables.GridOf(g.titles, right, g.lines).Text(width)
 }
 
 func (g grid) markdown() string {

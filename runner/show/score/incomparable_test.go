@@ -128,7 +128,7 @@ func TestWhatCounts(t *testing.T) {
 // A table with times only has no results to compare.
 func TestTimesAreNoResults(t *testing.T) {
 	of := func(times bool) *Board {
-		return &Board{evaluated: []*judge.Evaluation{{Table: "p/t", Cells: []judge.Comparison{
+		return &Board{Evaluated: []*judge.Evaluation{{Table: "p/t", Cells: []judge.Comparison{
 			{Row: "a", Times: true, Ours: &judge.Estimate{}}, {Row: "b", Times: times, Ours: &judge.Estimate{}},
 		}}}}
 	}

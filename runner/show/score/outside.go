@@ -74,25 +74,25 @@ func (o *Outside) words() string {
 	return out
 }
 
-// WriteOutside writes the board's Outside as text or Markdown; the scoreboard's JSON
+// WriteOutside writes the board's Outside as text, in lines of a width, or Markdown; the scoreboard's JSON
 // includes it.
-func WriteOutside(w io.Writer, b *Board, f tables.Format) error {
+func WriteOutside(w io.Writer, b *Board, f tables.Format, width int) error {
 	if f != tables.FormatText && f != tables.FormatMarkdown {
 		return fmt.Errorf("values outside their bands are not written as %s", f)
 	}
 	var out strings.Builder
 	for i := range b.Outside {
 		o := &b.Outside[i]
-		out.WriteString(item(f, o.Table, o.words()))
+		out.WriteString(item(f, o.Table, o.words(), width))
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
-// item returns an item of a list of sentences on tables, in Markdown or as text.
-func item(f tables.Format, table, words string) string {
+// item returns an item of a list of sentences on tables, in Markdown or as text in lines of a width.
+func item(f tables.Format, table, words string, width int) string {
 	if f == tables.FormatMarkdown {
 		return "- `" + table + "`, " + tables.EscapeMarkdown(words) + "\n"
 	}
-	return tables.Hang("  ", table+", "+words, 100)
+	return tables.Hang("  ", table+", "+words, width)
 }

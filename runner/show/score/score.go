@@ -37,7 +37,7 @@ type Board struct {
 	// Trials is the number of records that were used, and Files that of CSV tables.
 	Trials, Files int
 
-	evaluated []*judge.Evaluation // every table of every paper
+	Evaluated []*judge.Evaluation // every table of every paper
 }
 
 // Paper is the line of a paper.
@@ -90,7 +90,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 			r.board.source(e, r.trials)
 			evaluated = append(evaluated, e)
 		}
-		r.board.evaluated = append(r.board.evaluated, evaluated...)
+		r.board.Evaluated = append(r.board.Evaluated, evaluated...)
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})
 	}
 	return r.board, nil

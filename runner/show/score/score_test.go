@@ -150,11 +150,11 @@ func TestOutside(t *testing.T) {
 	}
 	for _, f := range []tables.Format{tables.FormatText, tables.FormatMarkdown} {
 		var out bytes.Buffer
-		if err := score.WriteOutside(&out, b, f); err != nil || strings.Count(out.String(), "demo/") != len(b.Outside) {
+		if err := score.WriteOutside(&out, b, f, 100); err != nil || strings.Count(out.String(), "demo/") != len(b.Outside) {
 			t.Errorf("%s, error %v:\n%s", f, err, out.String())
 		}
 	}
-	if err := score.WriteOutside(&bytes.Buffer{}, b, tables.FormatCSV); err == nil {
+	if err := score.WriteOutside(&bytes.Buffer{}, b, tables.FormatCSV, 100); err == nil {
 		t.Error("CSV has it")
 	}
 }
@@ -196,7 +196,7 @@ func TestFormats(t *testing.T) {
 	b := read(t, book, folder)
 	for _, f := range tables.Formats {
 		var out bytes.Buffer
-		if err := score.Write(&out, b, tables.Format(f)); err != nil {
+		if err := score.Write(&out, b, tables.Format(f), 100); err != nil {
 			t.Fatal(err)
 		}
 		if tables.Format(f) == tables.FormatJSON {
@@ -222,7 +222,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if err := score.Write(&bytes.Buffer{}, b, "html"); err == nil {
+	if err := score.Write(&bytes.Buffer{}, b, "html", 100); err == nil {
 		t.Error("an unknown format is written")
 	}
 }
@@ -384,7 +384,7 @@ func TestSources(t *testing.T) {
 			`; a \| processor; cpu, float64; BLAS privkern`, "\n\n- (1)"},
 	} {
 		var out bytes.Buffer
-		if err := score.WriteSources(&out, b, f); err != nil {
+		if err := score.WriteSources(&out, b, f, 100); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range want {
@@ -393,12 +393,12 @@ func TestSources(t *testing.T) {
 			}
 		}
 	}
-	if err := score.WriteSources(&bytes.Buffer{}, b, tables.FormatCSV); err == nil {
+	if err := score.WriteSources(&bytes.Buffer{}, b, tables.FormatCSV, 100); err == nil {
 		t.Error("CSV has it")
 	}
 	csv, _ := written(t, book)
 	var out bytes.Buffer
-	if err := score.WriteSources(&out, read(t, book, csv), tables.FormatText); err != nil ||
+	if err := score.WriteSources(&out, read(t, book, csv), tables.FormatText, 100); err != nil ||
 		!strings.Contains(out.String(), "not known") {
 		t.Errorf("of tables alone: %v, %s", err, out.String())
 	}

@@ -161,9 +161,9 @@ func spent(seconds float64) string {
 	return fmt.Sprintf("%.1f h", d.Hours())
 }
 
-// WriteSources writes the sources of all tables as text or Markdown; the scoreboard's JSON
+// WriteSources writes the sources of all tables as text, in lines of a width, or Markdown; the scoreboard's JSON
 // includes them.
-func WriteSources(w io.Writer, b *Board, f tables.Format) error {
+func WriteSources(w io.Writer, b *Board, f tables.Format, width int) error {
 	var out strings.Builder
 	g, makers, data := b.sources()
 	switch {
@@ -173,7 +173,7 @@ func WriteSources(w io.Writer, b *Board, f tables.Format) error {
 		_, err := io.WriteString(w, "No folder has records of the trials of a table: what computed it is not known.\n")
 		return err
 	case f == tables.FormatText:
-		out.WriteString(g.text())
+		out.WriteString(g.text(width))
 	default:
 		out.WriteString(g.markdown())
 	}
@@ -181,7 +181,7 @@ func WriteSources(w io.Writer, b *Board, f tables.Format) error {
 	for _, list := range [][]string{makers, data} {
 		for _, l := range list {
 			if f == tables.FormatText {
-				out.WriteString(tables.Hang("  ", l, 100))
+				out.WriteString(tables.Hang("  ", l, width))
 			} else {
 				out.WriteString("- " + tables.EscapeMarkdown(l) + "\n")
 			}

@@ -31,7 +31,7 @@ func TestSourceOfATable(t *testing.T) {
 		t.Errorf("source %+v", s)
 	}
 	var out strings.Builder
-	if err := WriteSources(&out, b, tables.FormatMarkdown); err != nil {
+	if err := WriteSources(&out, b, tables.FormatMarkdown, 100); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

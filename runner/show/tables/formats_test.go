@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,10 @@ func TestFormats(t *testing.T) {
 			})
 		}
 		golden(t, base+"-color.txt", render(t, e, tables.FormatText, tables.TextOptions{Color: true}))
+		golden(t, base+"-all.txt", render(t, e, tables.FormatText, tables.TextOptions{AllVariants: true}))
+		for _, width := range []int{20, 80} {
+			golden(t, fmt.Sprintf("%s-%d.txt", base, width), render(t, e, tables.FormatText, tables.TextOptions{Width: width}))
+		}
 	}
 }
 
@@ -76,17 +81,66 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestTextFitsTheTerminal(t *testing.T) {
-	for _, width := range []int{80, 100, 140} {
-		for _, table := range []string{"demo/table1", "demo/claims", "demo/comparison"} {
-			s := render(t, evaluate(t, table, claimtest.Records(t)), tables.FormatText, tables.TextOptions{Width: width})
-			for line := range strings.Lines(s) {
-				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width {
-					t.Errorf("%s at %d columns has a line of %d: %q", table, width, n, line)
-				}
-				if strings.HasSuffix(line, " \n") {
-					t.Errorf("a line ends in a space: %q", line)
+	for _, table := range []string{"demo/table1", "demo/claims", "demo/comparison"} {
+		e := evaluate(t, table, claimtest.Records(t))
+		for _, width := range []int{1, 7, 20, 33, 60, 80, 100, 140} {
+			for _, all := range []bool{false, true} {
+				s := render(t, e, tables.FormatText, tables.TextOptions{Width: width, AllVariants: all})
+				for line := range strings.Lines(s) {
+					if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > max(width, len("stand-in, ours")) {
+						t.Errorf("%s at %d columns has a line of %d: %q", table, width, n, line)
+					}
+					if strings.HasSuffix(line, " \n") {
+						t.Errorf("a line ends in a space: %q", line)
+					}
 				}
 			}
+		}
+	}
+}
+
+// A variant on a stand-in stands for a headline that has not run, as in the tally.
+func TestStandInsAreShown(t *testing.T) {
+	e := evaluate(t, "demo/table1", claimtest.Records(t))
+	for i := range e.Cells[:2] {
+		e.Cells[i].Verdict = map[bool]judge.Verdict{true: judge.NotRun, false: judge.StandIn}[e.Cells[i].Headline]
+		e.Cells[i].StandIn, e.Cells[i].Reason = "other people", ""
+	}
+	got := render(t, e, tables.FormatText, tables.TextOptions{})
+	if !strings.Contains(got, "13.80 ± 0.06  3  stand-in\n") || !strings.Contains(got, "\n  stand-in: other people.\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+// Nothing of a table without data is there but a line with the way to them.
+func TestTableWithoutData(t *testing.T) {
+	e := evaluate(t, "demo/table1", nil)
+	for i := range e.Cells {
+		e.Cells[i].Reason = "skipped: the data set is not there; run: run data fetch kung"
+	}
+	got := render(t, e, tables.FormatText, tables.TextOptions{})
+	if strings.Contains(got, "standard cloaking") || strings.Count(got, "run data fetch kung") != 1 ||
+		!strings.Contains(got, "\n  skipped: 4 values for lack of data: ") || strings.Count(got, "\n") > 6 {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestGridOf(t *testing.T) {
+	g := tables.GridOf([]string{"paper", "values", "left", "pair"}, []bool{false, true, false, false},
+		[][]string{{"demo", "12", "3 not run, 1 fitted", "(1, 1e-06), mu 2"}, {"other", "1", "", "nothing"}})
+	for width, want := range map[int]string{
+		60: "paper  values  left                 pair\n" +
+			"─────  ──────  ───────────────────  ────────────────\n" +
+			"demo       12  3 not run, 1 fitted  (1, 1e-06), mu 2\nother       1                       nothing\n",
+		42: "paper  values  left          pair\n─────  ──────  ────────────  ─────────────\n" +
+			"demo       12  3 not run, 1  (1, 1e-06),\n               fitted        mu 2\nother       1                nothing\n",
+		24: "paper  values  left\n─────  ──────  ─────────\ndemo       12  3 not\n               run, 1\n               fitted\n" +
+			"other       1\n\npaper  pair\n─────  ────────────────\ndemo   (1, 1e-06), mu 2\nother  nothing\n",
+		9: "paper:\n  demo\nvalues:\n  12\nleft: 3\n  not\n  run, 1\n  fitted\npair:\n  (1,\n  1e-06),\n  mu 2\n\n" +
+			"paper:\n  other\nvalues:\n  1\npair:\n  nothing\n",
+	} {
+		if got := g.Text(width); got != want {
+			t.Errorf("%d columns:\n%s", width, got)
 		}
 	}
 }

@@ -42,9 +42,18 @@ type Field struct {
 
 // Layout returns the layout of a table.
 func Layout(e *judge.Evaluation) *Grid {
-	g := &Grid{}
-	b := &gridBuilder{e: e, g: g, units: differentUnits(e), counts: differentCounts(e), joined: joinedWarnings(e)}
-	b.heading()
+	b := newGridBuilder(e)
+	for _, variants := range cells(e) {
+		for i, r := range variants {
+			b.g.Lines = append(b.g.Lines, b.line(r, i > 0))
+		}
+	}
+	b.g.dropEmpty()
+	return b.g
+}
+
+// cells returns the comparisons of each cell, the headline first.
+func cells(e *judge.Evaluation) (out [][]*judge.Comparison) {
 	for start := 0; start < len(e.Cells); {
 		end := start + 1
 		for end < len(e.Cells) && e.Cells[end].Cell == e.Cells[start].Cell {
@@ -58,23 +67,27 @@ func Layout(e *judge.Evaluation) *Grid {
 				}
 			}
 		}
-		for i, r := range order {
-			g.Lines = append(g.Lines, b.line(r, i > 0))
-		}
-		start = end
+		out, start = append(out, order), end
 	}
-	g.dropEmpty()
-	return g
+	return out
 }
 
-// variantTitle is the title of the column of variants.
-const variantTitle = "variant"
+// Titles of columns.
+const variantTitle, differenceTitle, settingsTitle, dataTitle = "variant", "diff", "settings", "data"
 
 type gridBuilder struct {
 	e             *judge.Evaluation
 	g             *Grid
 	units, counts bool
 	joined        map[string]string // notes of warnings
+	brief         bool              // without remarks of the ledger and tests
+}
+
+// newGridBuilder returns a builder of a grid without lines.
+func newGridBuilder(e *judge.Evaluation) *gridBuilder {
+	b := &gridBuilder{e: e, g: &Grid{}, units: differentUnits(e), counts: differentCounts(e), joined: joinedWarnings(e)}
+	b.heading()
+	return b
 }
 
 func (b *gridBuilder) heading() {
@@ -83,11 +96,11 @@ func (b *gridBuilder) heading() {
 		published = "claim"
 	}
 	b.g.Columns = []Column{{Title: "row", Label: true}, {Title: "column", Label: true},
-		{Title: published, Label: true}, {Title: variantTitle}, {Title: "ours", Right: true}, {Title: "diff", Right: true}}
+		{Title: published, Label: true}, {Title: variantTitle}, {Title: "ours", Right: true}, {Title: differenceTitle, Right: true}}
 	if b.counts {
 		b.g.Columns = append(b.g.Columns, Column{Title: "n", Right: true})
 	}
-	b.g.Columns = append(b.g.Columns, Column{Title: "verdict"}, Column{Title: "settings"}, Column{Title: "data"})
+	b.g.Columns = append(b.g.Columns, Column{Title: "verdict"}, Column{Title: settingsTitle}, Column{Title: dataTitle})
 }
 
 func (b *gridBuilder) line(r *judge.Comparison, folded bool) Line {
@@ -105,10 +118,13 @@ func (b *gridBuilder) line(r *judge.Comparison, folded bool) Line {
 		out = append(out, Field{Text: n})
 	}
 	verdict := Field{Text: verdictText(r), Verdict: r.Verdict, Notes: b.mark(r)}
+	if b.brief { // the tally counts this one
+		verdict.Text = strings.Trim(verdict.Text, "()")
+	}
 	return Line{Fields: append(out, verdict, b.settings(r), b.data(r)), Folded: folded, Result: r}
 }
 
-// verdictText returns the verdict, in brackets for a folded variant and with ", ours" for an
+// verdictText returns the verdict, in brackets for a variant beside the headline and with ", ours" for an
 // entry of ours, because neither counts.
 func verdictText(r *judge.Comparison) string {
 	s := string(r.Verdict)
@@ -129,13 +145,16 @@ func (b *gridBuilder) settings(r *judge.Comparison) Field {
 		texts = append(texts, fmt.Sprintf("assumed: %s (%s)", strings.TrimSuffix(a.Text, "."), a.Citation()))
 	}
 	settings, _ := settingsAndData(r)
+	if b.brief {
+		return Field{Text: settings}
+	}
 	return Field{Text: settings, Notes: b.number(texts)}
 }
 
 // data returns the origin of the data, with a note for a stand-in.
 func (b *gridBuilder) data(r *judge.Comparison) Field {
 	_, data := settingsAndData(r)
-	if r.StandIn == "" {
+	if r.StandIn == "" || b.brief {
 		return Field{Text: data}
 	}
 	return Field{Text: data, Notes: b.number([]string{"stand-in: " + r.StandIn})}
@@ -147,7 +166,7 @@ func (b *gridBuilder) mark(r *judge.Comparison) []int {
 	if r.Reason != "" {
 		texts = append(texts, string(r.Verdict)+": "+r.Reason)
 	}
-	if t := r.Test; t != nil {
+	if t := r.Test; t != nil && !b.brief {
 		p := precision{significant: 3}
 		texts = append(texts, fmt.Sprintf("paired over %d: mean difference %s ± %s, p = %s", t.Pairs, p.format(t.Mean),
 			p.error(t.StandardError), p.format(t.P)))
@@ -162,7 +181,7 @@ func (b *gridBuilder) mark(r *judge.Comparison) []int {
 	for _, w := range r.Warnings {
 		texts = append(texts, b.joined[w])
 	}
-	if r.Note != "" && r.Note != b.e.SettingsNote {
+	if r.Note != "" && r.Note != b.e.SettingsNote && !b.brief {
 		texts = append(texts, r.Note)
 	}
 	return b.number(texts)
@@ -185,8 +204,15 @@ func (b *gridBuilder) number(texts []string) []int {
 
 // dropEmpty removes empty columns.
 func (g *Grid) dropEmpty() {
+	g.drop(func(c int) bool {
+		return !slices.ContainsFunc(g.Lines, func(l Line) bool { return l.Fields[c].Text != "" })
+	})
+}
+
+// drop removes columns.
+func (g *Grid) drop(which func(c int) bool) {
 	for c := len(g.Columns) - 1; c >= 0; c-- {
-		if slices.ContainsFunc(g.Lines, func(l Line) bool { return l.Fields[c].Text != "" }) {
+		if !which(c) {
 			continue
 		}
 		g.Columns = slices.Delete(g.Columns, c, c+1)

@@ -152,9 +152,9 @@ func latexLayout(e *judge.Evaluation) (*Grid, latexSize) {
 // total with the gaps. Numbers keep their width, so texts are narrowed further, and
 // the total may still exceed the page.
 func (g *Grid) latexWidths(size latexSize) (narrowed []int, total int) {
-	natural := g.widths(math.MaxInt)
+	natural := g.widths(math.MaxInt, false)
 	for target := size.page; target > size.page/2; target-- {
-		narrowed = g.widths(target)
+		narrowed = g.widths(target, false)
 		total = 0
 		for c, col := range g.Columns {
 			if col.Right && !size.breaks {
@@ -172,7 +172,7 @@ func (g *Grid) latexWidths(size latexSize) (narrowed []int, total int) {
 // latexColumns returns the column specification. Columns that were narrowed break their
 // lines at their share of the page.
 func (g *Grid) latexColumns(size latexSize) string {
-	natural := g.widths(math.MaxInt)
+	natural := g.widths(math.MaxInt, false)
 	narrowed, _ := g.latexWidths(size)
 	var b strings.Builder
 	for c, col := range g.Columns {

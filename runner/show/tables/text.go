@@ -3,6 +3,9 @@ package tables
 import (
 	"bytes"
 	"io"
+	"math"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +17,9 @@ import (
 type TextOptions struct {
 	Color bool
 	Width int // of the terminal; by default 120
+	// AllVariants shows every variant with its difference, settings and data, and all notes in full; by default
+	// there is one line for each printed value, under the variant that is judged.
+	AllVariants bool
 }
 
 // writeText writes the table for a terminal, with the tally, notes and footnotes under it.
@@ -21,46 +27,78 @@ func writeText(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 	if o.Width <= 0 {
 		o.Width = 120
 	}
-	g := Layout(e)
 	var b bytes.Buffer
-	b.WriteString(style(Heading(e), "1", o.Color) + "  " + style(e.Table, "2", o.Color) + "\n\n")
-	if e.Kind == ledger.KindClaims {
-		writeClaims(&b, g, o)
+	title, name := Heading(e), e.Table
+	if utf8.RuneCountInString(title+name)+gap > o.Width {
+		b.WriteString(style(Hang("", title, o.Width), "1", o.Color) + style(Hang("", name, o.Width), "2", o.Color) + "\n")
 	} else {
-		g.write(&b, o)
+		b.WriteString(style(title, "1", o.Color) + "  " + style(name, "2", o.Color) + "\n\n")
 	}
-	b.WriteString("\n" + Hang("", e.Sentence(), o.Width))
+	g, footnotes := Layout(e), e.Footnotes
+	if !o.AllVariants {
+		g, footnotes = brief(e, g)
+	}
+	claims := g.split(func(l Line) bool {
+		return e.Kind == ledger.KindClaims || !o.AllVariants && l.Result.Statement != ""
+	})
+	if len(g.Lines) > 0 {
+		g.write(&b, o)
+		b.WriteString("\n")
+	}
+	if len(claims.Lines) > 0 {
+		writeClaims(&b, claims, o)
+		b.WriteString("\n")
+	}
+	b.WriteString(Hang("", e.Sentence(), o.Width))
 	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
 		b.WriteString(Hang(label, n, o.Width))
 	}
-	for _, f := range e.Footnotes {
+	for _, f := range footnotes {
 		b.WriteString(Hang("  ", f, o.Width))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
+// split moves lines into a grid of their own.
+func (g *Grid) split(which func(Line) bool) *Grid {
+	out := &Grid{Columns: slices.Clone(g.Columns)}
+	g.Lines = slices.DeleteFunc(g.Lines, func(l Line) bool {
+		if which(l) {
+			out.Lines = append(out.Lines, l)
+			return true
+		}
+		return false
+	})
+	g.dropEmpty()
+	return out
+}
+
 // writeClaims writes statements as a list, because a column would be too narrow for a
 // sentence: verdict and labels, then the claim, then the numbers.
 func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
-	const width = 18 // behind the longest verdict
+	const behind = 18 // the longest verdict
 	for _, l := range g.Lines {
-		r, indent := l.Result, strings.Repeat(" ", width)
+		r, indent := l.Result, strings.Repeat(" ", min(behind, o.Width/4))
 		label := r.Row
 		for _, s := range []string{r.Column, r.Variant} {
-			if s != "" {
+			if s != "" && (s != r.Variant || g.has(variantTitle)) {
 				label += ", " + s
 			}
 		}
-		verdict := verdictText(r)
+		verdict := l.verdict()
+		text := verdict.Text
 		if l.Folded {
-			label, verdict, indent = r.Variant, "  "+verdict, indent+"  "
+			label, text, indent = r.Variant, "  "+text, indent+"  "
 		}
-		data := len(g.Columns) - 1 // the last columns are verdict, settings and data
-		b.WriteString(style(pad(verdict, len(indent), false), colors[r.Verdict], o.Color))
-		b.WriteString(strings.TrimPrefix(Hang(indent,
-			strings.TrimPrefix(label, ", ")+marks(l.Fields[data-2].Notes), o.Width), indent))
+		label = Hang(indent, strings.TrimPrefix(label, ", ")+marks(verdict.Notes), o.Width)
+		if utf8.RuneCountInString(text) < len(indent) {
+			text, label = pad(text, len(indent), false), strings.TrimPrefix(label, indent)
+		} else {
+			text += "\n"
+		}
+		b.WriteString(style(text, colors[r.Verdict], o.Color) + label)
 		if text := Published(r); text != "" && !l.Folded {
 			b.WriteString(Hang(indent, text, o.Width))
 		}
@@ -70,22 +108,31 @@ func writeClaims(b *bytes.Buffer, g *Grid, o TextOptions) {
 			}
 			b.WriteString(style(Hang(indent, "ours: "+ours, o.Width), "2", o.Color))
 		}
-		if text := settingsAndDataText(l.Fields[data-1], l.Fields[data]); text != "" {
+		if text := g.settingsAndDataText(l); text != "" {
 			b.WriteString(style(Hang(indent, text, o.Width), "2", o.Color))
 		}
 	}
 }
 
 // settingsAndDataText returns the fields of assumed settings and of stand-ins in words.
-func settingsAndDataText(settings, data Field) string {
+func (g *Grid) settingsAndDataText(l Line) string {
 	var parts []string
-	if settings.Text == "assumed" {
-		parts = append(parts, "settings: "+settings.Text+marks(settings.Notes))
-	}
-	if len(data.Notes) > 0 {
-		parts = append(parts, "data: "+data.Text+marks(data.Notes))
+	for c, f := range l.Fields {
+		if len(f.Notes) > 0 && (g.Columns[c].Title == settingsTitle || g.Columns[c].Title == dataTitle) {
+			parts = append(parts, g.Columns[c].Title+": "+f.Text+marks(f.Notes))
+		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// has reports whether the grid has a column of this title.
+func (g *Grid) has(title string) bool {
+	return slices.ContainsFunc(g.Columns, func(c Column) bool { return c.Title == title })
+}
+
+// verdict returns the field of the verdict.
+func (l Line) verdict() Field {
+	return l.Fields[slices.IndexFunc(l.Fields, func(f Field) bool { return f.Verdict != "" })]
 }
 
 const gap = 2
@@ -101,17 +148,42 @@ func (f Field) indent() int {
 // String returns the field with its indentation and the numbers of its notes.
 func (f Field) String() string { return strings.Repeat(" ", f.indent()) + f.Text + marks(f.Notes) }
 
+// GridOf returns a grid of texts; columns are aligned to the left, or to the right where right is true; nil: none is.
+func GridOf(titles []string, right []bool, lines [][]string) *Grid {
+	g := &Grid{}
+	for c, title := range titles {
+		g.Columns = append(g.Columns, Column{Title: title, Right: right != nil && right[c]})
+	}
+	for _, texts := range lines {
+		var l Line
+		for _, text := range texts {
+			l.Fields = append(l.Fields, Field{Text: text})
+		}
+		g.Lines = append(g.Lines, l)
+	}
+	return g
+}
+
+// Text returns the grid in lines of a width, in characters. Where columns have no room they are narrowed, go on below,
+// or are the fields of a line below each other; no text is cut.
+func (g *Grid) Text(width int) string {
+	var b bytes.Buffer
+	g.write(&b, TextOptions{Width: width})
+	return b.String()
+}
+
 // height returns the number of lines that the grid takes.
 func (g *Grid) height(o TextOptions) int {
 	var b bytes.Buffer
-	g.write(&b, o)
+	widths := g.widths(o.Width, false)
+	g.sideBySide(&b, widths, o)
 	return bytes.Count(b.Bytes(), []byte("\n"))
 }
 
-// widths returns the width of each column. Where the grid is wider than the
-// terminal, the widest label is narrowed first, down to a comfortable width,
-// then any column down to its longest word.
-func (g *Grid) widths(width int) []int {
+// widths returns the width of each column. Where the grid is wider
+// than the terminal, the widest label is narrowed first, down to a comfortable width, then
+// any column down to its longest word; whole, parts that stay together are one.
+func (g *Grid) widths(width int, whole bool) []int {
 	const comfortable, broken = 16, 6
 	w, narrowest := make([]int, len(g.Columns)), make([]int, len(g.Columns))
 	total := -gap
@@ -121,7 +193,11 @@ func (g *Grid) widths(width int) []int {
 		for _, l := range g.Lines {
 			text := l.Fields[c].String()
 			w[c] = max(w[c], utf8.RuneCountInString(text))
-			for word := range strings.FieldsSeq(text) {
+			longest := 0 // characters of a word that stays as it is
+			if whole {
+				longest = math.MaxInt
+			}
+			for _, word := range words(text, longest) {
 				narrowest[c] = max(narrowest[c], utf8.RuneCountInString(word)+l.Fields[c].indent())
 			}
 		}
@@ -153,8 +229,74 @@ func (g *Grid) widths(width int) []int {
 	return w
 }
 
+// write writes the columns side by side. Where they have no room, those of a grid without labels go on below, behind the
+// first one, and otherwise the fields of each line are one below the other.
 func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
-	widths := g.widths(o.Width)
+	widths := g.widths(o.Width, true)
+	total := -gap
+	for _, w := range widths {
+		total += w + gap
+	}
+	if total <= o.Width {
+		g.sideBySide(b, widths, o)
+		return
+	}
+	parts := blocks(widths, o.Width)
+	if parts != nil && !slices.ContainsFunc(g.Columns, func(c Column) bool { return c.Label }) {
+		for i, columns := range parts {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			g.pick(columns).write(b, o)
+		}
+		return
+	}
+	for i, l := range g.Lines {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for c, f := range l.Fields {
+			if f.Text == "" {
+				continue
+			}
+			text := strings.Join(wrapText(g.Columns[c].Title+": "+f.Text+marks(f.Notes), o.Width-2), "\n  ")
+			b.WriteString(style(text, colors[f.Verdict], o.Color) + "\n")
+		}
+	}
+}
+
+// blocks returns the columns of grids that have room, each with the first column; nil where none has.
+func blocks(widths []int, width int) (out [][]int) {
+	for next := 1; next < len(widths); {
+		block, total := []int{0}, widths[0]
+		for next < len(widths) && total+gap+widths[next] <= width {
+			block, total, next = append(block, next), total+gap+widths[next], next+1
+		}
+		if len(block) == 1 {
+			return nil
+		}
+		out = append(out, block)
+	}
+	return out
+}
+
+// pick returns a grid of some columns.
+func (g *Grid) pick(columns []int) *Grid {
+	out := &Grid{}
+	for _, c := range columns {
+		out.Columns = append(out.Columns, g.Columns[c])
+	}
+	for _, l := range g.Lines {
+		var fields []Field
+		for _, c := range columns {
+			fields = append(fields, l.Fields[c])
+		}
+		out.Lines = append(out.Lines, Line{Fields: fields})
+	}
+	return out
+}
+
+func (g *Grid) sideBySide(b *bytes.Buffer, widths []int, o TextOptions) {
 	var head, rule []string
 	for c, col := range g.Columns {
 		head = append(head, pad(col.Title, widths[c], col.Right))
@@ -240,12 +382,30 @@ func pad(s string, width int, right bool) string {
 	return s + space
 }
 
+// together are parts of a text that stay on a line: a value with its standard error, and a pair such as (1, 1e-06).
+var together = regexp.MustCompile(` ± |\(\S+, \S+\)`)
+
+// words are those of a text. Parts that stay together are one, where a line of that width has room for them.
+func words(s string, width int) (out []string) {
+	s = together.ReplaceAllStringFunc(s, func(part string) string { return strings.ReplaceAll(part, " ", "\x00") })
+	for word := range strings.FieldsSeq(s) {
+		word = strings.ReplaceAll(word, "\x00", " ")
+		if utf8.RuneCountInString(word) > width {
+			out = append(out, strings.Fields(word)...)
+		} else {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
 // wrapText breaks a text at spaces into lines of at most width characters; a
 // longer word is broken anywhere.
 func wrapText(s string, width int) []string {
+	width = max(width, 1)
 	var lines []string
 	line := ""
-	for word := range strings.FieldsSeq(s) {
+	for _, word := range words(s, width) {
 		for {
 			n := utf8.RuneCountInString(line)
 			if n > 0 && n+1+utf8.RuneCountInString(word) <= width {
@@ -274,7 +434,7 @@ func wrapText(s string, width int) []string {
 func Hang(label, s string, width int) string {
 	indent := utf8.RuneCountInString(label)
 	var b strings.Builder
-	for i, l := range wrapText(s, max(width-indent, 20)) {
+	for i, l := range wrapText(s, width-indent) {
 		if i == 0 {
 			b.WriteString(label)
 		} else {
