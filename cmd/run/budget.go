@@ -291,7 +291,7 @@ func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 func (a *app) showAccount(r *budget.Report) error {
 	by := map[string]string{"pure": ", by the sum of pure epsilons", "gaussian": ", by the sum of squares of mu",
 		"zcdp": ", by the sum of rho"}
-	width := columns(a.out)
+	width := bound(a.out)
 	line := func(label, text string) {
 		_, _ = io.WriteString(a.out, tables.Hang(fmt.Sprintf("%-*s  ", len("account ")+len(strconv.Itoa(r.Number)), label), text,
 			width))

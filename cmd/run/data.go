@@ -97,7 +97,7 @@ and licence.`,
 				if e.Bytes > 0 { // not known for data that a user has to supply
 					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
 				}
-				width := columns(a.out)
+				width := bound(a.out)
 				text := tables.Hang(e.Name+"  ", e.Title, width) + tables.Hang("    ", state, width) +
 					tables.Hang("    ", "source: "+e.Source, width) + tables.Hang("    ", "licence: "+e.Licence, width)
 				if _, err := io.WriteString(a.out, text); err != nil {

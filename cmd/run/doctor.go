@@ -47,7 +47,7 @@ sets. The exit status is 1 if something that was requested cannot be used.`,
 					mark := map[string]string{"ok": "ok  ", "none": "--  ", "problem": "!!  "}[f.State]
 					label := fmt.Sprintf("%s%-10s ", mark, f.What)
 					for line := range strings.Lines(f.Text) {
-						if _, err := io.WriteString(a.out, tables.Hang(label, line, columns(a.out))); err != nil {
+						if _, err := io.WriteString(a.out, tables.Hang(label, line, bound(a.out))); err != nil {
 							return err
 						}
 						label = strings.Repeat(" ", len(label))

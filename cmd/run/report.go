@@ -157,11 +157,11 @@ func everyOf(n int) string {
 
 // allSkipped reports that all of something was skipped, and how to get the missing data.
 func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
-	text, separator := what+" skipped for lack of data, so that nothing of it was computed", ": "
+	text := what + " skipped for lack of data"
 	for _, name := range p.DatasetNames() {
 		var missing plan.MissingDataset
 		if errors.As(data.Get(name).Err, &missing) {
-			text, separator = text+separator+name+": "+missing.Advice(), "; "
+			text += "; " + name + ": " + missing.Advice()
 		}
 	}
 	return &skippedError{errors.New(text)}

@@ -235,17 +235,22 @@ func isTerminal(w io.Writer) bool {
 // columns is the width of lines on w: that of the terminal, or that in COLUMNS where it is smaller or w is no terminal;
 // 120 where there is neither.
 func columns(w io.Writer) int {
+	if n := bound(w); n < math.MaxInt {
+		return n
+	}
+	return 120
+}
+
+// bound is as [columns], but without a bound where there is neither: programs read lines as they are.
+func bound(w io.Writer) int {
 	width := math.MaxInt
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		width = n
 	}
 	if f, ok := w.(interface{ Fd() uintptr }); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			return min(width, n)
+			width = min(width, n)
 		}
-	}
-	if width == math.MaxInt {
-		return 120
 	}
 	return width
 }
