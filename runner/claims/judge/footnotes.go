@@ -110,7 +110,10 @@ func (e *Evaluation) verdictRules() []string {
 	counts := e.Summary()
 	var out []string
 	for _, r := range rules {
-		if counts[r.Verdict] > 0 && r.Text != "" {
+		if r.Text == "" { // one of those in [Rules]
+			continue
+		}
+		if counts[r.Verdict] > 0 {
 			out = appendNew(out, r.Text)
 		}
 	}
