@@ -69,7 +69,8 @@ func (a *app) checkable(tables []string) error {
 	return usagef("--check has nothing to check: no table here has reference values")
 }
 
-// present writes tables and report of an output folder, and prints the tables, as the view asks; metric is that of a comparison.
+// present writes tables and report of an output folder, and prints the tables, as the view asks; metric is that of a
+// comparison.
 func (a *app) present(dir string, format tables.Format, check bool, metric string, view viewOptions) error {
 	spareMemory()
 	r, err := a.Results(dir)
