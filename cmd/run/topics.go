@@ -173,6 +173,20 @@ blocks under runs:
       sweep: {xi: "linspace(0.1,0.9,9)"}  # quoted: braces and brackets split at commas
     - experiment: privacygp/uniform
 
+A file may go on from another, and refer to values:
+
+  include: base.yaml                      # relative to this file; or a list of files
+  params: {delta: 1e-5}                   # replaces or adds to those of base.yaml
+  title: "At delta ${delta}"              # a scalar or one of params of the file
+  sweep:
+    epsilon: ["${env:EPSILON:1}", 8]      # the environment, with a default
+
+What stands in the including file replaces what the included one has: params, sweep
+and zip name by name, everything else as a whole. A parameter under sweep replaces
+one of the base's params, and the other way round. ${name} is the value before
+name=value of the command line; quote it between brackets or braces. $${ is a
+plain ${.
+
 On the command line, name=v1,v2 replaces the values of a setting in the files;
 brackets keep a list together: inducing_points=[5,20,35]. --seeds and --dtype replace
 the seeds and the element type; files of one sweep that name different ones need

@@ -70,8 +70,10 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dty
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(s.Source)
-		d.Sources = append(d.Sources, SweepFile{Path: path, SHA256: hex.EncodeToString(sum[:])})
+		d.Sources = append(d.Sources, sourceOf(path, s.Source))
+		for _, f := range s.Included {
+			d.Sources = append(d.Sources, sourceOf(f.Path, f.Source))
+		}
 		d.Tables = append(d.Tables, s.Tables...)
 		d.Metrics = appendNew(d.Metrics, s.Metrics)
 		names = append(names, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
@@ -118,6 +120,12 @@ func appendNew(to, texts []string) []string {
 		}
 	}
 	return to
+}
+
+// sourceOf names a file by its path and its content.
+func sourceOf(path string, text []byte) SweepFile {
+	sum := sha256.Sum256(text)
+	return SweepFile{Path: path, SHA256: hex.EncodeToString(sum[:])}
 }
 
 // setDType decides on the element type: dtype, or that of the files where it is empty.

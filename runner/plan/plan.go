@@ -56,7 +56,7 @@ type Plan struct {
 // Options apply to all trials of a plan.
 type Options struct {
 	Title     string      `json:"title"`     // of the sweeps, joined by semicolons
-	Sources   []SweepFile `json:"sources"`   // the sweep files
+	Sources   []SweepFile `json:"sources"`   // the sweep files, each before those that it includes
 	Overrides []string    `json:"overrides"` // name=value from the command line
 	Tables    []string    `json:"tables"`    // to be printed at the end
 	Backend   string      `json:"backend"`

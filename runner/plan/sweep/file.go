@@ -32,11 +32,13 @@ const maxFileBytes = 4 << 20
 // File is a sweep file as it is written. The JSON Schema is made from these
 // types (see [Schema]).
 type File struct {
-	Title  string `json:"title,omitempty" jsonschema_description:"What the sweep is; shown above its tables."`
-	DType  string `json:"dtype,omitempty" jsonschema_description:"Element type, float64 by default; --dtype replaces it."`
-	Block  `json:",inline"`
-	Runs   []Block  `json:"runs,omitempty" jsonschema_description:"Several blocks, each with an experiment of its own."`
-	Tables []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
+	Title string `json:"title,omitempty" jsonschema_description:"What the sweep is; shown above its tables."`
+	// Include is composed before the rest is read (see reader.compose).
+	Include any    `json:"include,omitempty" jsonschema_description:"Files that this one goes on from: one, or a list."`
+	DType   string `json:"dtype,omitempty" jsonschema_description:"Element type, float64 by default; --dtype replaces it."`
+	Block   `json:",inline"`
+	Runs    []Block  `json:"runs,omitempty" jsonschema_description:"Several blocks, each with an experiment of its own."`
+	Tables  []string `json:"tables,omitempty" jsonschema_description:"Tables of published values to print at the end."`
 
 	Metrics []string `json:"metrics,omitempty" jsonschema_description:"Metrics to show; by default the results."`
 }
@@ -65,7 +67,7 @@ var blockDocs = map[string]string{
 
 var (
 	fileKeys = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables",
-		"metrics"}
+		"metrics", includeKey}
 	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
 )
 
@@ -74,6 +76,7 @@ type Error struct {
 	File         string
 	Line, Column int
 	Source       string // the line of the file
+	Included     string // by which includes the file is read, a line each; empty for the file that was asked for
 	Err          error
 }
 
@@ -83,7 +86,7 @@ func (e *Error) Error() string {
 	if e.Source != "" && len(e.Source) <= maxShown && !strings.ContainsFunc(e.Source, unicode.IsControl) {
 		s += fmt.Sprintf("\n  %s\n  %s^", e.Source, strings.Repeat(" ", max(0, e.Column-1)))
 	}
-	return s
+	return s + e.Included
 }
 
 // maxShown is the length of the longest line that an error shows.
@@ -131,8 +134,10 @@ type Sweep struct {
 	// of the experiments.
 	Metrics []string
 	Source  []byte
-	blocks  []*block
-	reader  *reader
+	// Included are the files that this one includes, each once, in the order of reading.
+	Included []IncludedFile
+	blocks   []*block
+	reader   *reader
 }
 
 // Names answers which experiments and tables exist.
@@ -141,8 +146,17 @@ type Names struct {
 	Tables      func() ([]string, error) // asked where a file names tables
 }
 
-// ReadFile reads and checks a sweep file.
+// ReadFile reads and checks a sweep file, and those that it includes.
 func ReadFile(path string, names Names) (*Sweep, error) {
+	src, err := readText(path)
+	if err != nil {
+		return nil, err
+	}
+	return read(path, src, names, readText)
+}
+
+// readText returns the text of a sweep file.
+func readText(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(path)
@@ -160,13 +174,34 @@ func ReadFile(path string, names Names) (*Sweep, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
 	}
-	return Read(path, src, names)
+	return src, nil
 }
 
-// Read checks the text of a sweep file; path is used in errors only.
-func Read(path string, src []byte, names Names) (s *Sweep, err error) {
-	src = bytes.TrimPrefix(src, []byte("\ufeff")) // a byte order mark
-	r := &reader{path: path, lines: strings.Split(lineBreaks.Replace(string(src)), "\n"), names: names}
+// Read checks the text of a sweep file, which includes no other; path is used in errors only.
+func Read(path string, src []byte, names Names) (*Sweep, error) { return read(path, src, names, nil) }
+
+// read reads a sweep file, and those that it includes by open; nil refuses them.
+func read(path string, src []byte, names Names, open func(path string) ([]byte, error)) (*Sweep, error) {
+	src = bytes.TrimPrefix(src, byteOrderMark)
+	r := &reader{path: path, names: names, shared: newComposition(open)}
+	body, err := r.parse(src)
+	if err == nil {
+		body, err = r.compose(body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.file(body)
+	if err != nil {
+		return nil, err
+	}
+	s.Path, s.Source, s.reader, s.Included = path, src, r, r.shared.files
+	return s, nil
+}
+
+// parse returns the YAML tree of a file.
+func (r *reader) parse(src []byte) (ast.Node, error) {
+	r.lines = strings.Split(lineBreaks.Replace(string(src)), "\n")
 	if t := tooDeep(lexer.Tokenize(string(src))); t != nil {
 		return nil, r.errorAt(t, fmt.Errorf("lists and maps are nested deeper than %d levels", maxDepth))
 	}
@@ -174,23 +209,26 @@ func Read(path string, src []byte, names Names) (s *Sweep, err error) {
 	if err != nil {
 		var se yaml.Error
 		if errors.As(err, &se) && se.GetToken() != nil {
-			return nil, r.errorAt(se.GetToken(), errors.New(se.GetMessage()))
+			return nil, r.unquoted(r.errorAt(se.GetToken(), errors.New(se.GetMessage())))
 		}
-		return nil, &Error{File: path, Line: 1, Column: 1, Err: err}
+		return nil, r.whole(err)
 	}
 	if len(file.Docs) > 1 && file.Docs[1].Body != nil {
 		return nil, r.errorAt(file.Docs[1].Body.GetToken(),
 			errors.New("a sweep file is one YAML document; put several experiments under runs"))
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return nil, &Error{File: path, Line: 1, Column: 1, Err: errors.New("the file is empty; see `run help sweep-files`")}
+		return nil, r.whole(errors.New("the file is empty; see `run help sweep-files`"))
 	}
-	s, err = r.file(file.Docs[0].Body)
-	if err != nil {
-		return nil, err
-	}
-	s.Path, s.Source, s.reader = path, src, r
-	return s, nil
+	return file.Docs[0].Body, nil
+}
+
+// byteOrderMark may begin a text.
+var byteOrderMark = []byte("\ufeff")
+
+// whole is the error of a file as a whole.
+func (r *reader) whole(err error) error {
+	return &Error{File: r.path, Line: 1, Column: 1, Err: err, Included: r.included}
 }
 
 // lineBreaks makes YAML's line breaks one kind.
@@ -201,10 +239,18 @@ type reader struct {
 	path  string
 	lines []string
 	names Names
+	// included is the text of the includes by which the file is read (see Error), and depth their number.
+	included string
+	depth    int
+	parent   *reader // of the file that includes this one
+	shared   *composition
 }
 
 func (r *reader) errorAt(t *token.Token, err error) error {
-	e := &Error{File: r.path, Line: 1, Column: 1, Err: err}
+	if of := r.shared.origin[t]; of != nil {
+		r = of
+	}
+	e := &Error{File: r.path, Line: 1, Column: 1, Err: err, Included: r.included}
 	if t != nil && t.Position != nil {
 		e.Line, e.Column = t.Position.Line, t.Position.Column
 	}

@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -29,8 +30,14 @@ func Schema(names Names) ([]byte, error) {
 		fillBlock(s, names.Experiments.Names())
 	}
 	block.Required = []string{"experiment"}
+	path := &jsonschema.Schema{Type: "string"}
+	file.Properties.Set(includeKey, &jsonschema.Schema{
+		Description: "Files that this one goes on from, relative to it: one, or a list. What stands here replaces theirs.",
+		AnyOf:       []*jsonschema.Schema{path, {Type: "array", Items: path, MinItems: ptr(uint64(1))}},
+	})
 	if p, ok := file.Properties.Get("dtype"); ok {
-		p.Enum = anySlice(experiment.DTypes())
+		p.Type = ""
+		p.AnyOf = []*jsonschema.Schema{{Type: "string", Enum: anySlice(experiment.DTypes())}, reference(composed)}
 	}
 	if p, ok := file.Properties.Get("tables"); ok {
 		p.MinItems = ptr(uint64(1))
@@ -63,6 +70,7 @@ func fillBlock(s *jsonschema.Schema, experiments []string) {
 			{Type: "integer", Minimum: "0"},
 			{Type: "string", Pattern: `^\s*[0-9]+\s*(\.\.\s*[0-9]+\s*)?(,\s*[0-9]+\s*(\.\.\s*[0-9]+\s*)?)*$`},
 			{Type: "array", MinItems: ptr(uint64(1))},
+			reference(composed),
 		},
 	})
 	for name, doc := range blockDocs {
@@ -231,6 +239,7 @@ const (
 	several  = "several"  // a list of numbers, or a range of them
 	spaced   = "spaced"   // linspace or logspace
 	truth    = "truth"    // a truth value
+	composed = "composed" // a text with a reference, whose value an editor does not know
 )
 
 // texts defines values that may be written as texts, such as a quoted number.
@@ -251,6 +260,7 @@ func texts() jsonschema.Definitions {
 		several:  matching(`^\s*\[?\s*` + span + `(\s*,\s*` + span + `)*\s*\]?\s*$`),
 		spaced:   matching(`^\s*(lin|log)space\s*\(.*\)\s*$`),
 		truth:    {Enum: []any{"true", "yes", "on", "false", "no", "off"}},
+		composed: matching(`\$\{[^}]+\}`),
 	}
 }
 
@@ -259,10 +269,10 @@ func texts() jsonschema.Definitions {
 func listSchema(p *experiment.Param, value *jsonschema.Schema) *jsonschema.Schema {
 	list := &jsonschema.Schema{Type: "array", Items: value, MinItems: ptr(uint64(1))}
 	if p.Kind == experiment.Text || p.Kind == experiment.Flag {
-		return list
+		return anyOf(list, reference(composed))
 	}
 	list.Items = anyOf(list.Items, reference(spaced))
-	return anyOf(list, reference(spaced))
+	return anyOf(list, reference(spaced), reference(composed))
 }
 
 func anyOf(choices ...*jsonschema.Schema) *jsonschema.Schema {
@@ -287,16 +297,17 @@ func reference(id string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#
 func valueSchema(p *experiment.Param) *jsonschema.Schema {
 	switch p.Kind {
 	case experiment.Number, experiment.Integer:
-		return anyOf(append(oneNumber(p), wordsOf(p)...)...)
+		return anyOf(append(append(oneNumber(p), wordsOf(p)...), reference(composed))...)
 	case experiment.Flag:
-		return anyOf(&jsonschema.Schema{Type: "boolean"}, reference(truth))
+		return anyOf(&jsonschema.Schema{Type: "boolean"}, reference(truth), reference(composed))
 	case experiment.Numbers, experiment.NumberOrNumbers, experiment.CountOrNumbers:
 		one := oneNumber(p)
-		list := &jsonschema.Schema{Type: "array", Items: anyOf(one...), MinItems: ptr(uint64(1))}
+		items := anyOf(append(slices.Clone(one), reference(composed))...)
+		list := &jsonschema.Schema{Type: "array", Items: items, MinItems: ptr(uint64(1))}
 		if p.Kind == experiment.CountOrNumbers { // one number is a count, which has no bounds
 			one = []*jsonschema.Schema{{Type: "integer", Minimum: "1"}}
 		}
-		return anyOf(append(append(one, list, reference(several)), wordsOf(p)...)...)
+		return anyOf(append(append(one, list, reference(several), reference(composed)), wordsOf(p)...)...)
 	}
 	if p.Values == nil { // a number is a text as it is written
 		return anyOf(&jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"})
@@ -305,7 +316,7 @@ func valueSchema(p *experiment.Param) *jsonschema.Schema {
 	for _, v := range p.Values {
 		s.Enum = append(s.Enum, v)
 	}
-	return s
+	return anyOf(s, reference(composed))
 }
 
 // oneNumber lists the ways in which a number may be written.
