@@ -26,6 +26,7 @@
 //	show/score         the verdicts of all papers
 //	show/report        all of it as one HTML file
 //	show/export        all of it for other programs: Parquet, CSV, LaTeX, MLflow
+//	show/runs          output folders in a list, one of them, and several next to each other
 //	show               the records of a folder to tables, figures and report
 //
 // The runner knows an experiment only through package experiment.
@@ -70,20 +71,24 @@ type Executor interface {
 type SweepRun struct {
 	Dir      string // output folder
 	Plan     *plan.Plan
-	Replan   bool // replace another plan that the folder has
+	Replan   bool              // replace another plan that the folder has
+	Tags     map[string]string // are added to those of the folder
 	Executor Executor
 	// Rewriting keeps the report up to date meanwhile; nil leaves it as it is.
 	Rewriting *Rewriting
 }
 
-// Freeze writes the plan into the output folder and runs nothing.
-func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool) error {
+// Freeze writes the plan into the output folder, adds tags to those of the folder, and runs nothing.
+func (c *Catalogue) Freeze(dir string, p *plan.Plan, replan bool, tags map[string]string) error {
 	s, err := store.Create(c.Disk, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	return s.FreezePlan(p, c.Experiments, replan)
+	if err := s.FreezePlan(p, c.Experiments, replan); err != nil {
+		return err
+	}
+	return s.AddTags(tags)
 }
 
 // Run runs the trials without a result. The summary holds even with an error.
@@ -94,6 +99,9 @@ func (c *Catalogue) Run(ctx context.Context, req SweepRun) (schedule.Summary, er
 	}
 	defer func() { _ = s.Close() }()
 	if err := s.FreezePlan(req.Plan, c.Experiments, req.Replan); err != nil {
+		return schedule.Summary{}, err
+	}
+	if err := s.AddTags(req.Tags); err != nil {
 		return schedule.Summary{}, err
 	}
 	stop := c.rewrite(ctx, s, req)

@@ -11,6 +11,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
+	"privkern/runner/show/runs"
 	"privkern/runner/store"
 )
 
@@ -54,6 +55,7 @@ func exitStatus(err error) int {
 		override *plan.OverrideError
 		dtypes   *plan.DTypeError
 		refused  *schedule.RefusedError
+		key      *runs.KeyError
 	)
 	switch {
 	case err == nil:
@@ -68,7 +70,7 @@ func exitStatus(err error) int {
 		return exitTrials
 	case errors.As(err, &usage), errors.As(err, &inFile), errors.As(err, &noFile), errors.As(err, &unknown),
 		errors.As(err, &mismatch), errors.As(err, &data), errors.As(err, &override),
-		errors.As(err, &dtypes):
+		errors.As(err, &dtypes), errors.As(err, &key):
 		return exitUsage
 	}
 	return exitError

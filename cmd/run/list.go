@@ -25,7 +25,8 @@ or choices, and where they apply; the metrics; the data sets; and an example. A
 setting has no effect where it does not apply.
 
 tables lists the published tables and figures with their titles, data the data
-sets. --output json prints all properties of the listed entries.`,
+sets; run list runs lists output folders. --output json prints all properties of the
+listed entries.`,
 		Example: `  run list
   run list privacygp/satellite
   run list cloaking
@@ -65,6 +66,7 @@ sets. --output json prints all properties of the listed entries.`,
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	cmd.AddCommand(a.listRunsCommand())
 	return cmd
 }
 

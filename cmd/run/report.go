@@ -22,7 +22,7 @@ func (a *app) reportCommand() *cobra.Command {
 		view           viewOptions
 	)
 	cmd := &cobra.Command{
-		Use:   "report FOLDER",
+		Use:   "report FOLDER...",
 		Short: "Rewrite the tables and the report of an output folder",
 		Long: `Write the tables and report.html of an output folder from the records in it,
 complete or not, and print the tables. No trial is run. On the terminal a published
@@ -31,15 +31,26 @@ all that the files have.
 
 While trials run, run sweep and run work rewrite report.html every ten seconds, or
 less often where that would take more than 3% of the time. The page then shows how
-far the sweep was and which trials ran, and reloads itself in a browser.`,
+far the sweep was and which trials ran, and reloads itself in a browser.
+
+Of several folders, print a table with a column for each of them, of the results of the
+experiments that all have, or of --metric, and write nothing. The settings that vary are
+the rows; those that each folder has one value of, and not the same, are listed above.`,
 		Example: `  run report results/runs/quickstart
   run report results/runs/mine --all-metrics --sort -epsilon
   run report results/runs/quickstart --all-variants
+  run report results/runs/mine results/runs/mine-8577ca
   run report results/runs/quickstart --output markdown`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == "" {
 				return usagef("an empty name; name the output folder")
+			}
+			if len(args) > 1 {
+				if check {
+					return usagef("--check is for one folder")
+				}
+				return a.reportSeveral(args, output, metricNames(metric))
 			}
 			format, err := tables.ParseFormat(output)
 			if err != nil {
@@ -60,6 +71,14 @@ far the sweep was and which trials ran, and reloads itself in a browser.`,
 // allVariantsFlag is the flag of those commands that print published tables.
 const allVariantsFlag, allVariantsUsage = "all-variants", "print all variants of published tables as text, with " +
 	"differences, settings and remarks"
+
+// metricNames splits the names of metrics at commas.
+func metricNames(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
 
 // checkable refuses --check for tables without a reference value.
 func (a *app) checkable(tables []string) error {

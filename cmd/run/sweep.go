@@ -45,6 +45,7 @@ type runOptions struct {
 	metric   string // of a comparison; empty for the first one
 	view     viewOptions
 	attack   bool // the methods of a comparison, too
+	tags     []string
 }
 
 func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
@@ -61,6 +62,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command, dtypeUsage string) {
 	f.BoolVar(&o.planOnly, "plan-only", false, "freeze the plan in the output folder for run work, and run nothing")
 	f.StringVar(&o.output, "output", "table", "format of the tables on stdout: table, json, csv, latex or markdown")
 	f.BoolVar(&o.view.allVariants, allVariantsFlag, false, allVariantsUsage)
+	f.StringArrayVar(&o.tags, "tag", nil,
+		"name=value that run list runs shows of the output folder (default none); repeat for several")
 	o.workOptions.addFlags(cmd)
 	o.slurmOptions.addFlags(cmd)
 }
@@ -81,6 +84,8 @@ func (o *runOptions) validate(
 	if err == nil {
 		err = o.slurmOptions.validate(cmd, o.executor == "slurm")
 	}
+	_, tagsErr := parseTags(o.tags)
+	err = errors.Join(err, tagsErr)
 	if o.seeds != "" {
 		var seedsErr error
 		if seeds, seedsErr = sweep.ParseSeeds(o.seeds); seedsErr != nil {
@@ -245,8 +250,12 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if o.dryRun {
 		return a.dryRun(p, data, o, shard, dir)
 	}
+	tags, err := parseTags(o.tags)
+	if err != nil {
+		return err
+	}
 	if o.planOnly {
-		if err := a.Freeze(dir, p, o.replan); err != nil {
+		if err := a.Freeze(dir, p, o.replan, tags); err != nil {
 			return err
 		}
 		a.say("the plan is in %s: %s on %s; `run work %[1]s` runs them", dir, text.Count(len(p.Trials), "trial"), p.Backend)
@@ -262,7 +271,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		p.BLASClass = host(o.gpu).Class()
 		executor = a.local(o.workOptions, shard, data)
 	}
-	req := runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan}
+	req := runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan, Tags: tags}
 	sum, err := a.run(cmd.Context(), req, o.describeDevices(), "log.jsonl", executor)
 	if err != nil {
 		return err

@@ -444,3 +444,11 @@ func Hang(label, s string, width int) string {
 	}
 	return b.String()
 }
+
+// WriteText writes a grid for a terminal.
+func (g *Grid) WriteText(w io.Writer, o TextOptions) error {
+	var b bytes.Buffer
+	g.write(&b, o)
+	_, err := w.Write(b.Bytes())
+	return err
+}
