@@ -46,7 +46,7 @@ listed entries.`,
 			if len(args) == 1 {
 				what = args[0]
 			}
-			l, err := a.listing(what)
+			l, err := a.listing(what, output == "json")
 			if err != nil {
 				return err
 			}
@@ -133,8 +133,9 @@ type datasetEntry struct {
 }
 
 // listing returns the entries that a word selects: a kind, a paper, or one experiment or
-// table; all for the empty word. An unknown word is an error with the nearest valid one.
-func (a *app) listing(what string) (*listing, error) {
+// table; all for the empty word, of tables then the names only unless it is whole. An unknown word is an error with the
+// nearest valid one.
+func (a *app) listing(what string, whole bool) (*listing, error) {
 	l := &listing{titles: map[string]string{}}
 	all := what == ""
 	valid := []string{"experiments", "tables", "data"}
@@ -149,21 +150,26 @@ func (a *app) listing(what string) (*listing, error) {
 			l.Experiments = append(l.Experiments, describe(e))
 		}
 	}
-	ledgers, err := a.Ledgers()
+	contents, err := a.Contents()
 	if err != nil {
 		return nil, err
 	}
-	for _, ledger := range ledgers {
-		l.titles[ledger.Paper] = ledger.Title
-		for _, t := range ledger.Tables {
-			valid = append(valid, t.Name)
-			if !all && what != "tables" && what != t.Name {
+	for _, c := range contents {
+		l.titles[c.Paper] = c.Title
+		for _, name := range c.Tables {
+			valid = append(valid, name)
+			if !all && what != "tables" && what != name {
 				continue
 			}
-			l.Tables = append(
-				l.Tables,
-				tableEntry{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)},
-			)
+			entry := tableEntry{Name: name}
+			if whole || !all {
+				t, err := a.Table(name)
+				if err != nil {
+					return nil, err
+				}
+				entry = tableEntry{Name: t.Name, Kind: string(t.Kind), Title: t.Title, Cells: len(t.Cells)}
+			}
+			l.Tables = append(l.Tables, entry)
 		}
 	}
 	for _, s := range compare.Suites() {

@@ -75,15 +75,13 @@ func (b *Book) Ledgers() ([]*Ledger, error) {
 
 // Names returns the names of all tables, in the order of the ledgers.
 func (b *Book) Names() ([]string, error) {
-	ledgers, err := b.Ledgers()
+	all, err := b.Contents()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, l := range ledgers {
-		for _, t := range l.Tables {
-			names = append(names, t.Name)
-		}
+	for _, c := range all {
+		names = append(names, c.Tables...)
 	}
 	return names, nil
 }

@@ -218,12 +218,41 @@ func TestOpen(t *testing.T) {
 	}
 
 	paper.Figures[0].Name = "demo/figure2"
-	if _, err := ledger.Open([]experiment.Paper{paper}).Names(); err == nil ||
+	if _, err := ledger.Open([]experiment.Paper{paper}).Ledgers(); err == nil ||
 		!strings.Contains(err.Error(), `10:13: unknown figure "demo/figure1"; did you mean "demo/figure2"?`) {
 		t.Errorf("a figure that the paper lacks: %v", err)
 	}
 	paper.Name = "other"
 	if _, err := ledger.Open([]experiment.Paper{paper}).Names(); err == nil || !strings.Contains(err.Error(), "1:8:") {
 		t.Errorf("a ledger of another paper: %v", err)
+	}
+}
+
+// A ledger that is laid out otherwise has the same contents, and a broken one none.
+func TestContents(t *testing.T) {
+	text := string(claimtest.Text)
+	want := "demo/table1 demo/claims demo/comparison"
+	for _, c := range []struct{ name, old, replacement, err string }{
+		{"as it is", "", "", ""},
+		{"quoted", "- name: demo/claims", `- name: "demo/claims"`, ""},
+		{"a comment behind the key", "\ntables:\n", "\ntables: # of the paper\n", ""},
+		{"broken", "\ntables:\n", "\ntables: [\n", "a defect in a ledger"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed := strings.Replace(text, c.old, c.replacement, 1)
+			if c.old != "" && changed == text {
+				t.Fatal("nothing is replaced")
+			}
+			paper := experiment.Paper{Name: "demo", Ledger: []byte(changed), Experiments: claimtest.Experiments(),
+				Figures: []experiment.Figure{{Name: "demo/figure1"}}}
+			names, err := ledger.Open([]experiment.Paper{paper}).Names()
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("got %v, %v", names, err)
+				}
+			} else if err != nil || strings.Join(names, " ") != want {
+				t.Errorf("got %v, %v", names, err)
+			}
+		})
 	}
 }
