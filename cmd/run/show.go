@@ -43,7 +43,8 @@ of no trial or the beginning of several.`,
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "text", "format on stdout: text or json")
-	cmd.Flags().StringVar(&in, "in", "", "the output folder that has the trial, or a folder of such (default "+runsFolder+")")
+	cmd.Flags().StringVar(&in, "in", "",
+		"the output folder that has the trial, or a folder of such (default "+runsFolder+")")
 	return cmd
 }
 

@@ -30,7 +30,8 @@ func folderOf(t *testing.T, files map[string]string) string {
 
 // The members of the including file go over those of the included one.
 func TestInclude(t *testing.T) {
-	const base = "experiment: demo/curve\nparams: {delta: 0.5, folds: 3}\nsweep:\n  epsilon: [1, 2]\n  method: [standard]\n"
+	const base = "experiment: demo/curve\nparams: {delta: 0.5, folds: 3}\nsweep:\n  epsilon: [1, 2]\n" +
+		"  method: [standard]\n"
 	for _, c := range []struct {
 		name, top string
 		params    []string
@@ -145,11 +146,14 @@ func TestCompositionErrors(t *testing.T) {
 		doubled += "  " + name + ": " + strings.Repeat("${seeds}", 400) + "\n"
 	}
 	for _, c := range []struct{ name, top, want string }{
-		{"missing", "include: bse.yaml\n", `top.yaml:1:10: there is no sweep file "DIR/bse.yaml"; did you mean "DIR/base.yaml"?`},
+		{"missing", "include: bse.yaml\n",
+			`top.yaml:1:10: there is no sweep file "DIR/bse.yaml"; did you mean "DIR/base.yaml"?`},
 		{"a folder", "include: deep\n", "top.yaml:1:10: DIR/deep is a folder, not a sweep file"},
-		{"itself", "include: top.yaml\n", "top.yaml:1:10: the includes go round in a circle: DIR/top.yaml is being read already"},
-		{"a circle", "include: a.yaml\n", "b.yaml:1:10: the includes go round in a circle: DIR/a.yaml is being read already\n" +
-			"  include: a.yaml\n           ^\n  included by DIR/a.yaml:1:10\n  included by DIR/top.yaml:1:10"},
+		{"itself", "include: top.yaml\n",
+			"top.yaml:1:10: the includes go round in a circle: DIR/top.yaml is being read already"},
+		{"a circle", "include: a.yaml\n",
+			"b.yaml:1:10: the includes go round in a circle: DIR/a.yaml is being read already\n" +
+				"  include: a.yaml\n           ^\n  included by DIR/a.yaml:1:10\n  included by DIR/top.yaml:1:10"},
 		{"too deep", "include: deep/0.yaml\n", "deep/15.yaml:1:10: includes are nested deeper than 16 files"},
 		{"too many", "include: [" + strings.Repeat("base.yaml, ", 65) + "]\n", "more than 64 files are included"},
 		{"no path", "include: {a: b}\n", "top.yaml:1:10: the path of an included file must be a text"},
@@ -160,7 +164,8 @@ func TestCompositionErrors(t *testing.T) {
 				"  included by DIR/top.yaml:1:10"},
 		{"broken there", "include: broken.yaml\n", "included by DIR/top.yaml:1:10"},
 		{"no mapping there", "include: list.yaml\n", "list.yaml:1:1: a sweep file must be a mapping (name: value)"},
-		{"empty there", "include: empty.yaml\n", "empty.yaml:1:1: the file is empty; see `run help sweep-files`\n  included by"},
+		{"empty there", "include: empty.yaml\n",
+			"empty.yaml:1:1: the file is empty; see `run help sweep-files`\n  included by"},
 		{"a parameter of another experiment", "include: base.yaml\nexperiment: demo/other\n",
 			`base.yaml:2:10: demo/other: unknown parameter "folds"`},
 		{"an unknown value", "experiment: demo/curve\nparams:\n  epsilon: ${fold}\n  folds: 2\n",

@@ -35,7 +35,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("dtype: float32\ntables: [demo/table1]\n")
 	f.Add("? [a, b]\n: - c\n")
 	f.Add("title: ${folds} $${x}\nexperiment: demo/curve\nparams: {folds: 2, at: [1, 2], points: '${at}'}\n")
-	f.Add("include: [a.yaml]\nexperiment: demo/curve\nparams:\n  folds: ${env:PRIVKERN_TEST_NONE:3}\n  epsilon: ${folds}\n")
+	f.Add("include: [a.yaml]\nexperiment: demo/curve\nparams:\n  folds: ${env:PRIVKERN_TEST_NONE:3}\n" +
+		"  epsilon: ${folds}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if !fewTrials(text) {
 			return

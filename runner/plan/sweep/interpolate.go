@@ -149,8 +149,8 @@ func (r *reader) resolvedNode(n ast.Node, s *scope) (ast.Node, error) {
 	return n, nil
 }
 
-// resolvedText returns the node of a text with references. One that is a single reference to a list is that list; others
-// are read as a scalar of YAML, so that a number stays one.
+// resolvedText returns the node of a text with references. One that is a single reference to a list is that list;
+// others are read as a scalar of YAML, so that a number stays one.
 func (r *reader) resolvedText(text string, at ast.Node, s *scope) (ast.Node, error) {
 	if !strings.Contains(text, referenceStart) {
 		return at, nil
@@ -284,7 +284,8 @@ func (r *reader) referred(name string, at ast.Node, s *scope) (*ast.MappingValue
 	return m, r.resolve(m, of)
 }
 
-// scalarNode reads a text as a scalar of YAML at the place of a node. It is a text unless it is a number or a truth value.
+// scalarNode reads a text as a scalar of YAML at the place of a node. It is a text unless it is a number or a truth
+// value.
 func scalarNode(text string, at ast.Node) ast.Node {
 	t := token.New(text, text, at.GetToken().Position)
 	switch t.Type {

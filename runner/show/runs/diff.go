@@ -61,6 +61,8 @@ type Paired struct {
 	P             *float64   `json:"p"` // nil where nothing is tested
 }
 
+func (p Paired) tested() bool { return p.P != nil }
+
 // DisjointError is the error of runs without a common experiment.
 type DisjointError struct {
 	Folders     []string
@@ -134,11 +136,7 @@ func Diff(d disk.Disk, a, b string, experiments *experiment.Registry) (*Differen
 		if err != nil {
 			return nil, err
 		}
-		x, err := compare(e, both)
-		if err != nil {
-			return nil, err
-		}
-		out.Experiments = append(out.Experiments, *x)
+		out.Experiments = append(out.Experiments, *compare(e, both))
 	}
 	return out, nil
 }
@@ -268,7 +266,7 @@ type pair struct {
 }
 
 // compare compares the trials of an experiment in two runs.
-func compare(e *experiment.Experiment, both []*loaded) (*ExperimentDifference, error) {
+func compare(e *experiment.Experiment, both []*loaded) *ExperimentDifference {
 	names, values := fixedDifferently(e, both)
 	out := &ExperimentDifference{Experiment: e.Name, Settings: []Change{}}
 	for _, name := range names {
@@ -319,7 +317,7 @@ func compare(e *experiment.Experiment, both []*loaded) (*ExperimentDifference, e
 	}
 	out.Seeds = len(seeds)
 	out.Metrics = pairedMetrics(e, both, pairs)
-	return out, nil
+	return out
 }
 
 // bitEqual reports whether two trials have the same metrics and series to the last bit, apart from times.
@@ -355,7 +353,7 @@ func (x *Difference) Lines(width int) string {
 	tested := false
 	for i := range x.Experiments {
 		x.Experiments[i].lines(p)
-		tested = tested || x.Experiments[i].shown() && slices.ContainsFunc(x.Experiments[i].Metrics, func(m Paired) bool { return m.P != nil })
+		tested = tested || x.Experiments[i].shown() && slices.ContainsFunc(x.Experiments[i].Metrics, Paired.tested)
 	}
 	if tested {
 		p.WriteString("\n")

@@ -63,8 +63,8 @@ func Find(d disk.Disk, folder, prefix string, experiments *experiment.Registry) 
 	keys := sorted(in)
 	switch {
 	case len(keys) == 0:
-		return nil, &KeyError{fmt.Sprintf("no trial in %s has a key that begins with %s; name the folder with --in FOLDER", folder,
-			prefix)}
+		return nil, &KeyError{fmt.Sprintf("no trial in %s has a key that begins with %s; name the folder with --in FOLDER",
+			folder, prefix)}
 	case len(keys) > 1:
 		text := fmt.Sprintf("%d trials have a key that begins with %s; give more of it:", len(keys), prefix)
 		for _, key := range keys[:min(len(keys), maxCandidates)] {

@@ -22,7 +22,7 @@ import (
 type line struct {
 	experiment, params, metric string
 	mean                       float64
-	failed, skipped            int
+	failed, skipped, notRun    int
 }
 
 // currentTable returns the lines of tables/summary.csv; nil where there is none, or plan or records are newer.
@@ -61,7 +61,7 @@ func currentTable(d disk.Disk, dir string) ([]line, error) {
 
 // parseLine reads a row of the table that [summary.CSV] writes.
 func parseLine(row []string) (l line, err error) {
-	if len(row) < 8 {
+	if len(row) < 9 {
 		return l, errors.New("too few columns")
 	}
 	l = line{experiment: row[0], params: row[1], metric: row[2]}
@@ -73,7 +73,10 @@ func parseLine(row []string) (l line, err error) {
 	if l.failed, err = strconv.Atoi(row[6]); err != nil {
 		return l, err
 	}
-	l.skipped, err = strconv.Atoi(row[7])
+	if l.skipped, err = strconv.Atoi(row[7]); err != nil {
+		return l, err
+	}
+	l.notRun, err = strconv.Atoi(row[8])
 	return l, err
 }
 
@@ -90,7 +93,7 @@ func fromRecords(d disk.Disk, dir string, experiments *experiment.Registry) ([]l
 			if err != nil {
 				return nil, err
 			}
-			l := line{experiment: t.Experiment, params: string(params), failed: r.Failed, skipped: r.Skipped}
+			l := line{experiment: t.Experiment, params: string(params), failed: r.Failed, skipped: r.Skipped, notRun: r.NotRun}
 			if len(r.Metrics) == 0 {
 				out = append(out, l)
 			}

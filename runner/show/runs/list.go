@@ -43,7 +43,7 @@ type Run struct {
 	Title       string   `json:"title"`
 	Experiments []string `json:"experiments"`
 	Planned     int      `json:"planned"`
-	Recorded    int      `json:"recorded"` // trials of the plan that have a record
+	Recorded    int      `json:"recorded"` // trials of the plan that have a record: a file, where failures are not counted
 	// Failed and Skipped are nil where they were not counted: of more than maxRead trials, without a current table.
 	Failed  *int   `json:"failed"`
 	Skipped *int   `json:"skipped"`
@@ -147,8 +147,9 @@ func look(d disk.Disk, path string, experiments *experiment.Registry) Run {
 	if r.Recorded > 0 {
 		r.Last = lastChange(d, path)
 	}
-	if err := r.count(d, s, h, experiments); err != nil {
-		r.Problem = err.Error()
+	if err := r.count(d, h, experiments); err != nil {
+		r.State, r.Problem = Unreadable, err.Error()
+		return r
 	}
 	r.State = r.state(s)
 	return r
@@ -179,9 +180,9 @@ func (r *Run) state(s *store.Store) State {
 	return Complete
 }
 
-// count fills in the counts of failures and the best mean: from the table of all metrics, where it is no older than the
-// records, or from the records of a run that is not large.
-func (r *Run) count(d disk.Disk, s *store.Store, h *plan.Head, experiments *experiment.Registry) error {
+// count fills in the counts of failures and the best mean, and leaves records that cannot be used out: from the table
+// of all metrics, where it is no older than the records, or from the records of a run that is not large.
+func (r *Run) count(d disk.Disk, h *plan.Head, experiments *experiment.Registry) error {
 	lines, err := currentTable(d, r.Folder)
 	if err != nil {
 		return err
@@ -194,15 +195,15 @@ func (r *Run) count(d disk.Disk, s *store.Store, h *plan.Head, experiments *expe
 			return err
 		}
 	}
-	failed, skipped := 0, 0
+	failed, skipped, notRun := 0, 0, 0
 	counted := map[[2]string]bool{}
 	for _, l := range lines {
 		if id := [2]string{l.experiment, l.params}; !counted[id] {
 			counted[id] = true
-			failed, skipped = failed+l.failed, skipped+l.skipped
+			failed, skipped, notRun = failed+l.failed, skipped+l.skipped, notRun+l.notRun
 		}
 	}
-	r.Failed, r.Skipped = &failed, &skipped
+	r.Recorded, r.Failed, r.Skipped = r.Planned-notRun, &failed, &skipped
 	r.Best = best(lines, r.Experiments, experiments)
 	return nil
 }
@@ -223,7 +224,8 @@ func best(lines []line, names []string, experiments *experiment.Registry) *Best 
 			if l.experiment != name || l.metric != m.Name {
 				continue
 			}
-			if b == nil || m.Best == experiment.HighIsBest && l.mean > b.Mean || m.Best == experiment.LowIsBest && l.mean < b.Mean {
+			if b == nil || m.Best == experiment.HighIsBest && l.mean > b.Mean ||
+				m.Best == experiment.LowIsBest && l.mean < b.Mean {
 				b = &Best{name, m.Name, l.mean}
 			}
 		}
@@ -258,7 +260,7 @@ func Grid(all []Run) *tables.Grid {
 			title = strings.TrimSpace(title + " (" + text.Printable(r.Problem) + ")")
 		}
 		trials, last, top := fmt.Sprintf("%d/%d", r.Recorded, r.Planned), "-", "-"
-		if r.State == Foreign || r.State == Unreadable {
+		if r.Planned == 0 {
 			trials = "-"
 		}
 		if r.Last != nil {

@@ -40,10 +40,12 @@ func (p *page) section(title string, lines [][2]string) {
 
 // line writes a value behind a label, in as many lines as it takes.
 func (p *page) line(label, value string) {
-	p.WriteString(strings.TrimRight(tables.Hang(label, text.Printable(strings.ReplaceAll(value, "\n", " ")), p.width), " "))
+	value = text.Printable(strings.ReplaceAll(value, "\n", " "))
 	if strings.TrimSpace(value) == "" {
-		p.WriteString(label + "\n")
+		p.WriteString(strings.TrimRight(label, " ") + "\n")
+		return
 	}
+	p.WriteString(tables.Hang(label, value, p.width))
 }
 
 // Page describes the record for people, in lines of a width.
@@ -60,15 +62,18 @@ func (f *Found) Page(experiments *experiment.Registry, width int) string {
 	p.section("Series", seriesLines(r))
 	p.section("Warnings", numbered(r.Warnings))
 	p.section("Privacy", privacyLines(r.Privacy))
-	timing := [][2]string{{"wall", fmt.Sprintf("%.3g s", r.Timing.WallS)}, {"processor", fmt.Sprintf("%.3g s", r.Timing.CPUS)},
+	timing := [][2]string{{"wall", seconds(r.Timing.WallS)}, {"processor", seconds(r.Timing.CPUS)},
 		{"memory", fmt.Sprintf("%.0f MiB at most", float64(r.Timing.PeakRSSBytes)/(1<<20))}}
 	if r.Timing.SharedS > 0 {
-		timing = append(timing, [2]string{"shared", fmt.Sprintf("%.3g s of work that trials share, not counted above", r.Timing.SharedS)})
+		timing = append(timing,
+			[2]string{"shared", seconds(r.Timing.SharedS) + " of work that trials share, not counted above"})
 	}
 	p.section("Timing", timing)
 	p.section("Provenance", provenanceLines(r))
 	return p.String()
 }
+
+func seconds(s float64) string { return fmt.Sprintf("%.3g s", s) }
 
 func metricLines(r *record.Record, experiments *experiment.Registry) [][2]string {
 	var out [][2]string
@@ -228,7 +233,8 @@ func (o *Overview) Page(width int) string {
 		title = "no title"
 	}
 	p.line("", title)
-	lines := [][2]string{{"folder", o.Folder}, {"state", o.stateText()}, {"experiments", strings.Join(o.Experiments, ", ")}}
+	lines := [][2]string{{"folder", o.Folder}, {"state", o.stateText()},
+		{"experiments", strings.Join(o.Experiments, ", ")}}
 	for _, name := range sorted(o.Tags) {
 		lines = append(lines, [2]string{"tag", name + "=" + o.Tags[name]})
 	}

@@ -156,9 +156,10 @@ func grid(x *ExperimentDifference) *tables.Grid {
 		if m.P != nil {
 			p = probability(*m.P)
 		}
+		difference := summary.SeedMean{Mean: m.Mean, StandardError: m.StandardError}
 		var fields []tables.Field
-		for _, s := range []string{m.Metric, number(m.Means[0]), number(m.Means[1]),
-			summary.SeedMean{Mean: m.Mean, StandardError: m.StandardError}.String(), strconv.Itoa(m.Pairs), strconv.Itoa(m.Seeds), p} {
+		for _, s := range []string{m.Metric, number(m.Means[0]), number(m.Means[1]), difference.String(),
+			strconv.Itoa(m.Pairs), strconv.Itoa(m.Seeds), p} {
 			fields = append(fields, tables.Field{Text: s})
 		}
 		g.Lines = append(g.Lines, tables.Line{Fields: fields})

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -130,7 +131,18 @@ func TestList(t *testing.T) {
 	})
 	torn := filepath.Join(dir, "torn")
 	run(t, torn, demo, linear(0))
-	for path, text := range map[string]string{filepath.Join(torn, "plan.json"): "{", filepath.Join(dir, "file"): ""} {
+	p := run(t, filepath.Join(dir, "damaged"), demo, linear(0))
+	p.Trials[0].Experiment = "demo/gone"
+	raw, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "unknown"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{filepath.Join(torn, "plan.json"): "{", filepath.Join(dir, "file"): "",
+		filepath.Join(dir, "damaged", "trials", p.Trials[1].Key+".json"): "{",
+		filepath.Join(dir, "unknown", "plan.json"):                       string(raw)} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -146,15 +158,22 @@ func TestList(t *testing.T) {
 	for _, r := range all {
 		got[filepath.Base(r.Folder)] = r
 	}
-	if len(all) != 4 {
+	if len(all) != 6 {
 		t.Fatalf("%d runs: %+v", len(all), all)
 	}
-	if r := got["whole"]; r.State != runs.Complete || r.Recorded != 6 || r.Planned != 6 || *r.Failed != 0 || r.Best == nil ||
-		*r.Best != (runs.Best{Experiment: "demo/fit", Metric: "rmse", Mean: 2}) || r.Title != "A demonstration" {
+	if r := got["whole"]; r.State != runs.Complete || r.Recorded != 6 || r.Planned != 6 || *r.Failed != 0 ||
+		r.Best == nil || *r.Best != (runs.Best{Experiment: "demo/fit", Metric: "rmse", Mean: 2}) ||
+		r.Title != "A demonstration" {
 		t.Errorf("whole: %+v, best %+v", r, r.Best)
 	}
 	if r := got["part"]; r.State != runs.Stopped || r.Recorded != 4 || *r.Failed != 2 || r.Best.Mean != 1 {
 		t.Errorf("part: %+v", r)
+	}
+	if r := got["damaged"]; r.State != runs.Stopped || r.Recorded != 5 || r.Planned != 6 {
+		t.Errorf("damaged: %+v", r)
+	}
+	if r := got["unknown"]; r.State != runs.Unreadable || !strings.Contains(r.Problem, "demo/gone") {
+		t.Errorf("unknown: %+v", r)
 	}
 	if r := got["torn"]; r.State != runs.Unreadable || !strings.Contains(r.Problem, "plan.json") {
 		t.Errorf("torn: %+v", r)
@@ -341,7 +360,8 @@ func TestLook(t *testing.T) {
 	}
 	page := o.Page(100)
 	for _, want := range []string{"A demonstration\n", "state        2 failed", "demo.yaml (SHA-256 abababababab)",
-		"failed  2\n", "ok      4\n", "epsilon  1, 2\n", "seeds    0..2\n", "twice  it broke [2J (such as: run trial demo/fit",
+		"failed  2\n", "ok      4\n", "epsilon  1, 2\n", "seeds    0..2\n",
+		"twice  it broke [2J (such as: run trial demo/fit",
 		"4 times  suspect"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
@@ -358,7 +378,7 @@ func TestDiff(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	run(t, a, demo, linear(0))
-	run(t, b, "title: other\nexperiment: demo/fit\nparams: {size: 9}\nsweep: {epsilon: [1, 2, 3]}\nseeds: 0..2\n", linear(1))
+	run(t, b, "experiment: demo/fit\nparams: {size: 9}\nsweep: {epsilon: [1, 2, 3]}\nseeds: 0..2\n", linear(1))
 	x, err := runs.Diff(disk.System, a, b, registry)
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +427,7 @@ func TestDiffOfEqualRuns(t *testing.T) {
 	}
 	for name, complete := range map[string]func(plan.Trial, *record.Record) *record.Record{
 		"a": withSeries(1, 1), "same": withSeries(1, 2), "series": withSeries(2, 1),
-		"failed": func(x plan.Trial, r *record.Record) *record.Record { return r.Fail("no") },
+		"failed": func(_ plan.Trial, r *record.Record) *record.Record { return r.Fail("no") },
 	} {
 		run(t, filepath.Join(dir, name), single, complete)
 	}
