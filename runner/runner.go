@@ -5,6 +5,7 @@
 //
 //	experiment         definition of an experiment
 //	text               words of messages
+//	command            programs of the user's as experiments
 //	record             records of trials, keys, digests
 //	claims/ledger      printed values of papers, and the trials that reproduce them
 //	claims/judge       records to verdicts
@@ -38,6 +39,7 @@ import (
 	"time"
 
 	"privkern/runner/claims/ledger"
+	"privkern/runner/command"
 	"privkern/runner/execute/schedule"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
@@ -56,7 +58,9 @@ type Catalogue struct {
 
 // NewCatalogue returns the catalogue of some papers.
 func NewCatalogue(papers []experiment.Paper) *Catalogue {
-	return &Catalogue{Book: ledger.Open(papers), Disk: disk.System}
+	c := &Catalogue{Book: ledger.Open(papers), Disk: disk.System}
+	command.Admit(c.Experiments)
+	return c
 }
 
 // Executor runs those trials of a frozen plan that have no result yet, and puts

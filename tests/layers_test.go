@@ -189,7 +189,7 @@ func TestLayers(t *testing.T) {
 }
 
 // wings are the folders of the runner from the ground up.
-var wings = []string{"experiment", "text", "record", "claims", "plan", "store", "execute", "show", ""}
+var wings = []string{"experiment", "text", "command", "record", "claims", "plan", "store", "execute", "show", ""}
 
 // wingOf returns the position of the wing that a file or package belongs to.
 func wingOf(name string) int {

@@ -15,6 +15,7 @@ import (
 
 	"privkern/experiments"
 	"privkern/graphs/engine"
+	"privkern/runner/command"
 	"privkern/runner/execute/schedule"
 	"privkern/runner/execute/worker"
 	"privkern/runner/experiment"
@@ -32,11 +33,14 @@ func workerCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			worker.PreferOOMKill()
-			// The runner decides how its workers end.
-			signal.Ignore(os.Interrupt, syscall.SIGTERM)
+			// The runner decides how its workers end. The signals are caught, not ignored: programs that a
+			// trial starts would ignore them too.
+			signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM)
 			served := experiment.RegistryOf(experiments.Papers())
+			command.Admit(served)
 			err := worker.Serve(context.WithoutCancel(cmd.Context()), served, worker.Backend{
-				Describe: describeDevice, Open: engine.Opener, Failed: engine.DeviceFailed})
+				Describe: describeDevice, Open: engine.Opener,
+				Failed: func() bool { return engine.DeviceFailed() || command.Remained() }})
 			if errors.Is(err, io.EOF) {
 				return nil
 			}

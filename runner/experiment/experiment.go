@@ -63,6 +63,9 @@ type Declaration[S, M any] struct {
 	// PrivateTiming leaves the timing out of a record with secure noise, because the time of
 	// a trial would disclose a secret that its guarantee rests on.
 	PrivateTiming bool
+	// External means that a trial runs a program of the user's: it needs no engine, may lack
+	// parameters, and may have others than Params.
+	External bool
 	// CountsShared means that metrics of time include the original time of shared work
 	// ([Shared.Took]), also where another trial did it. Without it, a trial with
 	// such metrics does all of its work itself.
@@ -192,7 +195,7 @@ func (e *Experiment) ParamNames() []string {
 func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 	out := make(Params, len(e.Params))
 	for _, name := range slices.Sorted(maps.Keys(given)) { // of several wrong ones the first, always the same
-		if _, err := e.Param(name); err != nil {
+		if _, err := e.Param(name); err != nil && !e.External {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 	}
@@ -200,6 +203,9 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 		p := &e.Params[i]
 		v, ok := given[p.Name]
 		if !ok {
+			if p.Default == nil && e.External {
+				continue
+			}
 			if p.Default == nil {
 				return nil, fmt.Errorf("%s: parameter %q has no default and must be given (%s)", e.Name, p.Name, p.Doc)
 			}
@@ -210,6 +216,11 @@ func (e *Experiment) Resolve(given map[string]any) (Params, error) {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
 		out[p.Name] = c
+	}
+	if e.External {
+		if err := e.addExternal(given, out); err != nil {
+			return nil, err
+		}
 	}
 	var incomplete error
 	if e.Complete != nil {
@@ -255,7 +266,11 @@ func (e *Experiment) Describe(p Params) string {
 	var parts []string
 	for i := range e.Params {
 		q := &e.Params[i]
-		text := FormatValue(p[q.Name])
+		value, ok := p[q.Name]
+		if !ok {
+			continue // an external experiment may lack it
+		}
+		text := FormatValue(value)
 		if q.Default != nil {
 			if d, err := q.Convert(q.Default); err == nil && FormatValue(d) == text {
 				continue

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Paper has the experiments, figures and claims of a paper. Its title and citation
@@ -19,6 +20,10 @@ type Paper struct {
 // Registry holds the experiments that a program offers, by name.
 type Registry struct {
 	byName map[string]*Experiment
+
+	external *Experiment // see [Registry.Admit]
+	mu       sync.RWMutex
+	defined  map[string]*Experiment // see [Registry.Define]
 }
 
 // NewRegistry returns a registry of the given experiments. It panics on an
@@ -53,7 +58,14 @@ func (r *Registry) Lookup(name string) (*Experiment, error) {
 	if e := r.byName[name]; e != nil {
 		return e, nil
 	}
-	return nil, Unknown("experiment", name, r.Names())
+	if e := r.lookupExternal(name); e != nil {
+		return e, nil
+	}
+	names := r.Names()
+	if r.external != nil {
+		names = append(names, r.external.Name)
+	}
+	return nil, Unknown("experiment", name, names)
 }
 
 // Names returns all names in order.

@@ -47,6 +47,10 @@ type Trial struct {
 	// of the file for "csv:PATH". It never fails for those: the runner skips a
 	// trial whose data are not there.
 	Dataset func(name string) string
+	// Folder is where a program of the user's runs; empty for other experiments.
+	Folder string
+	// Spent takes the cost of processes that the trial started. It is never nil.
+	Spent *Usage
 	// Progress reports how much of a long trial is done. It may be called
 	// often, from one goroutine at a time; it is never nil.
 	Progress func(done, total int, what string)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"privkern/runner/claims/ledger"
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
@@ -89,6 +90,9 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dty
 	if err := override(sweeps, overrides); err != nil {
 		return nil, &OverrideError{err}
 	}
+	if err := d.setCommands(sweeps, book.Experiments); err != nil {
+		return nil, err
+	}
 	var arguments []sweep.Argument
 	for _, s := range sweeps {
 		if seeds != nil {
@@ -126,6 +130,21 @@ func appendNew(to, texts []string) []string {
 func sourceOf(path string, text []byte) SweepFile {
 	sum := sha256.Sum256(text)
 	return SweepFile{Path: path, SHA256: hex.EncodeToString(sum[:])}
+}
+
+// setCommands makes the programs of the files a part of the draft, and known as experiments.
+func (d *Draft) setCommands(sweeps []*sweep.Sweep, experiments *experiment.Registry) error {
+	programs := &command.Frozen{}
+	for _, s := range sweeps {
+		if err := s.Programs(programs); err != nil {
+			return err
+		}
+	}
+	if programs.Folder != "" {
+		d.Commands = programs
+		programs.Define(experiments)
+	}
+	return nil
 }
 
 // setDType decides on the element type: dtype, or that of the files where it is empty.

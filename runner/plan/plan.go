@@ -24,6 +24,7 @@ import (
 	"strings"
 	"sync"
 
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
@@ -69,6 +70,8 @@ type Options struct {
 	// may run parts of the plan. Plans of early versions lack it.
 	BLASClass string `json:"blas_class,omitempty"`
 	RNG       string `json:"-"` // see experiment.Identity
+	// Commands are the programs of the user's that trials run; nil for none.
+	Commands *command.Frozen `json:"commands,omitempty"`
 }
 
 // SweepFile is a sweep file that went into the plan.
@@ -158,6 +161,7 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 	trials := make([]Trial, len(settings))
 	ids := identities{plan: p, digests: map[string]map[string]string{}}
 	checked := map[string]bool{}
+	data.runIn(opts.Commands)
 	for i, s := range settings {
 		if err := checkTables(s, data, checked); err != nil {
 			return nil, err
@@ -165,7 +169,11 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 		p.Versions[s.Experiment.Name] = s.Experiment.Version
 		used := usedBy(s.Experiment, s.Params)
 		for _, name := range used {
-			p.Datasets[name] = data.Get(name).Digest
+			d := data.Get(name)
+			if s.Experiment.External && d.Err != nil {
+				return nil, d.Err
+			}
+			p.Datasets[name] = d.Digest
 		}
 		trials[i].Identity = ids.of(s.Experiment.Name, s.Params, s.Seed, used)
 		trials[i].RNG = opts.RNG
@@ -351,6 +359,7 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 	if file.Trials != nil {
 		p.Trials = make([]Trial, 0, len(file.Trials))
 	}
+	p.Commands.Define(experiments)
 	ids := identities{plan: &p, digests: map[string]map[string]string{}}
 	digest := newSettingsDigest(p.Backend, p.DType)
 	for i := range file.Trials {
@@ -441,8 +450,13 @@ func (p *Plan) Check(experiments *experiment.Registry, data *Datasets) error {
 				"that made the plan, or make it anew with `run sweep FILE --replan`", e.Version, name, p.Versions[name])
 		}
 	}
+	data.runIn(p.Commands)
 	for _, name := range p.DatasetNames() {
-		if d := data.Get(name); d.Err == nil && d.Digest != p.Datasets[name] {
+		d := data.Get(name)
+		if strings.HasPrefix(name, command.FilePrefix) && d.Err != nil {
+			return d.Err
+		}
+		if d.Err == nil && d.Digest != p.Datasets[name] {
 			return fmt.Errorf("the data set %q is not what the plan was made for (SHA-256 %.12s, in the plan %.12s); make the "+
 				"plan anew with `run sweep FILE --replan`", name, d.Digest, p.Datasets[name])
 		}
@@ -504,11 +518,22 @@ type Datasets struct {
 	finder DatasetFinder
 	mu     sync.Mutex
 	known  map[string]Dataset
+	folder string // of the programs of the plan
 }
 
 // NewDatasets returns a memory over finder.
 func NewDatasets(finder DatasetFinder) *Datasets {
 	return &Datasets{finder: finder, known: map[string]Dataset{}}
+}
+
+// runIn makes the folder of programs known, in which their files are looked for.
+func (d *Datasets) runIn(programs *command.Frozen) {
+	if programs == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.folder = programs.Folder
 }
 
 // Get returns the answer of the finder for a data set.
@@ -519,7 +544,11 @@ func (d *Datasets) Get(name string) Dataset {
 		return s
 	}
 	var s Dataset
-	s.Folder, s.Digest, s.Err = d.finder.Find(name)
+	if strings.HasPrefix(name, command.FilePrefix) {
+		s.Folder, s.Digest, s.Err = command.Find(d.folder, name)
+	} else {
+		s.Folder, s.Digest, s.Err = d.finder.Find(name)
+	}
 	d.known[name] = s
 	return s
 }

@@ -496,6 +496,9 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 		Folders: map[string]string{}, Beside: e.Timed() && !alone,
 		Notice: r.noticeOnce,
 	}
+	if e.External && r.plan.Commands != nil {
+		job.Folder = r.plan.Commands.Folder
+	}
 	if r.opts.SharedLimit > 0 {
 		job.Shared = trial.SharedWork{Dir: r.store.Dir(), Limit: r.opts.SharedLimit}
 	}

@@ -30,6 +30,8 @@ type Job struct {
 	// Folders maps the data sets that the trial reads to their folders.
 	Folders map[string]string `json:"folders"`
 	Secure  bool              `json:"secure"`
+	// Folder is where a program of the user's runs.
+	Folder string `json:"folder,omitempty"`
 	// Beside is true where other trials may run at the same time as a timed one.
 	Beside bool `json:"beside,omitempty"`
 	// Profile is the file for a profile of the processor; a job with one also counts the
@@ -80,7 +82,7 @@ func compute[R any](e *experiment.Experiment, job Job, open Opener, progress Pro
 		}
 	}()
 	t := newTrial(e, job, progress)
-	if open != nil {
+	if open != nil && !e.External {
 		if t.Engine, err = open(job.Backend, job.DType, t.Workers); err != nil {
 			return nil, notOpened(err)
 		}
@@ -114,7 +116,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	others := watchTimes(e, job)
 	machine.ResetPeakRSS()
 	wall, cpu := time.Now(), machine.CPUSeconds()
+	var spent experiment.Usage
 	result, err := compute(e, job, open, progress, profiled(job, r, func(t *experiment.Trial) (*experiment.Result, error) {
+		t.Spent = &spent
 		if shelf != nil {
 			t.Keeper = shelf
 		}
@@ -122,6 +126,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	}))
 	timing := record.Timing{WallS: time.Since(wall).Seconds(), CPUS: machine.CPUSeconds() - cpu,
 		PeakRSSBytes: machine.PeakRSS()}
+	if e.External {
+		timing.CPUS, timing.PeakRSSBytes = spent.CPU.Seconds(), spent.PeakRSS
+	}
 	beside := others(ctx)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -134,9 +141,9 @@ func Execute(ctx context.Context, e *experiment.Experiment, job Job, open Opener
 	}
 	if err != nil {
 		r.Fail(err.Error())
-		var p *panicError
-		if errors.As(err, &p) {
-			r.Log = err.Error() + "\n\n" + p.stack
+		var detailed interface{ Detail() string }
+		if errors.As(err, &detailed) && detailed.Detail() != "" {
+			r.Log = err.Error() + "\n\n" + detailed.Detail()
 		}
 		return r, nil
 	}
@@ -203,6 +210,8 @@ func newTrial(e *experiment.Experiment, job Job, progress ProgressFunc) *experim
 		Progress: progress,
 		Stream:   streams(e, job),
 		Secure:   job.Secure,
+		Folder:   job.Folder,
+		Spent:    new(experiment.Usage),
 	}
 }
 
@@ -217,6 +226,9 @@ type panicError struct {
 func (e *panicError) Error() string {
 	return fmt.Sprintf("a defect in %s: panic: %v", e.experiment, e.value)
 }
+
+// Detail is the stack.
+func (e *panicError) Detail() string { return e.stack }
 
 // invalid returns the defect of a result; "" where it has none.
 func invalid(e *experiment.Experiment, metrics map[string]float64, series map[string]experiment.Series) string {

@@ -82,6 +82,11 @@ func (b *block) size() int {
 
 func (x *expander) block(b *block) error {
 	r := x.sweep.reader
+	if b.program != nil {
+		if err := r.runnable(b.program); err != nil {
+			return err
+		}
+	}
 	uses := newUses(b)
 	distinct := x.sweep.mayRepeat(b)
 	base := map[string]any{}
@@ -123,6 +128,9 @@ func (x *expander) block(b *block) error {
 					given[a.name] = a.values[index[i]].v
 				}
 				params, err := b.exp.Resolve(given)
+				if err == nil && b.program != nil {
+					err = b.program.missingPlace(params)
+				}
 				if err != nil {
 					return r.errorAt(at, fmt.Errorf("%w (setting %s)", err, describe(given)))
 				}

@@ -52,6 +52,7 @@ type Block struct {
 	Zip        map[string]any   `json:"zip,omitempty"`
 	Cases      []map[string]any `json:"cases,omitempty"`
 	Seeds      any              `json:"seeds,omitempty"`
+	Program    `json:",inline"`
 }
 
 // blockDocs describes the members of a block.
@@ -70,6 +71,10 @@ var (
 		"metrics", includeKey}
 	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
 )
+
+func init() {
+	fileKeys, blockKeys = append(fileKeys, programKeys...), append(blockKeys, programKeys...)
+}
 
 // Error is a mistake in a sweep file, with its place.
 type Error struct {
@@ -118,6 +123,8 @@ type block struct {
 	cases  [][]axis // one value each
 	seeds  []int64
 	at     *token.Token
+	// program is that of an external experiment; nil for others.
+	program *program
 	// replaced reports that a part of the block comes from the command line: trials that
 	// differ in the file may then be equal.
 	replaced bool
@@ -356,8 +363,10 @@ func (r *reader) experimentOf(b *block, n ast.Node) error {
 		if err != nil {
 			return r.errorAt(v.GetToken(), err)
 		}
-		b.exp = e
-		return nil
+		if b.exp = e; e.External {
+			b.exp, b.program, err = r.program(n)
+		}
+		return err
 	})
 	if err == nil && b.exp == nil {
 		return r.errorAt(n.GetToken(),
@@ -419,6 +428,10 @@ func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) er
 		}
 		if b.seeds, err = ParseSeeds(raw); err != nil {
 			return r.errorAt(v.GetToken(), err)
+		}
+	default:
+		if b.program == nil {
+			return r.errorAt(k, fmt.Errorf("%s is for `experiment: command`", key))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 )
 
@@ -63,8 +64,9 @@ func Schema(names Names) ([]byte, error) {
 // fillBlock completes the members of a block that the Go types leave open.
 func fillBlock(s *jsonschema.Schema, experiments []string) {
 	if p, ok := s.Properties.Get("experiment"); ok {
-		p.Enum = anySlice(experiments)
+		p.Enum = anySlice(append(slices.Clone(experiments), command.Name))
 	}
+	fillProgram(s)
 	s.Properties.Set("seeds", &jsonschema.Schema{
 		OneOf: []*jsonschema.Schema{
 			{Type: "integer", Minimum: "0"},
