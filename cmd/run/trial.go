@@ -134,6 +134,10 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 			if err != nil {
 				return err
 			}
+			if e.External {
+				return usagef("a program is run by a sweep file (run help sweep-files): for one trial, give run sweep FILE the " +
+					"value of every setting, and --seeds")
+			}
 			if err := o.checkProfile(cmd, e.Name); err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ type tail struct {
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
 	if len(p) > t.limit {
-		p, t.dropped = p[len(p)-t.limit:], true
+		p, t.kept, t.dropped = p[len(p)-t.limit:], t.kept[:0], true
 	}
 	if len(t.kept)+len(p) > 2*t.limit {
 		t.kept, t.dropped = append(t.kept[:0], t.kept[len(t.kept)-t.limit:]...), true

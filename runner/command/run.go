@@ -116,7 +116,7 @@ func newProcess(d *Definition, t *experiment.Trial, p experiment.Params, scratch
 			return nil, err
 		}
 	}
-	out := &process{name: label(args), cmd: exec.Command(args[0], args[1:]...),
+	out := &process{name: d.Label(), cmd: exec.Command(args[0], args[1:]...),
 		output: tail{limit: maxResult}, errors: tail{limit: maxWords}}
 	out.cmd.Dir, out.cmd.Env = t.Folder, environment(t, scratch)
 	out.cmd.SysProcAttr = endWithParent()
@@ -129,15 +129,13 @@ func newProcess(d *Definition, t *experiment.Trial, p experiment.Params, scratch
 	return out, nil
 }
 
-// label names a program for messages: by its first argument that is a file, such as the
-// script of an interpreter, or by itself.
-func label(args []string) string {
-	for _, arg := range args[1:] {
-		if ext := filepath.Ext(arg); ext != "" && !strings.HasPrefix(arg, "-") {
-			return filepath.Base(arg)
-		}
+// Label names a program for messages: by its first file, such as the script of an
+// interpreter, or by itself.
+func (d *Definition) Label() string {
+	if len(d.Files) > 0 {
+		return filepath.Base(d.Files[0])
 	}
-	return filepath.Base(args[0])
+	return filepath.Base(d.Command[0])
 }
 
 // environment returns the variables of a trial's program.

@@ -121,11 +121,7 @@ func (r *reader) complete(p *program, values map[string][]ast.Node) error {
 		p.definition.Files = command.InFolder(filepath.Dir(r.path), p.definition.Command)
 	}
 	if p.name == "" {
-		p.name = filepath.Base(p.definition.Command[0])
-		if files := p.definition.Files; len(files) > 0 {
-			p.name = filepath.Base(files[0])
-		}
-		p.name = notInNames.ReplaceAllString(p.name, "-")
+		p.name = notInNames.ReplaceAllString(p.definition.Label(), "-")
 	}
 	return r.checkPlaces(p)
 }
