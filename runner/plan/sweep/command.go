@@ -78,7 +78,7 @@ type program struct {
 func (r *reader) program(n ast.Node) (*experiment.Experiment, *program, error) {
 	p := &program{given: map[string]*token.Token{}}
 	values := map[string][]ast.Node{}
-	err := r.each(n, "a block", nil, func(key string, _ *token.Token, v ast.Node) error {
+	err := r.each(n, "a block", slices.Concat(blockKeys, fileKeys), func(key string, _ *token.Token, v ast.Node) error {
 		if slices.Contains(programKeys, key) {
 			return r.programMember(p, key, v)
 		}

@@ -430,7 +430,7 @@ func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) er
 			return r.errorAt(v.GetToken(), err)
 		}
 	default:
-		if b.program == nil {
+		if b.program == nil && slices.Contains(programKeys, key) {
 			return r.errorAt(k, fmt.Errorf("%s is for `experiment: command`", key))
 		}
 	}
