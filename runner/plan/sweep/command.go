@@ -327,7 +327,7 @@ func (r *reader) kindOf(name string, values []ast.Node) (experiment.ParamKind, e
 		case one == experiment.Number && kind == experiment.Integer:
 			kind = one
 		default:
-			return "", r.errorAt(v.GetToken(), fmt.Errorf("%q is a %s here and a %s before; give it values of one type, or "+
+			return "", r.errorAt(v.GetToken(), fmt.Errorf("%q is of type %s here and of type %s before; give it values of one type, or "+
 				"declare it", name, one, kind))
 		}
 	}

@@ -129,7 +129,7 @@ func TestCommandMistakes(t *testing.T) {
 		{"a setting without a place", head + "command: [a]\nparams: {lr: 1}", ":3:10: the command has no {lr}"},
 		{"a misspelt member", head + "comand: [a]", `did you mean "command"`},
 		{"a reserved name", head + "command: [a, \"{seed}\"]\nparams: {seed: 1}", ":3:10: a setting cannot be named \"seed\""},
-		{"two types", head + "command: [a, \"{b}\"]\nsweep: {b: [1, x]}", ":3:16: \"b\" is a text here and a integer before"},
+		{"two types", head + "command: [a, \"{b}\"]\nsweep: {b: [1, x]}", ":3:16: \"b\" is of type text here and of type integer before"},
 		{"an absolute file", head + "command: [a]\nfiles: [/etc/passwd]", ":3:9: the file \"/etc/passwd\" of a command must have"},
 		{"a place in files", head + "command: [a]\nfiles: [\"{seed}\"]", "{seed} stands for no setting"},
 		{"an output elsewhere", head + "command: [a]\noutput: ../m.json", ":3:9: output is \"../m.json\""},
