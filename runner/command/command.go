@@ -9,6 +9,7 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,11 +57,17 @@ func (d *Definition) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
+// own is the setting that every program has.
+type own struct {
+	Command string `name:"command" default:"" later:"yes" doc:"the program, its arguments and its files"`
+}
+
 // Of returns the definition that the parameters of a trial hold.
 func Of(p experiment.Params) (*Definition, error) {
-	text, ok := p[Name].(string)
-	if !ok {
-		return nil, fmt.Errorf("the program is given in a sweep file (run help sweep-files), and run by run sweep or run work")
+	text := experiment.SettingsIn[own](p).Command
+	if text == "" {
+		return nil,
+			errors.New("the program is given in a sweep file (run help sweep-files), and run by run sweep or run work")
 	}
 	var d Definition
 	strict := json.NewDecoder(strings.NewReader(text))

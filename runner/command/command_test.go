@@ -62,12 +62,13 @@ func TestFormat(t *testing.T) {
 
 // The definition in a parameter is read back as it was, with the characters of shells and HTML.
 func TestDefinitionReadsBack(t *testing.T) {
-	d := &Definition{Command: []string{"sh", "-c", `echo "<&> {lr}"`}, Files: []string{"a b"}, Output: "m.json", Stdin: StdinJSON}
+	d := &Definition{Command: []string{"sh", "-c", `echo "<&> {lr}"`}, Files: []string{"a b"}, Output: "m.json",
+		Stdin: StdinJSON}
 	got, err := Of(experiment.Params{Name: d.Text()})
 	if err != nil || !reflect.DeepEqual(got, d) {
 		t.Errorf("%+v, %v, want %+v", got, err, d)
 	}
-	for _, wrong := range []experiment.Params{{}, {Name: 1}, {Name: ""}, {Name: "{}"}, {Name: `{"command":["a"],"shell":true}`}} {
+	for _, wrong := range []experiment.Params{{}, {Name: ""}, {Name: "{}"}, {Name: `{"command":["a"],"shell":true}`}} {
 		if _, err := Of(wrong); err == nil {
 			t.Errorf("%v is taken for a definition", wrong)
 		}
@@ -82,10 +83,8 @@ func TestDatasets(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, wrong := range []string{"", "/etc/passwd"} {
-		p["data"] = wrong
-		d.Files = []string{"{data}"}
-		p[Name] = d.Text()
-		if err := check(p); err == nil {
+		d := Definition{Command: []string{"p"}, Files: []string{"{data}"}}
+		if err := check(experiment.Params{Name: d.Text(), "data": wrong}); err == nil {
 			t.Errorf("the file %q is taken", wrong)
 		}
 	}
@@ -130,7 +129,8 @@ func TestReadResult(t *testing.T) {
 			"map[x:1] map[s:map[x:[1 NaN] y:[NaN 2]]] [w]", ""},
 		{"a metric that is NaN", `{"metrics": {"x": NaN}}`, "map[x:NaN] map[] []", ""},
 		{"infinities", `{"a": Infinity, "b": -Infinity}`, "map[a:+Inf b:-Inf] map[] []", ""},
-		{"NaN in a text", `{"metrics": {"x": 1}, "warnings": ["NaN \"Infinity\" here"]}`, `map[x:1] map[] [NaN "Infinity" here]`, ""},
+		{"NaN in a text", `{"metrics": {"x": 1}, "warnings": ["NaN \"Infinity\" here"]}`,
+			`map[x:1] map[] [NaN "Infinity" here]`, ""},
 		{"a metric named metrics", `{"metrics": 1}`, "", "metrics are numbers by name"},
 		{"nothing", `{}`, "", "no metric"},
 		{"no metric", `{"metrics": {}, "warnings": []}`, "", "no metric"},
@@ -141,7 +141,8 @@ func TestReadResult(t *testing.T) {
 		{"a Python dictionary", `{'loss': 1}`, "", "no object of JSON"},
 		{"two objects", `{"x": 1}{"x": 2}`, "", "no object of JSON"},
 		{"too large a number", `{"x": 1e999}`, "", "no object of JSON"},
-		{"columns of two lengths", `{"metrics": {"x": 1}, "series": {"s": {"a": [1], "b": []}}}`, "", "different lengths, 1 and 0"},
+		{"columns of two lengths", `{"metrics": {"x": 1}, "series": {"s": {"a": [1], "b": []}}}`, "",
+			"different lengths, 1 and 0"},
 		{"a text in a series", `{"metrics": {"x": 1}, "series": {"s": {"a": [1, "b"]}}}`, "", "position 1"},
 		{"a name with a line end", `{"a\nb": 1}`, "", "cannot be the name of a metric"},
 		{"no name", `{"": 1}`, "", "cannot be the name of a metric"},

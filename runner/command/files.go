@@ -34,7 +34,8 @@ func Find(folder, name string) (path, digest string, err error) {
 		digest, err = sum(path)
 	}
 	if err != nil {
-		return path, "", fmt.Errorf("the file %q of a command cannot be read, and without it there is no version: %w", file, err)
+		return path, "", fmt.Errorf("the file %q of a command cannot be read, and without it there is no version: %w",
+			file, err)
 	}
 	return path, digest, nil
 }

@@ -19,7 +19,7 @@ func (p *process) usage() experiment.Usage {
 	state := p.cmd.ProcessState
 	out := experiment.Usage{CPU: state.UserTime() + state.SystemTime()}
 	if u, ok := state.SysUsage().(*syscall.Rusage); ok {
-		out.PeakRSS = int64(u.Maxrss)
+		out.PeakRSS = u.Maxrss
 		if runtime.GOOS != "darwin" {
 			out.PeakRSS *= 1024 // KiB there, bytes on macOS
 		}

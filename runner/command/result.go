@@ -95,7 +95,8 @@ func readResult(object []byte) (*experiment.Result, error) {
 	}
 	var p printed
 	if err := json.Unmarshal(object, &p); err != nil {
-		return nil, fmt.Errorf("metrics are numbers by name, series lists of numbers by name and column, warnings texts: %w", err)
+		return nil,
+			fmt.Errorf("metrics are numbers by name, series lists of numbers by name and column, warnings texts: %w", err)
 	}
 	out, err := metricsOnly(p.Metrics)
 	if err != nil {

@@ -132,7 +132,8 @@ func TestRunFails(t *testing.T) {
 	}{
 		{"nothing", "no line of JSON on standard output, such as {\"metrics\": {\"loss\": 0.5}}; its last line on standard " +
 			"error: dear", "oh\ndear\n", Definition{}},
-		{"status", "ended with exit status 7: ValueError: no such loss", "Traceback\nValueError: no such loss\n", Definition{}},
+		{"status", "ended with exit status 7: ValueError: no such loss", "Traceback\nValueError: no such loss\n",
+			Definition{}},
 		{"two", "did not write m.json into its scratch folder", "", Definition{Output: "m.json"}},
 		{"long", "no line of JSON in the last 16 MiB", "", Definition{}},
 	} {
@@ -158,7 +159,8 @@ func TestRunOfNoProgram(t *testing.T) {
 		}
 	}
 	trial.Folder = ""
-	if _, err := run(context.Background(), trial, trial.Params); err == nil || !strings.Contains(err.Error(), "run sweep") {
+	if _, err := run(context.Background(), trial, trial.Params); err == nil || !strings.Contains(err.Error(),
+		"run sweep") {
 		t.Errorf("a program runs without a folder: %v", err)
 	}
 }
@@ -201,7 +203,8 @@ func TestRunEndsWhatIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	child, err := os.FindProcess(int(got.Metrics["child"]))
+	metrics := got.Metrics
+	child, err := os.FindProcess(int(metrics["child"]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +262,8 @@ func TestRunRefusesChangedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("another")
-	if _, err := run(context.Background(), trial, p); err == nil || !strings.Contains(err.Error(), "train.py was changed after") {
+	if _, err := run(context.Background(), trial, p); err == nil || !strings.Contains(err.Error(),
+		"train.py was changed after") {
 		t.Errorf("a changed file: %v", err)
 	}
 	if err := os.Remove(path); err != nil {
@@ -303,15 +307,12 @@ func TestEnvironmentOfDevice(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	for _, c := range []struct {
-		definition Definition
-		want       string
-	}{
-		{Definition{Command: []string{"python3", "-u", "src/train.py"}, Files: []string{"src/train.py", "a.csv"}}, "train.py"},
-		{Definition{Command: []string{"/usr/bin/true", "0.5"}}, "true"},
-	} {
-		if got := c.definition.Label(); got != c.want {
-			t.Errorf("%q is %q, want %q", c.definition.Command, got, c.want)
-		}
+	script := Definition{Command: []string{"python3", "-u", "src/train.py"}, Files: []string{"src/train.py", "a.csv"}}
+	if got := script.Label(); got != "train.py" {
+		t.Errorf("a script is %q", got)
+	}
+	alone := Definition{Command: []string{"/usr/bin/true", "0.5"}}
+	if got := alone.Label(); got != "true" {
+		t.Errorf("a program without files is %q", got)
 	}
 }

@@ -28,7 +28,7 @@ var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 func CheckName(name string) error {
 	switch {
 	case !settingName.MatchString(name):
-		return fmt.Errorf("%q cannot be the name of a setting; it consists of letters, digits, _, - and .", name)
+		return fmt.Errorf("%q cannot be the name of a setting; it has letters, digits and _ - . in it", name)
 	case name == Name || slices.Contains(Given, name):
 		return fmt.Errorf("a setting cannot be named %q; the names %s and %s have a meaning of their own", name,
 			strings.Join(Given, ", "), Name)

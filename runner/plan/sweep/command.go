@@ -327,8 +327,8 @@ func (r *reader) kindOf(name string, values []ast.Node) (experiment.ParamKind, e
 		case one == experiment.Number && kind == experiment.Integer:
 			kind = one
 		default:
-			return "", r.errorAt(v.GetToken(), fmt.Errorf("%q is of type %s here and of type %s before; give it values of one type, or "+
-				"declare it", name, one, kind))
+			return "", r.errorAt(v.GetToken(), fmt.Errorf("%q is of type %s here and of type %s before; give it values "+
+				"of one type, or declare it", name, one, kind))
 		}
 	}
 	if kind == "" || kind == experiment.Integer && slices.ContainsFunc(values, isInfinity) {
@@ -389,8 +389,8 @@ func (r *reader) checkPlaces(p *program) error {
 	}
 	for _, name := range p.order {
 		if !used[name] && p.definition.Stdin == "" {
-			return r.errorAt(p.given[name], fmt.Errorf("the command has no {%s}, and so the setting has no effect; add it to the "+
-				"arguments, or give all settings with stdin: json", name))
+			return r.errorAt(p.given[name], fmt.Errorf("the command has no {%s}, and so the setting has no effect; add "+
+				"it to the arguments, or give all settings with stdin: json", name))
 		}
 	}
 	return nil
@@ -410,8 +410,9 @@ func (p *program) missingPlace(params experiment.Params) error {
 // looked for by the trials.
 func (r *reader) runnable(p *program) error {
 	name := p.definition.Command[0]
-	if t, err := command.Parse(name); err != nil || len(t.Names()) > 0 {
-		return nil
+	t, err := command.Parse(name)
+	if err != nil || len(t.Names()) > 0 {
+		return err
 	}
 	name, _ = command.Fill(name, nil) // it has no places
 	path := name
@@ -442,8 +443,8 @@ func (s *Sweep) Programs(f *command.Frozen) error {
 			f.Folder = folder
 		}
 		if f.Folder != folder {
-			return s.reader.errorAt(b.at, fmt.Errorf("programs of one plan run in one folder, that of their sweep file, and this "+
-				"is not %s; run the sweeps one by one", f.Folder))
+			return s.reader.errorAt(b.at, fmt.Errorf("programs of one plan run in one folder, that of their sweep file, and "+
+				"this is not %s; run the sweeps one by one", f.Folder))
 		}
 		if err := f.Add(b.exp); err != nil {
 			return s.reader.errorAt(b.at, err)
