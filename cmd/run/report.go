@@ -191,7 +191,11 @@ func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
 // table, unless sweep files name them, or shows all.
 func (a *app) print(r *show.Results, format tables.Format, view viewOptions) error {
 	if len(r.Evaluated) == 0 {
-		return a.printSummary(r.Summary, format, view.of(r))
+		shown := r.ForPeople()
+		if format == tables.FormatJSON || format == tables.FormatCSV {
+			shown = r.Summary
+		}
+		return a.printSummary(shown, format, view.of(r))
 	}
 	o := tables.TextOptions{Color: useColor(a.out), Width: columns(a.out), AllVariants: view.allVariants}
 	if err := tables.Write(a.out, format, o, r.Evaluated...); err != nil {

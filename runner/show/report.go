@@ -50,7 +50,7 @@ func (r *Results) report(version string) report.Content {
 			Overrides: r.Plan.Overrides, Backend: r.Plan.Backend, DType: r.Plan.DType,
 			BLASClass: r.Plan.BLASClass, Digest: r.Plan.Digest, Trials: len(r.Plan.Trials),
 		},
-		Tables: r.Evaluated, Metrics: r.Summary, Trials: r.trials, Papers: r.ledgers,
+		Tables: r.Evaluated, Metrics: r.ForPeople(), Trials: r.trials, Papers: r.ledgers,
 	}
 	for _, s := range r.Plan.Sources {
 		data.Plan.Sources = append(data.Plan.Sources, fmt.Sprintf("%s (SHA-256 %.12s)", filepath.Base(s.Path), s.SHA256))

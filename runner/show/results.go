@@ -193,6 +193,18 @@ func (r *Results) evaluate(records *judge.Records) error {
 	return nil
 }
 
+// ForPeople returns the summary as people read it: where the plan has programs of the user's,
+// experiments with metrics in common stand in one table first.
+func (r *Results) ForPeople() []*summary.MetricTable {
+	if r.Plan.Commands == nil {
+		return r.Summary
+	}
+	if common := summary.Common(r.Summary); common != nil {
+		return append([]*summary.MetricTable{common}, r.Summary...)
+	}
+	return r.Summary
+}
+
 // Unpublished returns the settings that no cell of the tables uses.
 func (r *Results) Unpublished() []*summary.MetricTable {
 	used := map[string]bool{}

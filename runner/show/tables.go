@@ -47,7 +47,7 @@ func (r *Results) EachTable(visit Visitor) error {
 	if err := visit("summary.csv", func(w io.Writer) error { return summary.CSV(w, r.Summary) }); err != nil {
 		return err
 	}
-	return visit("summary.md", func(w io.Writer) error { return summary.Markdown(w, r.Summary) })
+	return visit("summary.md", func(w io.Writer) error { return summary.Markdown(w, r.ForPeople()) })
 }
 
 // tableFile is a table in one format.
