@@ -86,5 +86,5 @@ func (a *app) printSummary(all []*summary.MetricTable, format tables.Format, vie
 	if isTerminal(a.out) {
 		width = columns(a.out)
 	}
-	return summary.TextIn(a.out, shown, width)
+	return summary.Text(a.out, shown, width)
 }

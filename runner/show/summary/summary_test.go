@@ -121,7 +121,7 @@ func TestCounts(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := summary.Text(&b, tables(t)); err != nil {
+	if err := summary.Text(&b, tables(t), summary.Width); err != nil {
 		t.Fatal(err)
 	}
 	const want = `demo/a
@@ -173,7 +173,9 @@ func TestClasses(t *testing.T) {
 		// of the tables, and of the row that one machine computed
 		two, one string
 	}{
-		{"text", summary.Text, two, ""},
+		{"text", func(w io.Writer, all []*summary.MetricTable) error {
+			return summary.Text(w, all, summary.Width)
+		}, two, ""},
 		{"Markdown", summary.Markdown, "\n" + two, ""},
 		{"LaTeX", summary.LaTeX, "\\par{\\footnotesize " + two, ""},
 		{"CSV", summary.CSV, ",\"gonum-amd64 (1 trial), openblas-0.3.21-zen (1 trial)\"\n", ",1,0,0,1,gonum-amd64\n"},
@@ -260,7 +262,7 @@ func TestWideTables(t *testing.T) {
 		all[0].Rows = append(all[0].Rows, all[0].Rows[0])
 	}
 	var b strings.Builder
-	if err := summary.Text(&b, all); err != nil {
+	if err := summary.Text(&b, all, summary.Width); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {

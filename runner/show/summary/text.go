@@ -19,13 +19,10 @@ const leastWidth = 8
 // bestMark is behind the best mean of a metric.
 const bestMark = " best"
 
-// Text writes the tables in lines of at most [Width] characters. See [TextIn].
-func Text(w io.Writer, all []*MetricTable) error { return TextIn(w, all, Width) }
-
-// TextIn writes the tables in lines of at most width characters. No value is cut: where the columns do
+// Text writes the tables in lines of at most width characters. No value is cut: where the columns do
 // not fit side by side, headers are broken at underscores, then the table is transposed or split into
 // several blocks, and on a very narrow terminal every setting is a list.
-func TextIn(w io.Writer, all []*MetricTable, width int) error {
+func Text(w io.Writer, all []*MetricTable, width int) error {
 	width = max(width, leastWidth)
 	p := newPrinter(w)
 	for _, t := range all {

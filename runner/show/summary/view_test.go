@@ -74,7 +74,7 @@ func someRows(t *testing.T) *summary.MetricTable {
 func text(t *testing.T, v summary.View, width int, all ...*summary.MetricTable) string {
 	t.Helper()
 	var b strings.Builder
-	if err := summary.TextIn(&b, v.Of(all), width); err != nil {
+	if err := summary.Text(&b, v.Of(all), width); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
