@@ -204,6 +204,9 @@ func (a *app) print(r *show.Results, format tables.Format, view viewOptions) err
 	// Trials that belong to no table are shown to people; programs find them
 	// in the folder's summary.csv.
 	rest := r.Unpublished()
+	if view != (viewOptions{}) && len(rest) == 0 {
+		a.say("--sort and --all-metrics change nothing here: all settings belong to published tables")
+	}
 	if format != tables.FormatText || len(rest) == 0 {
 		return nil
 	}
