@@ -291,35 +291,35 @@ func (a *app) showBudget(file, word, unit string, asJSON bool) error {
 func (a *app) showAccount(r *budget.Report) error {
 	by := map[string]string{"pure": ", by the sum of pure epsilons", "gaussian": ", by the sum of squares of mu",
 		"zcdp": ", by the sum of rho"}
-	width := bound(a.out)
-	line := func(label, text string) {
-		_, _ = io.WriteString(a.out, tables.Hang(fmt.Sprintf("%-*s  ", len("account ")+len(strconv.Itoa(r.Number)), label), text,
-			width))
-	}
-	for _, l := range [][2]string{
+	lines := [][2]string{
 		{"account " + strconv.Itoa(r.Number), r.Account}, {"label", orDash(r.Label)}, {"unit", r.Unit}, {"n", rowsOf(r)},
 		{"limit", amount(r.Limit)}, {"spent", amount(r.Spent) + " at the account's delta" + by[r.Filter]},
 		{"left", leftOf(r)}, {"pure left", budget.ShownDown(r.LeftPure)}, {"releases", strconv.Itoa(r.Releases)},
-	} {
-		line(l[0], l[1])
+		{"known by", r.Known.String()},
 	}
-	line("known by", r.Known.String())
 	for _, apart := range r.Known.Apart {
-		line("new people", apart.Time+": "+apart.Reason)
+		lines = append(lines, [2]string{"new people", apart.Time + ": " + apart.Reason})
 	}
 	for _, p := range r.Known.Published {
-		line("published", p.Time+", by "+p.Experiment+": "+p.Part)
+		lines = append(lines, [2]string{"published", p.Time + ", by " + p.Experiment + ": " + p.Part})
+	}
+	width := 0
+	for _, l := range lines {
+		width = max(width, len(l[0]))
+	}
+	for _, l := range lines {
+		_, _ = io.WriteString(a.out, tables.Hang(fmt.Sprintf("%-*s  ", width, l[0]), l[1], bound(a.out)))
 	}
 	if len(r.Entries) == 0 {
 		return nil
 	}
-	var lines [][]string
+	var entries [][]string
 	for _, e := range r.Entries {
-		lines = append(lines, []string{e.Time, e.Experiment, exactly(e.Epsilon), exactly(e.Delta), booked(e.Pure, 0),
+		entries = append(entries, []string{e.Time, e.Experiment, exactly(e.Epsilon), exactly(e.Delta), booked(e.Pure, 0),
 			booked(e.Mu, e.MuDelta), booked(e.Rho, 0), orDash(e.Found), orDash(e.Note)})
 	}
 	_, _ = fmt.Fprintln(a.out)
-	return a.printGrid([]string{"time", "experiment", "epsilon", "delta", "pure", "mu", "rho", "found", "note"}, lines)
+	return a.printGrid([]string{"time", "experiment", "epsilon", "delta", "pure", "mu", "rho", "found", "note"}, entries)
 }
 
 // booked writes an amount with the delta outside of it; a dash for none.

@@ -84,8 +84,8 @@ var rules = []struct {
 	{Unjudged, "too little is known", "unjudged: too little is known to judge; the note says what is missing."},
 	{Fitted, "an assumed setting was fitted to it", "fitted: an assumed setting was fitted to this value."},
 	{StandIn, "other data than the paper's", "stand-in: other data than the paper's, so no verdict against the print."},
-	{Corrected, "the effect of an erratum", "corrected: the effect of an erratum, shown beside and not judged against the " +
-		"print."},
+	{Corrected, "the effect of an erratum", "corrected: the effect of an erratum, shown beside and not judged against " +
+		"the print."},
 	{Unpublished, "the paper prints no value", ""},
 	{Quoted, "of another method, as printed", "quoted: a value of another method as the paper prints it; it is not " +
 		"reproduced here."},

@@ -18,7 +18,7 @@ func brief(e *judge.Evaluation, full *Grid) (*Grid, []string) {
 	b.brief = true
 	var shown []*judge.Comparison
 	var reasons []string
-	skipped := map[string]int{} // values by the reason
+	skipped := map[string]int{} // cells by the reason
 	for _, variants := range cells(e) {
 		r := representative(variants)
 		if why, is := variants[0].Skipped(); is {
@@ -38,7 +38,7 @@ func brief(e *judge.Evaluation, full *Grid) (*Grid, []string) {
 	b.g.dropEmpty()
 	var notes []string
 	for _, why := range reasons {
-		notes = append(notes, "skipped: "+text.Count(skipped[why], "value")+" for lack of data: "+why+".")
+		notes = append(notes, "skipped: "+text.Count(skipped[why], "cell")+" for lack of data: "+why+".")
 	}
 	if len(shown) > 0 {
 		notes = append(append(append(notes, judge.Legend(shown)), e.Brief...), origins(shown)...)
@@ -49,8 +49,8 @@ func brief(e *judge.Evaluation, full *Grid) (*Grid, []string) {
 	return b.g, slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 }
 
-// representative returns the headline of a cell's variants, or one that has run on a stand-in where the headline has not
-// run: the tally counts the value as one of a stand-in, too.
+// representative returns the headline of a cell's variants, or one that has run on a stand-in where the headline has
+// not run: the tally counts the value as one of a stand-in, too.
 func representative(variants []*judge.Comparison) *judge.Comparison {
 	if variants[0].Verdict == judge.NotRun {
 		for _, r := range variants {

@@ -120,7 +120,7 @@ func TestTableWithoutData(t *testing.T) {
 	}
 	got := render(t, e, tables.FormatText, tables.TextOptions{})
 	if strings.Contains(got, "standard cloaking") || strings.Count(got, "run data fetch kung") != 1 ||
-		!strings.Contains(got, "\n  skipped: 4 values for lack of data: ") || strings.Count(got, "\n") > 6 {
+		!strings.Contains(got, "\n  skipped: 4 cells for lack of data: ") || strings.Count(got, "\n") > 6 {
 		t.Errorf("%s", got)
 	}
 }
@@ -133,9 +133,10 @@ func TestGridOf(t *testing.T) {
 			"─────  ──────  ───────────────────  ────────────────\n" +
 			"demo       12  3 not run, 1 fitted  (1, 1e-06), mu 2\nother       1                       nothing\n",
 		42: "paper  values  left          pair\n─────  ──────  ────────────  ─────────────\n" +
-			"demo       12  3 not run, 1  (1, 1e-06),\n               fitted        mu 2\nother       1                nothing\n",
-		24: "paper  values  left\n─────  ──────  ─────────\ndemo       12  3 not\n               run, 1\n               fitted\n" +
-			"other       1\n\npaper  pair\n─────  ────────────────\ndemo   (1, 1e-06), mu 2\nother  nothing\n",
+			"demo       12  3 not run, 1  (1, 1e-06),\n               fitted        mu 2\n" +
+			"other       1                nothing\n",
+		24: "paper  values  left\n─────  ──────  ─────────\n" +
+			"demo       12  3 not\n               run, 1\n               fitted\nother       1\n\npaper  pair\n─────  ────────────────\ndemo   (1, 1e-06), mu 2\nother  nothing\n",
 		9: "paper:\n  demo\nvalues:\n  12\nleft: 3\n  not\n  run, 1\n  fitted\npair:\n  (1,\n  1e-06),\n  mu 2\n\n" +
 			"paper:\n  other\nvalues:\n  1\npair:\n  nothing\n",
 	} {

@@ -96,7 +96,8 @@ func (b *gridBuilder) heading() {
 		published = "claim"
 	}
 	b.g.Columns = []Column{{Title: "row", Label: true}, {Title: "column", Label: true},
-		{Title: published, Label: true}, {Title: variantTitle}, {Title: "ours", Right: true}, {Title: differenceTitle, Right: true}}
+		{Title: published, Label: true}, {Title: variantTitle}, {Title: "ours", Right: true},
+		{Title: differenceTitle, Right: true}}
 	if b.counts {
 		b.g.Columns = append(b.g.Columns, Column{Title: "n", Right: true})
 	}

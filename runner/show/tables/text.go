@@ -229,8 +229,8 @@ func (g *Grid) widths(width int, whole bool) []int {
 	return w
 }
 
-// write writes the columns side by side. Where they have no room, those of a grid without labels go on below, behind the
-// first one, and otherwise the fields of each line are one below the other.
+// write writes the columns side by side. Where they have no room, those of a grid without labels go on below, behind
+// the first one, and otherwise the fields of each line are one below the other.
 func (g *Grid) write(b *bytes.Buffer, o TextOptions) {
 	widths := g.widths(o.Width, true)
 	total := -gap
