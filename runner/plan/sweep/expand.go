@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"privkern/runner/experiment"
+	"privkern/runner/plan/search"
 )
 
 // MaxTrials bounds the trials of a sweep, so that a typing error does
@@ -33,6 +34,8 @@ type Expansion struct {
 	Seedless int
 	// Arguments are the name=value arguments that the sweep has the parameter of.
 	Arguments []Argument
+	// Search is the search whose first round Settings are; nil for none.
+	Search *search.Spec
 }
 
 // Expand returns the settings of the sweep. It refuses settings that a file has
@@ -48,7 +51,11 @@ func (s *Sweep) Expand() (*Expansion, error) {
 	}
 	x := &expander{sweep: s, out: &Expansion{Settings: make([]Assignment, 0, total)}, seen: map[identity][]occurrence{}}
 	for _, b := range s.blocks {
-		if err := x.block(b); err != nil {
+		expand := x.block
+		if b.search != nil {
+			expand = x.searchBlock
+		}
+		if err := expand(b); err != nil {
 			return nil, err
 		}
 	}

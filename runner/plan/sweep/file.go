@@ -53,6 +53,7 @@ type Block struct {
 	Cases      []map[string]any `json:"cases,omitempty"`
 	Seeds      any              `json:"seeds,omitempty"`
 	Program    `json:",inline"`
+	Search     *Search `json:"search,omitempty"`
 }
 
 // blockDocs describes the members of a block.
@@ -61,15 +62,16 @@ var blockDocs = map[string]string{
 	"params":     "Parameters that stay fixed.",
 	"sweep": "Parameters that vary: a list each, or linspace(a,b,n) or logspace(a,b,n); " +
 		"all combinations are run.",
-	"zip":   "Parameters that vary together: lists of equal length, paired.",
-	"cases": "Explicit settings, each a map of parameters.",
-	"seeds": "Seeds: one number, a list, or a range such as 0..19.",
+	"zip":    "Parameters that vary together: lists of equal length, paired.",
+	"cases":  "Explicit settings, each a map of parameters.",
+	"seeds":  "Seeds: one number, a list, or a range such as 0..19.",
+	"search": "Settings are chosen in rounds, by the results of the rounds before.",
 }
 
 var (
-	fileKeys = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "runs", "tables",
-		"metrics", includeKey}
-	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds"}
+	fileKeys = []string{"title", "dtype", "experiment", "params", "sweep", "zip", "cases", "seeds", "search", "runs",
+		"tables", "metrics", includeKey}
+	blockKeys = []string{"experiment", "params", "sweep", "zip", "cases", "seeds", "search"}
 )
 
 func init() {
@@ -122,6 +124,7 @@ type block struct {
 	zip    []axis
 	cases  [][]axis // one value each
 	seeds  []int64
+	search *searched // nil for none
 	at     *token.Token
 	// program is that of an external experiment; nil for others.
 	program *program
@@ -343,6 +346,9 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 		if err := r.checkBlock(b); err != nil {
 			return nil, err
 		}
+		if err := r.checkSearch(b, len(s.blocks)); err != nil {
+			return nil, err
+		}
 	}
 	s.Metrics, err = r.checkMetrics(metrics, s.blocks)
 	return s, err
@@ -429,6 +435,8 @@ func (r *reader) blockField(b *block, key string, k *token.Token, v ast.Node) er
 		if b.seeds, err = ParseSeeds(raw); err != nil {
 			return r.errorAt(v.GetToken(), err)
 		}
+	case "search":
+		return r.search(b, k, v)
 	default:
 		if b.program == nil && slices.Contains(programKeys, key) {
 			return r.errorAt(k, fmt.Errorf("%s is for `experiment: command`", key))

@@ -10,6 +10,7 @@ import (
 
 	"privkern/runner/command"
 	"privkern/runner/experiment"
+	"privkern/runner/plan/search"
 )
 
 // Schema returns the JSON Schema of sweep files: the types' shape, with the
@@ -36,6 +37,7 @@ func Schema(names Names) ([]byte, error) {
 		Description: "Files that this one goes on from, relative to it: one, or a list. What stands here replaces theirs.",
 		AnyOf:       []*jsonschema.Schema{path, {Type: "array", Items: path, MinItems: ptr(uint64(1))}},
 	})
+	fillSearch(root.Definitions["Search"])
 	if p, ok := file.Properties.Get("dtype"); ok {
 		p.Type = ""
 		p.AnyOf = []*jsonschema.Schema{{Type: "string", Enum: anySlice(experiment.DTypes())}, reference(composed)}
@@ -79,6 +81,27 @@ func fillBlock(s *jsonschema.Schema, experiments []string) {
 		if p, ok := s.Properties.Get(name); ok {
 			p.Description = doc
 		}
+	}
+}
+
+// fillSearch completes the members of a search.
+func fillSearch(s *jsonschema.Schema) {
+	enum := func(name string, values []string) {
+		if p, ok := s.Properties.Get(name); ok {
+			p.Enum = anySlice(values)
+		}
+	}
+	enum("method", search.Methods())
+	enum("direction", directions)
+	for _, name := range []string{"budget", "batch"} {
+		if p, ok := s.Properties.Get(name); ok {
+			p.Minimum = "1"
+		}
+	}
+	if p, ok := s.Properties.Get("space"); ok {
+		p.MinProperties = ptr(uint64(1))
+		p.AdditionalProperties = anyOf(&jsonschema.Schema{Type: "string"},
+			&jsonschema.Schema{Type: "array", MinItems: ptr(uint64(1))})
 	}
 }
 
