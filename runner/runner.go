@@ -9,6 +9,7 @@
 //	record             records of trials, keys, digests
 //	claims/ledger      printed values of papers, and the trials that reproduce them
 //	claims/judge       records to verdicts
+//	plan/search        settings of a search, round by round
 //	plan/sweep         sweep files to settings
 //	plan               settings to a frozen list of trials with keys
 //	store/disk         files that survive a crash

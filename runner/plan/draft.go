@@ -13,6 +13,7 @@ import (
 	"privkern/runner/claims/ledger"
 	"privkern/runner/command"
 	"privkern/runner/experiment"
+	"privkern/runner/plan/search"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
 )
@@ -33,6 +34,8 @@ type Draft struct {
 	Merged int
 	// Seedless is how many trials would repeat one with another seed, and are left out.
 	Seedless int
+	// Spec is the search whose first round Settings are; nil for none.
+	Spec *search.Spec
 }
 
 // OverrideError is a mistake in a name=value argument.
@@ -107,6 +110,9 @@ func ReadSweeps(book *ledger.Book, files, overrides []string, seeds []int64, dty
 			if expanded, err = tableSettings(book, s.Tables, seeds); err != nil {
 				return nil, err
 			}
+		}
+		if err := d.search(files, x, len(expanded)); err != nil {
+			return nil, err
 		}
 		d.Settings = append(d.Settings, expanded...)
 		d.Warnings, d.Merged = append(d.Warnings, x.Warnings...), d.Merged+x.Merged

@@ -72,6 +72,8 @@ type Options struct {
 	RNG       string `json:"-"` // see experiment.Identity
 	// Commands are the programs of the user's that trials run; nil for none.
 	Commands *command.Frozen `json:"commands,omitempty"`
+	// Search is the search that the trials are the rounds of; nil for none.
+	Search *Search `json:"search,omitempty"`
 }
 
 // SweepFile is a sweep file that went into the plan.

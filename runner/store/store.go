@@ -160,9 +160,11 @@ func Peek(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registr
 		}
 	}
 	if raw, err := d.ReadFile(filepath.Join(dir, planFile)); err == nil {
-		if _, err := s.same(raw, p, experiments, replace); err != nil {
+		old, err := s.same(raw, p, experiments, replace)
+		if err != nil {
 			return nil, err
 		}
+		adopt(p, old)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -196,7 +198,7 @@ func (e *PlanMismatchError) Error() string {
 }
 
 // FreezePlan writes the plan, or compares it with the existing one. If they are the same, p
-// gets the BLAS class of the existing plan. With replace, another plan is put aside and
+// gets the BLAS class of the existing plan, and the rounds of an existing search. With replace, another plan is put aside and
 // replaced. Records are compared with the plan from then on.
 func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	if err := s.freezePlan(p, experiments, replace); err != nil {
@@ -220,6 +222,7 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 			return err
 		case old != nil:
 			p.BLASClass = old.BLASClass
+			adopt(p, old)
 			if slices.Equal(old.Tables, p.Tables) && slices.Equal(old.Metrics, p.Metrics) {
 				// The runner that wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)
@@ -244,7 +247,8 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 func (s *Store) same(raw []byte, p *plan.Plan, experiments *experiment.Registry, replace bool) (*plan.Plan, error) {
 	old, err := plan.Parse(raw, experiments)
 	switch {
-	case err == nil && old.Digest == p.Digest && maps.Equal(old.Datasets, p.Datasets):
+	case err == nil && p.Search == nil && old.Search == nil && old.Digest == p.Digest &&
+		maps.Equal(old.Datasets, p.Datasets), err == nil && p.Search != nil && old.Continues(p) == nil:
 		return old, nil
 	case replace:
 		return nil, nil
@@ -252,7 +256,11 @@ func (s *Store) same(raw []byte, p *plan.Plan, experiments *experiment.Registry,
 		return nil, fmt.Errorf("%s cannot be used (%w); use another --out, or --replan to replace it",
 			filepath.Join(s.dir, planFile), err)
 	}
-	return nil, &PlanMismatchError{Dir: s.dir, Difference: plan.Difference(old, p)}
+	difference := plan.Difference(old, p)
+	if p.Search != nil || old.Search != nil {
+		difference = old.Continues(p).Error()
+	}
+	return nil, &PlanMismatchError{Dir: s.dir, Difference: difference}
 }
 
 // keepPlan puts a copy of a plan aside before its replacement, so that the folder always has a
