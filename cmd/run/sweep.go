@@ -247,6 +247,9 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if n := len(w.Settings) - len(p.Trials); n > 0 {
 		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}
+	if err := a.takeRounds(dir, w, p, data, o); err != nil {
+		return err
+	}
 	if o.dryRun {
 		return a.dryRun(p, data, o, shard, dir)
 	}
@@ -255,24 +258,11 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return err
 	}
 	if o.planOnly {
-		if err := a.Freeze(dir, p, o.replan, tags); err != nil {
-			return err
-		}
-		a.say("the plan is in %s: %s on %s; `run work %[1]s` runs them", dir, text.Count(len(p.Trials), "trial"), p.Backend)
-		return nil
+		return a.freezeRound(cmd.Context(), dir, w, p, data, o.replan, tags)
 	}
-	var executor newExecutor
-	if o.executor == "slurm" {
-		executor = a.slurm(cmd, *o)
-	} else {
-		if err := a.ready(cmd, &o.workOptions, shard, dir, p); err != nil {
-			return err
-		}
-		p.BLASClass = host(o.gpu).Class()
-		executor = a.local(o.workOptions, shard, data)
-	}
-	req := runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan, Tags: tags}
-	sum, err := a.run(cmd.Context(), req, o.describeDevices(), "log.jsonl", executor)
+	sum, err := a.runRounds(cmd, o, dir, w, p, data, func() (schedule.Summary, error) {
+		return a.runPlan(cmd, o, shard, dir, p, data, tags)
+	})
 	if err != nil {
 		return err
 	}
@@ -283,11 +273,31 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return a.outcome(sum, p, data)
 	}
 	err = a.present(dir, format, o.check, o.metric, o.view)
+	if err == nil {
+		err = a.presentSearch(dir, w, format)
+	}
 	var skipped *skippedError
 	if failed := failures(sum); failed != nil && (err == nil || errors.As(err, &skipped)) {
 		return failed
 	}
 	return err
+}
+
+// runPlan runs the trials of a plan without a result, where the options have them run.
+func (a *app) runPlan(cmd *cobra.Command, o *runOptions, shard plan.Shard, dir string, p *plan.Plan,
+	data *plan.Datasets, tags map[string]string) (schedule.Summary, error) {
+	var executor newExecutor
+	if o.executor == "slurm" {
+		executor = a.slurm(cmd, *o)
+	} else {
+		if err := a.ready(cmd, &o.workOptions, shard, dir, p); err != nil {
+			return schedule.Summary{}, err
+		}
+		p.BLASClass = host(o.gpu).Class()
+		executor = a.local(o.workOptions, shard, data)
+	}
+	return a.run(cmd.Context(), runner.SweepRun{Dir: dir, Plan: p, Replan: o.replan, Tags: tags}, o.describeDevices(),
+		"log.jsonl", executor)
 }
 
 // outcome is the error of a part of a plan.
