@@ -36,6 +36,8 @@ type app struct {
 	dataFolder string
 	quiet      bool
 	logFormat  string
+	// known means that the failures of earlier runs have been shown, in an earlier round of a search.
+	known bool
 }
 
 // execute runs the command line and returns the exit status. Results go to out, messages
@@ -266,6 +268,7 @@ func (a *app) progressOptions() progress.Options {
 		Color:    useColor(a.err),
 		Quiet:    a.quiet,
 		Format:   progress.Format(a.logFormat),
+		Known:    a.known,
 		Width:    func() int { return columns(a.err) },
 	}
 }

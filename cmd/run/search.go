@@ -64,12 +64,13 @@ func (a *app) freezeRound(ctx context.Context, dir string, w *plan.Draft, p *pla
 			return err
 		}
 		*p = *grown
-		a.say("round %d of the search is in the plan; once it has run, the same command appends the next one, until %s",
-			len(p.Search.Rounds), text.Count(w.Spec.Budget, "setting"))
-		if left, err := a.left(dir, p, "", plan.Shard{Count: 1}); err == nil && left == 0 && !more {
+		left, err := a.left(dir, p, "", plan.Shard{Count: 1})
+		if err == nil && left == 0 && !more {
 			a.say("the search has ended: `run report %s` prints its results", dir)
 			return nil
 		}
+		a.say("the plan has round %d of a search of %s; once it has run, the same command appends the next one",
+			len(p.Search.Rounds), text.Count(w.Spec.Budget, "setting"))
 	}
 	a.say("the plan is in %s: %s on %s; `run work %[1]s` runs them", dir, text.Count(len(p.Trials), "trial"), p.Backend)
 	return nil
@@ -79,6 +80,7 @@ func (a *app) freezeRound(ctx context.Context, dir string, w *plan.Draft, p *pla
 // are left without a result.
 func (a *app) runRounds(cmd *cobra.Command, o *runOptions, dir string, w *plan.Draft, p *plan.Plan, data *plan.Datasets,
 	runPlan func() (schedule.Summary, error)) (schedule.Summary, error) {
+	defer func() { a.known = false }()
 	for {
 		sum, err := runPlan()
 		if err != nil || w.Spec == nil || sum.NotRun+sum.Skipped > 0 {
@@ -94,6 +96,7 @@ func (a *app) runRounds(cmd *cobra.Command, o *runOptions, dir string, w *plan.D
 			return sum, err
 		}
 		*p, o.replan, o.retry = *grown, false, "" // what was to be run again has been
+		a.known = true
 	}
 }
 

@@ -47,6 +47,8 @@ type Options struct {
 	// Backend and Device are named in the first line; Device is that of this machine
 	// where one is used.
 	Backend, Device string
+	// Known means that the failures of earlier runs have been shown: they are in the log alone.
+	Known bool
 }
 
 // withDefaults sets the options that are not given.
@@ -257,7 +259,10 @@ const maxBefore = 10
 func (r *Reporter) FailedBefore(t plan.Trial, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.event(event{Event: "failed_before", Key: t.Key, Experiment: t.Experiment, Error: reason}, true)
+	r.event(event{Event: "failed_before", Key: t.Key, Experiment: t.Experiment, Error: reason}, !r.opts.Known)
+	if r.opts.Known {
+		return
+	}
 	if r.before++; r.before <= maxBefore {
 		r.line("%s %s: %s", r.color("31", "failed before"), t.Describe(r.experiments), reason)
 	}
