@@ -142,6 +142,12 @@ func (a *app) presentSearch(dir string, w *plan.Draft, format tables.Format) err
 	if err := summary.Text(a.out, []*summary.MetricTable{t}, columns(a.out)); err != nil {
 		return err
 	}
+	for _, d := range r.Spec.AtEnds(best[0].Params) {
+		if _, err := fmt.Fprintf(a.out, "The best has %s at an end of its interval %s: a wider one may have better settings.\n",
+			d.Param.Name, d); err != nil {
+			return err
+		}
+	}
 	if len(r.Rows) > 1 {
 		_, err = fmt.Fprintf(a.out, "The best of %d is optimistic: it was chosen by the numbers above. Other seeds, or "+
 			"other data, give an honest one:\n  run trial %s %s --seed %d\n", len(r.Rows), r.Spec.Experiment.Name,

@@ -269,6 +269,25 @@ func TestSlurm(t *testing.T) {
 		}
 	})
 
+	// A round is submitted when the one before has come to its end.
+	t.Run("a search", func(t *testing.T) {
+		const text = "experiment: cloaking/stripes\nparams: {method: sparse, epsilon: inf}\nsearch: {method: bayesian, " +
+			"budget: 7, metric: accuracy, direction: maximise, space: {lengthscale: log(1, 10), inducing: 2..30}}\n"
+		file, out := filepath.Join(t.TempDir(), "search.yaml"), filepath.Join(t.TempDir(), "out")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if msg, err := program.Command(t, "sweep", file, "--out", out, "--quiet").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, msg)
+		}
+		r := s.sweep(t, t.TempDir(), text)
+		r.waits(t, 0)
+		program.SameMetrics(t, program.Metrics(t, r.out), program.Metrics(t, out))
+		if n := r.submitted(); n != 2 || !strings.Contains(r.stderr.String(), "round 2: 7 of 7 settings") {
+			t.Errorf("%d jobs for 2 rounds:\n%s%s", n, r.stderr, r.stdout)
+		}
+	})
+
 	// The node has two processors, and runs tasks of timed trials one at a time.
 	t.Run("timed trials are alone", func(t *testing.T) {
 		tier.Night(t, "it waits for Slurm")

@@ -48,7 +48,11 @@ func Propose(ctx context.Context, e *engine.Engine, q Question) ([][]float64, er
 	}
 	var out [][]float64
 	for len(out) < q.Count {
-		point := q.best(p)
+		margin := 0.0
+		if len(p.values)%2 == 1 {
+			margin = demanded
+		}
+		point := q.best(p, margin)
 		if point == nil {
 			break
 		}
@@ -70,15 +74,19 @@ const (
 	steps   = 150  // of the improvement of a point
 )
 
+// demanded is the improvement, in standard deviations of the values, that every other point has to exceed: without it,
+// points gather about a local minimum that is found to ever more digits.
+const demanded = 0.2
+
 // candidate is a point with the logarithm of its expected improvement.
 type candidate struct {
 	point []float64
 	value float64
 }
 
-// best returns the point with the largest expected improvement, nil where no point is allowed.
-func (q *Question) best(p *process) []float64 {
-	least := p.least()
+// best returns the point with the largest expected improvement by more than a margin, nil where no point is allowed.
+func (q *Question) best(p *process, margin float64) []float64 {
+	least := p.least() - margin
 	value := func(point []float64) candidate {
 		mean, deviation := p.at(q.Features(point))
 		return candidate{point, logImprovement(least-mean, deviation)}

@@ -2,6 +2,7 @@ package bayesopt
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -9,7 +10,7 @@ import (
 // normal returns the values with mean zero and variance one, after the monotone transform of Yeo and Johnson under
 // which their likelihood as a normal sample is largest.
 func normal(values []float64) []float64 {
-	scaled := standardised(values)
+	scaled := centred(values)
 	best, most := scaled, math.Inf(-1)
 	for tenth := -10; tenth <= 20; tenth++ {
 		power := float64(tenth) / 10
@@ -49,6 +50,22 @@ func standardised(values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i, v := range values {
 		out[i] = (v - mean) / deviation
+	}
+	return out
+}
+
+// centred subtracts the median and divides by the distance between the quartiles, which outliers do not change, unless
+// that is zero; then by the standard deviation.
+func centred(values []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	quantile := func(p float64) float64 { return stat.Quantile(p, stat.LinInterp, sorted, nil) }
+	width := quantile(0.75) - quantile(0.25)
+	if !(width > 0) || math.IsInf(width, 1) {
+		return standardised(values)
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = (v - quantile(0.5)) / width
 	}
 	return out
 }

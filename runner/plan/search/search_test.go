@@ -206,6 +206,10 @@ func TestHalving(t *testing.T) {
 			t.Errorf("%s failed, and stayed", text(o.Params))
 		}
 	}
+	at := experiment.Params{"x": 1.0, "depth": 1, "nu": 2.0, "kernel": "eq", "epochs": 1}
+	if ends := s.AtEnds(at); len(ends) != 2 || ends[0].Param.Name != "x" || ends[1].Param.Name != "depth" {
+		t.Errorf("%v is at the ends of %v, not of x and depth", at, ends)
+	}
 	s.Budget = 12
 	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "13 in all") {
 		t.Errorf("a budget of 12: %v", err)
@@ -242,6 +246,9 @@ func TestFailures(t *testing.T) {
 func TestExhausted(t *testing.T) {
 	s := spec(t, search.Random, 50)
 	s.Space = s.Space[3:]
+	if ends := s.AtEnds(experiment.Params{"kernel": "eq"}); ends != nil {
+		t.Errorf("a list has no ends, and not %v", ends)
+	}
 	if seen, _ := run(t, s, loss); len(seen) != 2 {
 		t.Errorf("%d settings of 2", len(seen))
 	}

@@ -130,6 +130,18 @@ func (d *Dimension) of(value any) float64 {
 	return min(max(u, 0), 1)
 }
 
+// AtEnds returns the intervals of which the settings have the first or the last value.
+func (s *Spec) AtEnds(p experiment.Params) (out []*Dimension) {
+	p = s.Experiment.Whole(p)
+	for _, d := range s.Space {
+		text := experiment.FormatValue(p[d.Param.Name])
+		if d.Scale != "" && (text == experiment.FormatNumber(d.Low) || text == experiment.FormatNumber(d.High)) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // features returns the coordinate, or for a list one coordinate for each value.
 func (d *Dimension) features(u float64) []float64 {
 	if d.Scale != "" {
