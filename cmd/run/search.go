@@ -49,6 +49,10 @@ func (a *app) takeRounds(dir string, w *plan.Draft, p *plan.Plan, data *plan.Dat
 	if _, err := store.Peek(a.Disk, dir, p, a.Experiments, o.replan); err != nil {
 		return err
 	}
+	if o.dryRun {
+		a.say("round %d of a search of %s; the next ones follow from its results", len(p.Search.Rounds),
+			text.Count(w.Spec.Budget, "setting"))
+	}
 	return p.Check(a.Experiments, data)
 }
 

@@ -37,13 +37,20 @@ func (s *Spec) rungs() ([]int, error) {
 	}
 }
 
-// Check refuses a budget that is too small for a halving.
+// maxBayesian bounds the settings of a Bayesian search: the work of a round grows with the cube of their number.
+const maxBayesian = 1000
+
+// Check refuses a budget that is too small for a halving, or too large for a Bayesian search.
 func (s *Spec) Check() error {
-	if s.Method != Halving {
-		return nil
+	switch {
+	case s.Method == Bayesian && s.Budget > maxBayesian:
+		return fmt.Errorf("budget is %d; a Bayesian search has at most %d settings, since the work of a round grows with the "+
+			"cube of their number; use the method random or halving", s.Budget, maxBayesian)
+	case s.Method == Halving:
+		_, err := s.rungs()
+		return err
 	}
-	_, err := s.rungs()
-	return err
+	return nil
 }
 
 // level is the position of the level of settings, -1 without a fidelity.

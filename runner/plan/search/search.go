@@ -210,7 +210,8 @@ func (s *Spec) String() string {
 }
 
 // Useless returns the first dimension of which a part has no effect in any of many settings, and why: the dimension is
-// inert, or the experiment refuses each setting with one of the values of its list. why is nil where there is none.
+// inert, or the experiment refuses each setting with one of the values of its list. why is nil where there is none, and
+// where each setting is refused, as [Spec.Next] will state.
 func (s *Spec) Useless() (of *Dimension, why error) {
 	const settings = 256
 	sequence := halton(s.Seed, len(s.Space))
@@ -219,9 +220,11 @@ func (s *Spec) Useless() (of *Dimension, why error) {
 	for i := range s.Space {
 		refused[i], taken[i] = map[string]error{}, map[string]bool{}
 	}
+	possible := false
 	for range settings {
 		point := sequence()
 		p, err := s.resolve(point, nil)
+		possible = possible || err == nil
 		for i, d := range s.Space {
 			text := experiment.FormatValue(d.at(point[i]))
 			if err != nil {
@@ -235,6 +238,9 @@ func (s *Spec) Useless() (of *Dimension, why error) {
 				applies[i] = true
 			}
 		}
+	}
+	if !possible {
+		return nil, nil
 	}
 	for i, d := range s.Space {
 		if inert[i] != nil && !applies[i] {

@@ -47,8 +47,9 @@ func list(values []any) string {
 // Interval returns a dimension of numbers. It refuses bounds that the setting does not take, and an interval that is
 // empty or inverted.
 func Interval(p *experiment.Param, scale Scale, low, high float64) (*Dimension, error) {
-	d := &Dimension{Param: p, Scale: scale, Low: low, High: high, Whole: p.Kind == experiment.Integer}
-	if p.Kind != experiment.Number && p.Kind != experiment.Integer {
+	d := &Dimension{Param: p, Scale: scale, Low: low, High: high,
+		Whole: p.Kind == experiment.Integer || p.Kind == experiment.CountOrNumbers}
+	if !d.Whole && p.Kind != experiment.Number && p.Kind != experiment.NumberOrNumbers {
 		return nil, fmt.Errorf("parameter %q takes no numbers of an interval; give a list of its values", p.Name)
 	}
 	for _, v := range []float64{low, high} {

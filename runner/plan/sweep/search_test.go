@@ -121,6 +121,7 @@ func TestSearchMistakes(t *testing.T) {
 		{"half a budget", replaced("budget: 6", "budget: 1.5"), "3:34: budget is 1.5"},
 		{"huge budget", replaced("budget: 6", "budget: 99999999999999999999"), "3:34: budget is 99999999999999999999"},
 		{"large budget", replaced("budget: 6", "budget: 3000000"), "may be 2000000 at most"},
+		{"large Bayesian budget", replaced("random", "bayesian", "budget: 6", "budget: 1001"), "3:36: budget is 1001; a Bayesian"},
 		{"many trials", replaced("budget: 6", "budget: 1500000"), "more than 2000000 trials"},
 		{"unknown metric", replaced("accuracy", "acuracy"), `unknown metric "acuracy"; did you mean "accuracy"?`},
 		{"no direction", replaced(", direction: maximise", ""), "add direction: maximise or direction: minimise"},
