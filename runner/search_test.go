@@ -44,7 +44,8 @@ var bowl = experiment.Of(experiment.Declaration[*bowlSettings, bowlMetrics]{
 })()
 
 func bowls() *runner.Catalogue {
-	return runner.NewCatalogue([]experiment.Paper{{Name: "demo", Ledger: []byte("paper: demo\ntitle: \"A\"\ncitation: \"A\"\n"),
+	return runner.NewCatalogue([]experiment.Paper{{Name: "demo",
+		Ledger:      []byte("paper: demo\ntitle: \"A\"\ncitation: \"A\"\n"),
 		Experiments: []*experiment.Experiment{bowl.Experiment}}})
 }
 
@@ -234,7 +235,8 @@ func TestSearchWithoutMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := s.Grow(context.Background(), s.dir, s.draft, s.data, nearBest)
-	if err == nil || !strings.Contains(err.Error(), `no trial reports the metric "never" of the search; these trials have y`) {
+	const want = `no trial reports the metric "never" of the search; these trials have y`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 }

@@ -99,7 +99,7 @@ func (a *app) runRounds(cmd *cobra.Command, o *runOptions, dir string, w *plan.D
 		if err != nil || !more {
 			return sum, err
 		}
-		*p, o.replan, o.retry = *grown, false, "" // what was to be run again has been
+		*p, o.replan, o.retry = *grown, false, "" // trials run again once
 		a.known = true
 	}
 }
@@ -115,7 +115,7 @@ func roundText(r *runner.Searched) string {
 	return fmt.Sprintf("%s; best %s %s (%s)", s, r.Spec.Metric, mean, settingText(r, best[0]))
 }
 
-// settingText writes what a search chose of a setting.
+// settingText writes the part of a setting that the search chose.
 func settingText(r *runner.Searched, row *summary.Row) string {
 	var parts []string
 	params := r.Spec.Experiment.Whole(row.Params)
@@ -147,8 +147,8 @@ func (a *app) presentSearch(dir string, w *plan.Draft, format tables.Format) err
 		return err
 	}
 	for _, d := range r.Spec.AtEnds(best[0].Params) {
-		if _, err := fmt.Fprintf(a.out, "The best has %s at an end of its interval %s: a wider one may have better settings.\n",
-			d.Param.Name, d); err != nil {
+		if _, err := fmt.Fprintf(a.out, "The best has %s at an end of its interval %s: a wider one may have better "+
+			"settings.\n", d.Param.Name, d); err != nil {
 			return err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"privkern/runner/store/disk"
 )
 
-// GrowPlan replaces the plan of the folder by p, which has more rounds of the same search, and returns it. Where another
-// runner has appended a round meanwhile, it returns that runner's plan and writes nothing. Records are compared with the
-// returned plan from then on.
+// GrowPlan replaces the plan of the folder by p, which has more rounds of the same search, and returns it. Where
+// another runner has appended a round meanwhile, it returns that runner's plan and writes nothing. Records are compared
+// with the returned plan from then on.
 func (s *Store) GrowPlan(p *plan.Plan, experiments *experiment.Registry) (*plan.Plan, error) {
 	unlock, err := s.locks.wait(context.Background(), "plan")
 	if err != nil {

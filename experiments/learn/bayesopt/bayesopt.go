@@ -36,7 +36,7 @@ type Question struct {
 // an error for a question without values, and those of the engine.
 func Propose(ctx context.Context, e *engine.Engine, q Question) ([][]float64, error) {
 	if len(q.Points) == 0 || len(q.Points) != len(q.Losses) {
-		return nil, errors.New("Bayesian optimisation: there is not one value for each point")
+		return nil, errors.New("choice by Gaussian processes: there is not one value for each point")
 	}
 	features := make([][]float64, len(q.Points))
 	for i, point := range q.Points {
@@ -76,7 +76,7 @@ const (
 
 // demanded is the improvement, in standard deviations of the values, that every other point has to exceed: without it,
 // points gather about a local minimum that is found to ever more digits.
-const demanded = 0.2
+const demanded = 0.1
 
 // candidate is a point with the logarithm of its expected improvement.
 type candidate struct {

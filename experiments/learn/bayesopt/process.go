@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -68,7 +69,7 @@ func fit(ctx context.Context, e *engine.Engine, features [][]float64, values []f
 		}
 	}
 	if math.IsInf(best, 1) {
-		return nil, errors.New("Bayesian optimisation: no Gaussian process has a likelihood for these values")
+		return nil, errors.New("choice by Gaussian processes: no Gaussian process has a likelihood for these values")
 	}
 	return p, p.condition()
 }
@@ -99,13 +100,13 @@ func (o *objective) hyperparameters(theta []float64) gp.Hyperparameters {
 // evaluate computes value and gradient at theta. A covariance that is not positive definite in floating point has
 // likelihood zero.
 func (o *objective) evaluate(ctx context.Context, theta []float64) {
-	if o.err != nil || o.last != nil && equal(o.last, theta) {
+	if o.err != nil || slices.Equal(o.last, theta) {
 		return
 	}
 	o.last = append(o.last[:0], theta...)
 	o.value, o.gradient = math.Inf(1), make([]float64, len(theta))
 	for i, q := range o.priors {
-		if math.Abs(theta[i]-q.mean) > 10*q.deviation { // far outside of the prior, where exponentials may overflow
+		if math.Abs(theta[i]-q.mean) > 10*q.deviation { // where exponentials may overflow
 			return
 		}
 	}
@@ -116,7 +117,7 @@ func (o *objective) evaluate(ctx context.Context, theta []float64) {
 		return
 	}
 	if err != nil {
-		o.err = fmt.Errorf("Bayesian optimisation: %w", err)
+		o.err = fmt.Errorf("choice by Gaussian processes: %w", err)
 		return
 	}
 	gradient[len(o.priors)-1] *= (h.Noise - leastNoise) / h.Noise
@@ -129,15 +130,6 @@ func (o *objective) evaluate(ctx context.Context, theta []float64) {
 		o.value += z * z / 2
 		o.gradient[i] += z / q.deviation
 	}
-}
-
-func equal(a, b []float64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // minimise searches from theta, and returns nil where it finds nothing.
@@ -187,7 +179,7 @@ func (p *process) condition() error {
 		residual.SetVec(i, p.values[i]-p.Mean)
 	}
 	if !p.factor.Factorize(cov) {
-		return errors.New("Bayesian optimisation: the covariance of the values is not positive definite")
+		return errors.New("choice by Gaussian processes: the covariance of the values is not positive definite")
 	}
 	p.weights = mat.NewVecDense(n, nil)
 	return p.factor.SolveVecTo(p.weights, residual)
@@ -195,7 +187,7 @@ func (p *process) condition() error {
 
 // add conditions the process on one more value.
 func (p *process) add(x []float64, value float64) error {
-	p.features, p.values = append(p.features[:len(p.features):len(p.features)], x), append(p.values, value)
+	p.features, p.values = append(slices.Clip(p.features), x), append(slices.Clip(p.values), value)
 	return p.condition()
 }
 

@@ -44,8 +44,8 @@ const maxBayesian = 1000
 func (s *Spec) Check() error {
 	switch {
 	case s.Method == Bayesian && s.Budget > maxBayesian:
-		return fmt.Errorf("budget is %d; a Bayesian search has at most %d settings, since the work of a round grows with the "+
-			"cube of their number; use the method random or halving", s.Budget, maxBayesian)
+		return fmt.Errorf("budget is %d; a Bayesian search has at most %d settings, since the work of a round grows with "+
+			"the cube of their number; use the method random or halving", s.Budget, maxBayesian)
 	case s.Method == Halving:
 		_, err := s.rungs()
 		return err
@@ -72,7 +72,7 @@ func (s *Spec) halve(t *tried, seen []Observation) ([]experiment.Params, error) 
 		return nil, err
 	}
 	if len(seen) == 0 {
-		return t.first(halton(s.Seed, len(s.Space)), rungs[0], nil)
+		return t.first(halton(s.Seed, len(s.Space)), rungs[0])
 	}
 	ranked := s.Rank(seen)
 	level := s.level(seen[ranked[0]].Params)

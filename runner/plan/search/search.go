@@ -110,7 +110,7 @@ func (s *Spec) Next(ctx context.Context, seen []Observation, propose Propose) ([
 	case Bayesian:
 		return s.ask(ctx, t, seen, min(left, cmp.Or(s.Batch, DefaultBatch)), propose)
 	}
-	return t.first(uniform(s.Seed, len(s.Space)), min(left, cmp.Or(s.Batch, left)), nil)
+	return t.first(uniform(s.Seed, len(s.Space)), min(left, cmp.Or(s.Batch, left)))
 }
 
 // Design is how many settings a Bayesian search begins with.
@@ -121,10 +121,10 @@ func (s *Spec) ask(ctx context.Context, t *tried, seen []Observation, n int, pro
 	error) {
 	losses, vary := s.losses(seen)
 	if missing := s.Design() - len(seen); missing > 0 {
-		return t.first(halton(s.Seed, len(s.Space)), missing, nil)
+		return t.first(halton(s.Seed, len(s.Space)), missing)
 	}
 	if !vary { // equal results are no guide
-		return t.first(halton(s.Seed, len(s.Space)), n, nil)
+		return t.first(halton(s.Seed, len(s.Space)), n)
 	}
 	if propose == nil {
 		return nil, errors.New("a Bayesian search needs a program that proposes settings")
@@ -196,7 +196,7 @@ func (s *Spec) Direction() string {
 	return "maximise"
 }
 
-// String identifies the search: what has to be equal for one to go on with the rounds of another. The budget, except
+// String identifies the search: one goes on with the rounds of another if both have the same text. The budget, except
 // of a halving, and the size of rounds may change.
 func (s *Spec) String() string {
 	text := fmt.Sprintf("%s %s %s seed=%d", s.Method, s.Direction(), s.Metric, s.Seed)
@@ -367,13 +367,13 @@ func (t *tried) params(point []float64, level any) experiment.Params {
 const drawsPerSetting = 1000
 
 // first returns the settings of the first n points of a sequence that are not noted, fewer where there are no more.
-func (t *tried) first(sequence func() []float64, n int, level any) ([]experiment.Params, error) {
+func (t *tried) first(sequence func() []float64, n int) ([]experiment.Params, error) {
 	var out []experiment.Params
 	for range drawsPerSetting * (len(t.seen) + n) {
 		if len(out) == n {
 			break
 		}
-		if p := t.params(sequence(), level); p != nil {
+		if p := t.params(sequence(), nil); p != nil {
 			out = append(out, t.take(p))
 		}
 	}

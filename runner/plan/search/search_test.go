@@ -13,25 +13,31 @@ import (
 	"privkern/runner/plan/search"
 )
 
-// hill has a number, a whole number, a word that decides whether a fourth setting does anything, and epochs.
+// hillSettings are a number, a whole number, a word that decides whether a fourth setting does anything, and epochs.
+type hillSettings struct {
+	X      float64 `name:"x" default:"0.5" doc:"where"`
+	Depth  int     `name:"depth" default:"3" min:"0" doc:"how deep"`
+	Kernel shape   `name:"kernel" default:"eq" doc:"of which shape"`
+	Nu     float64 `name:"nu" default:"2.5" doc:"how smooth" when:"kernel is matern"`
+	Epochs int     `name:"epochs" default:"1" doc:"how long"`
+}
+
+type shape int
+
+func (shape) Choices() []string { return []string{"eq", "matern"} }
+
 func hill() *experiment.Experiment {
-	min := experiment.Bound(0)
-	return &experiment.Experiment{Untyped: experiment.Untyped{Name: "demo/hill", Version: 1,
-		Check: func(p experiment.Params) error {
-			if p["x"].(float64) > 0.9 {
+	return experiment.Of(experiment.Declaration[*hillSettings, struct{}]{Name: "demo/hill", Version: 1,
+		Check: func(s *hillSettings) error {
+			if s.X > 0.9 {
 				return errors.New("x is too large")
 			}
 			return nil
-		}},
-		Params: []experiment.Param{
-			{Name: "x", Kind: experiment.Number, Default: 0.5},
-			{Name: "depth", Kind: experiment.Integer, Default: 3, Min: min},
-			{Name: "kernel", Kind: experiment.Text, Default: "eq", Values: []string{"eq", "matern"}},
-			{Name: "nu", Kind: experiment.Number, Default: 2.5, When: []experiment.Condition{{Params: []string{"kernel"},
-				Words: "kernel is matern", Holds: func(p experiment.Params) bool { return p["kernel"] == "matern" }}}},
-			{Name: "epochs", Kind: experiment.Integer, Default: 1},
-		}}
+		}})().Experiment
 }
+
+// in are the settings of parameters.
+func in(p experiment.Params) *hillSettings { return experiment.SettingsIn[hillSettings](p) }
 
 // spec is a search over four settings of hill.
 func spec(t *testing.T, method search.Method, budget int) *search.Spec {
@@ -66,8 +72,8 @@ func spec(t *testing.T, method search.Method, budget int) *search.Spec {
 
 // loss is the result of settings; the smallest are with x near 0.3.
 func loss(p experiment.Params) float64 {
-	x := p["x"].(float64) - 0.3
-	return x*x + 1/float64(p["epochs"].(int))
+	x := in(p).X - 0.3
+	return x*x + 1/float64(in(p).Epochs)
 }
 
 // draw proposes points at random.
@@ -86,7 +92,8 @@ func draw(_ context.Context, q search.Question) ([][]float64, error) {
 }
 
 // run searches to the end, and returns the settings and the sizes of the rounds.
-func run(t *testing.T, s *search.Spec, result func(experiment.Params) float64) (seen []search.Observation, sizes []int) {
+func run(t *testing.T, s *search.Spec, result func(experiment.Params) float64) (seen []search.Observation,
+	sizes []int) {
 	t.Helper()
 	for {
 		round, err := s.Next(context.Background(), seen, draw)
@@ -103,9 +110,7 @@ func run(t *testing.T, s *search.Spec, result func(experiment.Params) float64) (
 	}
 }
 
-func text(p experiment.Params) string {
-	return fmt.Sprint(p["x"], p["depth"], p["kernel"], p["nu"], p["epochs"])
-}
+func text(p experiment.Params) string { return fmt.Sprint(*in(p)) }
 
 // Each method spends its budget on settings that differ and that the experiment takes, and repeats itself.
 func TestRounds(t *testing.T) {
@@ -133,8 +138,8 @@ func TestRounds(t *testing.T) {
 			texts := map[string]bool{}
 			for _, o := range seen {
 				texts[text(o.Params)] = true
-				if o.Params["kernel"] == "eq" && o.Params["nu"] != 2.5 {
-					t.Errorf("nu is %v where it does nothing", o.Params["nu"])
+				if p := in(o.Params); p.Kernel == 0 && p.Nu != 2.5 {
+					t.Errorf("nu is %g where it does nothing", p.Nu)
 				}
 			}
 			if len(texts) != len(seen) {
@@ -186,23 +191,22 @@ func TestHalving(t *testing.T) {
 	best := slices.Clone(seen[:9])
 	slices.SortStableFunc(best, func(a, b search.Observation) int { return int(math.Copysign(1, a.Value-b.Value)) })
 	for i, o := range seen[9:12] {
-		want := best[i].Params
-		if o.Params["x"] != want["x"] || o.Params["epochs"] != 3 {
-			t.Errorf("second level: %s, want x = %v with 3 epochs", text(o.Params), want["x"])
+		if want := in(best[i].Params).X; in(o.Params).X != want || in(o.Params).Epochs != 3 {
+			t.Errorf("second level: %s, want x = %g with 3 epochs", text(o.Params), want)
 		}
 	}
-	if top := seen[s.Rank(seen)[0]]; top.Params["epochs"] != 9 {
+	if top := seen[s.Rank(seen)[0]]; in(top.Params).Epochs != 9 {
 		t.Errorf("the best is %s, below the last level", text(top.Params))
 	}
 	failing := func(p experiment.Params) float64 {
-		if p["x"].(float64) > 0.1 {
+		if in(p).X > 0.1 {
 			return math.NaN()
 		}
 		return loss(p)
 	}
 	survivors, _ := run(t, s, failing)
 	for _, o := range survivors[9:] {
-		if o.Params["x"].(float64) > 0.1 {
+		if in(o.Params).X > 0.1 {
 			t.Errorf("%s failed, and stayed", text(o.Params))
 		}
 	}
@@ -221,7 +225,7 @@ func TestFailures(t *testing.T) {
 	for _, minimise := range []bool{true, false} {
 		s := spec(t, search.Bayesian, 20)
 		s.Minimise = minimise
-		seen, _ := run(t, spec(t, search.Bayesian, 8), func(p experiment.Params) float64 { return p["x"].(float64) })
+		seen, _ := run(t, spec(t, search.Bayesian, 8), func(p experiment.Params) float64 { return in(p).X })
 		seen[3].Value, seen[5].Value = math.NaN(), math.Inf(1)
 		asked := false
 		_, err := s.Next(context.Background(), seen, func(ctx context.Context, q search.Question) ([][]float64, error) {
@@ -256,7 +260,8 @@ func TestExhausted(t *testing.T) {
 
 // Values survive the way to a coordinate and back, and the coordinates of a value are an interval.
 func TestDimensions(t *testing.T) {
-	x, depth := &experiment.Param{Name: "x", Kind: experiment.Number}, &experiment.Param{Name: "d", Kind: experiment.Integer}
+	x := &experiment.Param{Name: "x", Kind: experiment.Number}
+	depth := &experiment.Param{Name: "d", Kind: experiment.Integer}
 	for _, c := range []struct {
 		param     *experiment.Param
 		scale     search.Scale

@@ -179,7 +179,7 @@ func (r *reader) searchSpace(s *searched) error {
 			return r.errorAt(at, fmt.Errorf("%s: %w", s.Experiment.Name, err))
 		}
 		var d *search.Dimension
-		switch v.(type) {
+		switch node := v.(type) {
 		case *ast.SequenceNode:
 			a, err := r.axis(b, name, at, v)
 			if err == nil {
@@ -193,7 +193,7 @@ func (r *reader) searchSpace(s *searched) error {
 				d.Values = append(d.Values, value.v)
 			}
 		case *ast.StringNode:
-			if d, err = dimension(p, v.(*ast.StringNode).Value); err != nil {
+			if d, err = dimension(p, node.Value); err != nil {
 				return r.errorAt(v.GetToken(), err)
 			}
 		default:
@@ -293,7 +293,7 @@ func (r *reader) searchFidelity(s *searched) error {
 	})
 }
 
-// checkSearch refuses a search next to what it replaces, and settings that are given twice.
+// checkSearch refuses a search with a product or in company, and settings that are given twice.
 func (r *reader) checkSearch(b *block, blocks int) error {
 	if b.search == nil {
 		return nil
@@ -330,7 +330,8 @@ func (r *reader) searchTwice(b *block) error {
 func (x *expander) searchBlock(b *block) error {
 	r, s := x.sweep.reader, &b.search.Spec
 	if len(b.sweep) > 0 { // from the command line
-		return r.errorAt(b.search.at, fmt.Errorf("the search chooses the settings, and %s has several values", b.sweep[0].name))
+		return r.errorAt(b.search.at, fmt.Errorf("the search chooses the settings, and %s has several values",
+			b.sweep[0].name))
 	}
 	if err := r.searchTwice(b); err != nil { // the command line may have given one
 		return err

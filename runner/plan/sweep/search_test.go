@@ -37,7 +37,8 @@ var fits = sweep.Names{Experiments: experiment.NewRegistry(
 
 const searchFile = `experiment: demo/fit
 params: {epochs: 2}
-search: {method: random, budget: 6, metric: accuracy, direction: maximise, space: {lengthscale: log(1, 100), method: [standard, sparse]}}
+search: {method: random, budget: 6, metric: accuracy, direction: maximise,
+  space: {lengthscale: log(1, 100), method: [standard, sparse]}}
 seeds: 0..1
 `
 
@@ -55,7 +56,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%d trials, warnings %q", len(x.Settings), x.Warnings)
 	}
 	for _, a := range x.Settings {
-		if l := a.Params["lengthscale"].(float64); a.Params["epochs"] != 2 || l < 1 || l > 100 {
+		if p := experiment.SettingsIn[fitSettings](a.Params); p.Epochs != 2 || p.Lengthscale < 1 || p.Lengthscale > 100 {
 			t.Errorf("%v is outside of the space", a.Params)
 		}
 	}
@@ -69,7 +70,7 @@ func TestSearch(t *testing.T) {
 	if err := s.Override("epochs=3"); err != nil {
 		t.Fatal(err)
 	}
-	if x, err = s.Expand(); err != nil || x.Settings[0].Params["epochs"] != 3 {
+	if x, err = s.Expand(); err != nil || experiment.SettingsIn[fitSettings](x.Settings[0].Params).Epochs != 3 {
 		t.Errorf("epochs=3 from the command line: %v", err)
 	}
 	for _, given := range []string{"lengthscale=3", "epochs=1,2"} {
@@ -113,7 +114,7 @@ func TestSearchMistakes(t *testing.T) {
 	}
 	for _, c := range []struct{ name, file, want string }{
 		{"no member", "experiment: demo/fit\nsearch: {}\n", "2:1: the search has no method"},
-		{"no space", replaced(", space: "+space, ""), "3:1: the search has no space"},
+		{"no space", replaced(",\n  space: "+space, ""), "3:1: the search has no space"},
 		{"no mapping", "experiment: demo/fit\nsearch: 3\n", "2:9: search must be a mapping"},
 		{"unknown member", replaced("budget", "budgets"), `3:26: unknown key "budgets"; did you mean "budget"?`},
 		{"unknown method", replaced("random", "bayes"), `3:18: unknown method "bayes"; valid: random, halving, bayesian`},
@@ -121,16 +122,18 @@ func TestSearchMistakes(t *testing.T) {
 		{"half a budget", replaced("budget: 6", "budget: 1.5"), "3:34: budget is 1.5"},
 		{"huge budget", replaced("budget: 6", "budget: 99999999999999999999"), "3:34: budget is 99999999999999999999"},
 		{"large budget", replaced("budget: 6", "budget: 3000000"), "may be 2000000 at most"},
-		{"large Bayesian budget", replaced("random", "bayesian", "budget: 6", "budget: 1001"), "3:36: budget is 1001; a Bayesian"},
+		{"large Bayesian budget", replaced("random", "bayesian", "budget: 6", "budget: 1001"),
+			"3:36: budget is 1001; a Bayesian"},
 		{"many trials", replaced("budget: 6", "budget: 1500000"), "more than 2000000 trials"},
-		{"unknown metric", replaced("accuracy", "acuracy"), `unknown metric "acuracy"; did you mean "accuracy"?`},
+		{"unknown metric", replaced("accuracy", "accurate"), `unknown metric "accurate"; did you mean "accuracy"?`},
 		{"no direction", replaced(", direction: maximise", ""), "add direction: maximise or direction: minimise"},
 		{"unknown direction", replaced("maximise", "maximize"), `did you mean "maximise"?`},
 		{"empty space", replaced(space, "{}"), "the space is empty"},
 		{"unknown parameter", replaced("{lengthscale", "{length"), `demo/fit: unknown parameter "length"`},
 		{"a value", replaced("log(1, 100)", "3"), "a single value goes under params"},
 		{"a word", replaced("log(1, 100)", "wide"), "a space has log(a, b)"},
-		{"inverted", replaced("log(1, 100)", "log(100, 1)"), "the interval from 100 to 1 is empty; the lower bound stands first"},
+		{"inverted", replaced("log(1, 100)", "log(100, 1)"),
+			"the interval from 100 to 1 is empty; the lower bound stands first"},
 		{"a point", replaced("log(1, 100)", "linear(1, 1)"), "the interval from 1 to 1 is empty"},
 		{"no logarithm", replaced("log(1, 100)", "log(0, 1)"), "the bound 0 has no logarithm"},
 		{"outside", replaced("log(1, 100)", "linear(-1, 1)"), `parameter "lengthscale": -1`},
@@ -144,18 +147,22 @@ func TestSearchMistakes(t *testing.T) {
 		{"a value that is refused", replaced("[standard, sparse]", "[standard, dense]"),
 			"no setting of the space with method=dense is possible, such as: demo/fit: too much"},
 		{"nothing is taken", replaced("log(1, 100)", "log(2000, 3000)"), "too much"},
-		{"an inert setting", replaced("method: [standard, sparse]", "inducing: 1..9"), "inducing does nothing where method is"},
-		{"fixed, too", replaced("{epochs: 2}", "{lengthscale: 2}"), `3:84: parameter "lengthscale" is given in the search and`},
-		{"a sweep, too", searchFile + "sweep: {epochs: [1, 2]}\n", `parameter "epochs" is given under params and under sweep`},
+		{"an inert setting", replaced("method: [standard, sparse]", "inducing: 1..9"),
+			"inducing does nothing where method is"},
+		{"fixed, too", replaced("{epochs: 2}", "{lengthscale: 2}"),
+			`4:11: parameter "lengthscale" is given in the search and`},
+		{"a sweep, too", searchFile + "sweep: {epochs: [1, 2]}\n",
+			`parameter "epochs" is given under params and under sweep`},
 		{"a product", replaced("params: {epochs: 2}", "sweep: {epochs: [1, 2]}"), "sweep, zip and cases do not combine"},
-		{"two blocks", "runs:\n  - experiment: demo/other\n  - experiment: demo/fit\n    search: {method: random, budget: 6, " +
-			"metric: accuracy, direction: maximise, space: {epochs: 1..9}}\n", "4:5: a search has its file for itself"},
+		{"two blocks", "runs:\n  - experiment: demo/other\n  - experiment: demo/fit\n    search: {method: random, " +
+			"budget: 6, metric: accuracy, direction: maximise, space: {epochs: 1..9}}\n", "4:5: a search has its file for itself"},
 		{"a fidelity of another method", replaced("budget: 6", "budget: 6, fidelity: {epochs: [1, 2]}"),
 			"fidelity is for the method halving, and this one is random"},
 		{"no fidelity", halving(""), "halving needs fidelity: {NAME: [...]}"},
 		{"one level", halving(", fidelity: {epochs: [1]}"), "two levels of epochs at least"},
 		{"two fidelities", halving(", fidelity: {epochs: [1, 2], inducing: [1, 2]}"), "fidelity names one setting"},
-		{"fidelity in the space", halving(", fidelity: {lengthscale: [1, 2]}"), `parameter "lengthscale" is given in the search`},
+		{"fidelity in the space", halving(", fidelity: {lengthscale: [1, 2]}"),
+			`parameter "lengthscale" is given in the search`},
 		{"budget for no last level", halving(", fidelity: {epochs: [1, 3, 9]}"), "a budget of 6 is too small for 3 levels"},
 		{"eta", halving(", eta: 1, fidelity: {epochs: [1, 3]}"), "eta is 1; it must be a number above 1"},
 		{"batch of a halving", halving(", batch: 2, fidelity: {epochs: [1, 3]}"), "leave batch out"},
