@@ -272,6 +272,7 @@ func TestDimensions(t *testing.T) {
 		{&experiment.Param{Name: "l", Kind: experiment.NumberOrNumbers}, search.Log, 0.1, 10, ""},
 		{&experiment.Param{Name: "c", Kind: experiment.CountOrNumbers}, search.Linear, 2, 9, ""},
 		{depth, search.Linear, 0, 3, ""}, {depth, search.Log, 1, 1000, ""},
+		{x, search.Log, 1e-300, 1e300, ""}, {x, search.Linear, -1e308, 1e308, "too wide"},
 		{x, search.Linear, 1, 1, "is empty"}, {x, search.Linear, 2, 1, "is empty"}, {x, search.Log, 0, 1, "no logarithm"},
 		{x, search.Linear, 0, math.Inf(1), "finite"}, {x, search.Linear, math.NaN(), 1, "finite"},
 		{depth, search.Linear, 0.5, 3, "whole"},

@@ -64,6 +64,9 @@ func Interval(p *experiment.Param, scale Scale, low, high float64) (*Dimension, 
 			return nil, err
 		}
 	}
+	if math.IsInf(high-low, 0) {
+		return nil, fmt.Errorf("parameter %q: the interval from %g to %g is too wide", p.Name, low, high)
+	}
 	if low >= high {
 		return nil, fmt.Errorf("parameter %q: the interval from %g to %g is empty; the lower bound stands first", p.Name,
 			low, high)
@@ -81,24 +84,25 @@ func (d *Dimension) at(u float64) any {
 	case d.Scale == "":
 		return d.Values[min(int(u*float64(len(d.Values))), len(d.Values)-1)]
 	case d.Whole && d.Scale == Log:
-		return min(math.Floor(math.Exp(math.Log(d.Low)+u*math.Log((d.High+1)/d.Low))+1e-9), d.High)
+		return min(math.Floor(math.Exp(math.Log(d.Low)+u*(math.Log(d.High+1)-math.Log(d.Low)))+1e-9), d.High)
 	case d.Whole:
 		return min(d.Low+math.Floor(u*(d.High-d.Low+1)), d.High)
 	case d.Scale == Log:
-		v := math.Exp(math.Log(d.Low) + u*math.Log(d.High/d.Low))
+		v := math.Exp(math.Log(d.Low) + u*(math.Log(d.High)-math.Log(d.Low)))
 		return d.rounded(v, math.Log10(v))
 	}
 	return d.rounded(d.Low+u*(d.High-d.Low), math.Log10(d.High-d.Low))
 }
 
-// rounded returns a number with as many decimals as make it exact to digits of a number of that magnitude.
+// rounded returns a number with as many decimals as make it exact to digits of a number of that magnitude, a decimal
+// logarithm.
 func (d *Dimension) rounded(v, magnitude float64) float64 {
-	decimals := digits - 1 - int(math.Floor(magnitude))
-	if decimals > 0 {
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'f', decimals, 64), 64)
-	} else {
-		unit := math.Pow(10, float64(-decimals))
-		v = math.Round(v/unit) * unit
+	if v != 0 {
+		precision := digits - 1 + int(math.Floor(math.Log10(math.Abs(v)))-math.Floor(magnitude))
+		if precision < 0 {
+			v = 0
+		}
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', max(precision, 0), 64), 64)
 	}
 	return min(max(v, d.Low), d.High)
 }
@@ -117,11 +121,11 @@ func (d *Dimension) of(value any) float64 {
 	var u float64
 	switch {
 	case d.Whole && d.Scale == Log:
-		u = math.Log(math.Sqrt(v*(v+1))/d.Low) / math.Log((d.High+1)/d.Low)
+		u = ((math.Log(v)+math.Log(v+1))/2 - math.Log(d.Low)) / (math.Log(d.High+1) - math.Log(d.Low))
 	case d.Whole:
 		u = (v - d.Low + 0.5) / (d.High - d.Low + 1)
 	case d.Scale == Log:
-		u = math.Log(v/d.Low) / math.Log(d.High/d.Low)
+		u = (math.Log(v) - math.Log(d.Low)) / (math.Log(d.High) - math.Log(d.Low))
 	default:
 		u = (v - d.Low) / (d.High - d.Low)
 	}
