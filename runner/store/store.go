@@ -147,7 +147,7 @@ func Open(d disk.Disk, dir string) (*Store, error) {
 
 // Peek opens an output folder, which may be absent, for reading, and returns the errors that
 // [Create] and [Store.FreezePlan] would return for the folder and its plan. It changes
-// nothing. Records are compared with p.
+// nothing in the folder; p gets the rounds of an existing search. Records are compared with p.
 func Peek(d disk.Disk, dir string, p *plan.Plan, experiments *experiment.Registry, replace bool) (*Store, error) {
 	s := newStore(d, dir, nil)
 	for at := filepath.Clean(s.trials); ; at = filepath.Dir(at) {
@@ -198,8 +198,8 @@ func (e *PlanMismatchError) Error() string {
 }
 
 // FreezePlan writes the plan, or compares it with the existing one. If they are the same, p
-// gets the BLAS class of the existing plan, and the rounds of an existing search. With replace, another plan is put aside and
-// replaced. Records are compared with the plan from then on.
+// gets the BLAS class of the existing plan, and the rounds of an existing search. With replace,
+// another plan is put aside and replaced. Records are compared with the plan from then on.
 func (s *Store) FreezePlan(p *plan.Plan, experiments *experiment.Registry, replace bool) error {
 	if err := s.freezePlan(p, experiments, replace); err != nil {
 		return err

@@ -155,7 +155,8 @@ func TestSearchMistakes(t *testing.T) {
 			`parameter "epochs" is given under params and under sweep`},
 		{"a product", replaced("params: {epochs: 2}", "sweep: {epochs: [1, 2]}"), "sweep, zip and cases do not combine"},
 		{"two blocks", "runs:\n  - experiment: demo/other\n  - experiment: demo/fit\n    search: {method: random, " +
-			"budget: 6, metric: accuracy, direction: maximise, space: {epochs: 1..9}}\n", "4:5: a search has its file for itself"},
+			"budget: 6, metric: accuracy, direction: maximise, space: {epochs: 1..9}}\n",
+			"4:5: a search has its file for itself"},
 		{"a fidelity of another method", replaced("budget: 6", "budget: 6, fidelity: {epochs: [1, 2]}"),
 			"fidelity is for the method halving, and this one is random"},
 		{"no fidelity", halving(""), "halving needs fidelity: {NAME: [...]}"},
