@@ -195,15 +195,16 @@ the rounds before:
     budget: 40                            # settings in all, each over all seeds
     metric: accuracy                      # its mean over the seeds
     direction: maximise                   # or minimise
-    space: {lengthscale: log(1, 100), noise: linear(0, 2), inducing: 2..60, inputs: [age, weight]}
+    space: {lengthscale: log(1, 100), inducing: 2..60, inputs: [age, weight]}
     batch: 4                              # settings of a round
     seed: 0                               # of the choice
     fidelity: {epochs: [1, 3, 9]}         # of halving: a setting from cheap to dear
     eta: 3                                # of halving: 1/eta stay at the next level
 
-It stands alone in its file. The plan grows by a round when all trials of it have a
-result; the same command goes on, also with a larger budget. A setting with a trial that
-fails counts as the worst.
+Intervals are linear(a, b), log(a, b) or whole numbers a..b. A search stands alone in
+its file. The plan grows by a round when all of its trials have a result; the same
+command goes on, also with a larger budget. A setting with a trial that fails counts as
+the worst.
 
 On the command line, name=v1,v2 replaces the values of a setting in the files;
 brackets keep a list together: inducing_points=[5,20,35]. --seeds and --dtype replace
