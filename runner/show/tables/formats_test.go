@@ -136,7 +136,8 @@ func TestGridOf(t *testing.T) {
 			"demo       12  3 not run, 1  (1, 1e-06),\n               fitted        mu 2\n" +
 			"other       1                nothing\n",
 		24: "paper  values  left\n─────  ──────  ─────────\n" +
-			"demo       12  3 not\n               run, 1\n               fitted\nother       1\n\npaper  pair\n─────  ────────────────\ndemo   (1, 1e-06), mu 2\nother  nothing\n",
+			"demo       12  3 not\n               run, 1\n               fitted\nother       1\n\n" +
+			"paper  pair\n─────  ────────────────\ndemo   (1, 1e-06), mu 2\nother  nothing\n",
 		9: "paper:\n  demo\nvalues:\n  12\nleft: 3\n  not\n  run, 1\n  fitted\npair:\n  (1,\n  1e-06),\n  mu 2\n\n" +
 			"paper:\n  other\nvalues:\n  1\npair:\n  nothing\n",
 	} {
