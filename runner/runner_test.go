@@ -333,7 +333,7 @@ func TestCatalogueChecksLedgers(t *testing.T) {
 	c := runner.NewCatalogue([]experiment.Paper{{Name: "demo",
 		Experiments: []*experiment.Experiment{double.Experiment}, Ledger: []byte(wrong)}})
 	for range 2 { // it stays one
-		_, err := c.Names()
+		_, err := c.Ledgers()
 		if err == nil || !strings.Contains(err.Error(), `unknown metric "z"`) {
 			t.Errorf("%v", err)
 		}

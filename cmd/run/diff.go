@@ -23,8 +23,9 @@ series, and for each metric the mean difference B - A with its standard error.
 
 The p-value is that of Student's t-test for pairs. Trials of a seed share their random
 numbers, so that one difference a seed is tested, the mean over its settings; with a
-single seed nothing is. It is adjusted over the metrics by Holm's procedure, times are
-not tested, and it concerns other seeds, and no other data.
+single seed nothing is, nor is a difference that all seeds have alike. It is adjusted
+over the metrics by Holm's procedure, times are not tested, and it concerns other seeds,
+and no other data.
 
 The exit status is 0 whether they differ or not, 1 if a folder cannot be read, and 2 for a
 usage error, or runs without a common experiment.`,

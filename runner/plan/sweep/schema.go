@@ -3,7 +3,6 @@ package sweep
 import (
 	"encoding/json"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -275,7 +274,11 @@ func texts() jsonschema.Definitions {
 		one     = `[-+]?(` + number + `|\.?inf)`
 		span    = one + `(\s*\.\.\s*` + one + `(\s*step\s*` + one + `)?)?`
 	)
-	matching := func(pattern string) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Pattern: pattern} }
+	// A text with a reference stands for each of them: an editor does not know its value.
+	const anyReference = `\$\{[^}]+\}`
+	matching := func(pattern string) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "string", Pattern: pattern + "|" + anyReference}
+	}
 	return jsonschema.Definitions{
 		numeric:  matching(`^\s*[-+]?` + number + `\s*$`),
 		unsigned: matching(`^\s*\+?` + number + `\s*$`),
@@ -284,8 +287,8 @@ func texts() jsonschema.Definitions {
 		counting: matching(`^\s*\+?` + integer + `\s*$`),
 		several:  matching(`^\s*\[?\s*` + span + `(\s*,\s*` + span + `)*\s*\]?\s*$`),
 		spaced:   matching(`^\s*(lin|log)space\s*\(.*\)\s*$`),
-		truth:    {Enum: []any{"true", "yes", "on", "false", "no", "off"}},
-		composed: matching(`\$\{[^}]+\}`),
+		truth:    matching(`^(true|yes|on|false|no|off)$`),
+		composed: {Type: "string", Pattern: anyReference},
 	}
 }
 
@@ -297,7 +300,7 @@ func listSchema(p *experiment.Param, value *jsonschema.Schema) *jsonschema.Schem
 		return anyOf(list, reference(composed))
 	}
 	list.Items = anyOf(list.Items, reference(spaced))
-	return anyOf(list, reference(spaced), reference(composed))
+	return anyOf(list, reference(spaced))
 }
 
 func anyOf(choices ...*jsonschema.Schema) *jsonschema.Schema {
@@ -322,17 +325,16 @@ func reference(id string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#
 func valueSchema(p *experiment.Param) *jsonschema.Schema {
 	switch p.Kind {
 	case experiment.Number, experiment.Integer:
-		return anyOf(append(append(oneNumber(p), wordsOf(p)...), reference(composed))...)
+		return anyOf(append(oneNumber(p), wordsOf(p)...)...)
 	case experiment.Flag:
-		return anyOf(&jsonschema.Schema{Type: "boolean"}, reference(truth), reference(composed))
+		return anyOf(&jsonschema.Schema{Type: "boolean"}, reference(truth))
 	case experiment.Numbers, experiment.NumberOrNumbers, experiment.CountOrNumbers:
 		one := oneNumber(p)
-		items := anyOf(append(slices.Clone(one), reference(composed))...)
-		list := &jsonschema.Schema{Type: "array", Items: items, MinItems: ptr(uint64(1))}
+		list := &jsonschema.Schema{Type: "array", Items: anyOf(one...), MinItems: ptr(uint64(1))}
 		if p.Kind == experiment.CountOrNumbers { // one number is a count, which has no bounds
 			one = []*jsonschema.Schema{{Type: "integer", Minimum: "1"}}
 		}
-		return anyOf(append(append(one, list, reference(several), reference(composed)), wordsOf(p)...)...)
+		return anyOf(append(append(one, list, reference(several)), wordsOf(p)...)...)
 	}
 	if p.Values == nil { // a number is a text as it is written
 		return anyOf(&jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"})

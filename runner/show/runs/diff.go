@@ -19,7 +19,7 @@ import (
 // Difference is how two runs differ. Its JSON is public.
 type Difference struct {
 	Runs [2]string `json:"runs"`
-	// Identity is what the runs differ in apart from settings: result versions, backend, element type, data, program.
+	// Identity lists the differences apart from settings: result versions, backend, element type, data, program.
 	Identity []Change `json:"identity"`
 	// Experiments are those that both have, with what they share.
 	Experiments []ExperimentDifference `json:"experiments"`

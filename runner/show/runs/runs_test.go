@@ -104,14 +104,21 @@ func run(t *testing.T, dir, text string, complete func(x plan.Trial, r *record.R
 	return p
 }
 
-// linear gives a trial an error that depends on its settings and seed, and shift.
+// linear gives a trial an error that depends on its settings and seed, and shift, which grows with the seed.
 func linear(shift float64) func(plan.Trial, *record.Record) *record.Record {
 	return func(x plan.Trial, r *record.Record) *record.Record {
-		epsilon, _ := r.Params["epsilon"].(float64)
-		r.Metrics = record.Metrics{"rank": 2, "rmse": epsilon + float64(x.Seed) + shift*(1+float64(x.Seed)),
-			"fit_s": 1 + shift}
-		return r
+		return measured(x, r, shift*(1+float64(x.Seed)), 1+shift)
 	}
+}
+
+// measured gives a trial an error that depends on its settings and seed, plus more, and a time.
+func measured(x plan.Trial, r *record.Record, more, took float64) *record.Record {
+	epsilon := 0.0
+	if x.Experiment == "demo/fit" {
+		epsilon = experiment.SettingsIn[fitSettings](x.Params).Epsilon
+	}
+	r.Metrics = record.Metrics{"rank": 2, "rmse": epsilon + float64(x.Seed) + more, "fit_s": took}
+	return r
 }
 
 const demo = "title: A demonstration\nexperiment: demo/fit\nsweep: {epsilon: [1, 2]}\nseeds: 0..2\n"
@@ -412,14 +419,30 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A difference that all seeds have alike has no spread to be tested by.
+func TestDiffThatIsConstant(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	run(t, a, demo, linear(0))
+	run(t, b, demo, func(x plan.Trial, r *record.Record) *record.Record {
+		return measured(x, r, 0.1, 1)
+	})
+	x, err := runs.Diff(disk.System, a, b, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := x.Experiments[0].Metrics[1]; m.Metric != "rmse" || math.Abs(m.Mean-0.1) > 1e-12 || m.P != nil {
+		t.Errorf("%+v, p %v", m, m.P)
+	}
+}
+
 // Runs of one seed are not tested, equal runs are bit-equal whatever their times, and series count.
 func TestDiffOfEqualRuns(t *testing.T) {
 	dir := t.TempDir()
 	const single = "experiment: demo/fit\nsweep: {epsilon: [1, 2]}\n"
 	withSeries := func(last, took float64) func(plan.Trial, *record.Record) *record.Record {
 		return func(x plan.Trial, r *record.Record) *record.Record {
-			r = linear(0)(x, r)
-			r.Metrics["fit_s"] = took
+			r = measured(x, r, 0, took)
 			r.Series["curve"] = map[string]record.SeriesColumn{"y": {math.NaN(), last}}
 			r.Provenance.Version = map[bool]string{true: "1", false: "2"}[took == 1]
 			return r
