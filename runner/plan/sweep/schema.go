@@ -3,6 +3,7 @@ package sweep
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"

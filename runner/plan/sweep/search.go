@@ -128,7 +128,9 @@ func (r *reader) searchMetric(s *searched) error {
 }
 
 // directionOf returns the direction in which a metric is good, empty where that is not known.
-func directionOf(experiment.Metric) string { return "" }
+func directionOf(m experiment.Metric) string {
+	return map[string]string{"high": directions[0], "low": directions[1]}[m.Best]
+}
 
 // searchNumbers reads the numbers of a search.
 func (r *reader) searchNumbers(s *searched) error {

@@ -207,7 +207,7 @@ func TestMistakesHaveAPlace(t *testing.T) {
 			`test.yaml:2:8: dtype: "[float32 float64]" is not one of float64, float32`},
 		{"no element type", "experiment: demo/curve\ndtype:\n", `the value is missing`},
 		{"an element type of one experiment", "runs:\n  - experiment: demo/curve\n    dtype: float32\n",
-			`test.yaml:3:5: unknown key "dtype"; valid: experiment, params, sweep, zip, cases, seeds`},
+			`test.yaml:3:5: unknown key "dtype"; the nearest are sweep, zip, name`},
 		{"an element type only", "dtype: float32\n", `nothing to run`},
 		{"bad seeds", "experiment: demo/curve\nseeds: 5..1\n", `test.yaml:2:8: "5..1" are not seeds`},
 		{"check of the experiment", "experiment: demo/curve\nsweep:\n  epsilon: [1, 7]\n",

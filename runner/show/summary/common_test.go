@@ -29,7 +29,7 @@ func TestCommon(t *testing.T) {
 		row(experiment.Params{"alpha": 0.5}, "loss", 8.0, "rmse", 3.0))
 	other := table("demo/other", nil, row(experiment.Params{}, "accuracy", 0.9))
 	var b strings.Builder
-	if err := Text(&b, []*MetricTable{Common([]*MetricTable{ours, theirs, other})}); err != nil {
+	if err := Text(&b, []*MetricTable{Common([]*MetricTable{ours, theirs, other})}, Width); err != nil {
 		t.Fatal(err)
 	}
 	const want = `all together
