@@ -314,16 +314,18 @@ func (r *reader) checkSearch(b *block, blocks int) error {
 
 // searchTwice refuses a setting that the search and something else decide.
 func (r *reader) searchTwice(b *block) error {
-	seen := map[string]bool{}
+	seen := map[string]string{} // where
 	for _, a := range b.params {
-		seen[a.name] = true
+		seen[a.name] = "under params"
+		if a.from != "" {
+			seen[a.name] = "by the command line (" + a.from + ")"
+		}
 	}
 	for _, a := range b.search.axes {
-		if seen[a.name] {
-			return r.errorAt(a.at, fmt.Errorf("parameter %q is given in the search and under params, or twice in the search",
-				a.name))
+		if where := seen[a.name]; where != "" {
+			return r.errorAt(a.at, fmt.Errorf("parameter %q is given in the search and %s", a.name, where))
 		}
-		seen[a.name] = true
+		seen[a.name] = "as its fidelity"
 	}
 	return nil
 }

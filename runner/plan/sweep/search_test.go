@@ -73,11 +73,16 @@ func TestSearch(t *testing.T) {
 	if x, err = s.Expand(); err != nil || experiment.SettingsIn[fitSettings](x.Settings[0].Params).Epochs != 3 {
 		t.Errorf("epochs=3 from the command line: %v", err)
 	}
-	for _, given := range []string{"lengthscale=3", "epochs=1,2"} {
-		if err := s.Override(given); err != nil {
+	for given, want := range map[string]string{"lengthscale=3": "by the command line (lengthscale=3)",
+		"epochs=1,2": "epochs has several values"} {
+		again, err := sweep.Read("s.yaml", []byte(searchFile), fits)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = s.Expand(); err == nil || !strings.Contains(err.Error(), "search") {
+		if err := again.Override(given); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = again.Expand(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s from the command line: %v", given, err)
 		}
 	}
