@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -101,7 +102,12 @@ func (p *searched) spec(t *testing.T, seed int) *search.Spec {
 	t.Helper()
 	e := p.experimentOf(t)
 	s := &search.Spec{Method: search.Bayesian, Budget: p.Budget, Minimise: true, Metric: p.Metric, Seed: int64(seed),
-		Experiment: e, Seeds: []int64{0}}
+		Experiment: e, Seeds: []int64{0}, Fixed: map[string]any{}}
+	for _, argument := range p.Arguments {
+		if name, value, ok := strings.Cut(argument, "="); ok {
+			s.Fixed[name] = value
+		}
+	}
 	for _, d := range p.Space {
 		param, err := e.Param(d[0].(string))
 		if err != nil {
