@@ -206,6 +206,17 @@ its file. The plan grows by a round when all of its trials have a result; the sa
 command goes on, also with a larger budget. A setting with a trial that fails counts as
 the worst.
 
+A program of yours, in any language, is swept by
+
+  experiment: command
+  command: [python3, train.py, "--lr={lr}"]   # no shell; in the folder of the file
+  declare: {lr: {type: float, min: 0, max: 1}}
+  sweep: {lr: [0.01, 0.1]}
+
+It prints {"metrics": {"loss": 0.5}} as its last line, and has its seed in
+PRIVKERN_SEED. name, files (whose digests are its version; by default arguments that
+are files), stdin: json and output are explained in docs/command.md.
+
 On the command line, name=v1,v2 replaces the values of a setting in the files;
 brackets keep a list together: inducing_points=[5,20,35]. --seeds and --dtype replace
 the seeds and the element type; files of one sweep that name different ones need

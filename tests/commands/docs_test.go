@@ -109,7 +109,7 @@ func TestBlocksOfDocumentation(t *testing.T) {
 					_, err := strconv.Atoi(strings.TrimPrefix(argument, "status "))
 					known = b.note == "" || kind == "parse" && argument != "" ||
 						kind == "run" && (argument == "with data" || argument == "minutes" || err == nil)
-				case "yaml", "csv", "go":
+				case "yaml", "csv", "go", "awk":
 					known = kind == "file" && filepath.IsLocal(argument)
 				case "text":
 					known = b.note == "" || b.note == "prints" && previous == "sh"
@@ -185,7 +185,7 @@ func follow(t *testing.T, page string, runs func(note string) bool) {
 	for _, b := range readBlocks(t, page) {
 		place := fmt.Sprintf("%s:%d", filepath.Base(page), b.line)
 		switch b.language {
-		case "yaml", "csv", "go":
+		case "yaml", "csv", "go", "awk":
 			writeFile(t, filepath.Join(dir, strings.TrimPrefix(b.note, "file: ")), b.text)
 		case "sh":
 			ran = runs(b.note)
