@@ -3,7 +3,7 @@
 // A [Definition] states how: the arguments with places for settings, the files whose
 // digests are the version of the program, and the source of the result. It is a parameter
 // of every trial, so that a record has all that its key is made of. The folder in which
-// the program runs is none of these: a plan has it beside its keys.
+// the program runs is none of these: a plan has it apart from its keys.
 package command
 
 import (

@@ -100,12 +100,12 @@ func TestFilesInFolder(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got := InFolder(dir, []string{"p", "train.py", "{data}", "data.csv", "train.py", "folder", "absent", "--f=data.csv",
-		filepath.Join(dir, "p")})
-	if want := []string{"train.py", "data.csv"}; !slices.Equal(got, want) {
+	got := InFolder(dir, []string{"p", "train.py", "{data}", "{mode}", "-f={data}", "{lr}", "data.csv", "train.py", "folder",
+		"absent", "--f=data.csv", filepath.Join(dir, "p")}, map[string][]string{"data": {"data.csv", "p"}, "mode": {"p", "fast"}})
+	if want := []string{"train.py", "{data}", "data.csv"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := InFolder(dir, []string{"./p"}); !slices.Equal(got, []string{"./p"}) {
+	if got := InFolder(dir, []string{"./p"}, nil); !slices.Equal(got, []string{"./p"}) {
 		t.Errorf("%q, want the program, which has a path", got)
 	}
 	for name, wrong := range map[string]string{"file:absent": "cannot be read", "file:folder": "not a regular file"} {

@@ -97,21 +97,35 @@ func unchanged(t *experiment.Trial, names []string) error {
 	return nil
 }
 
-// InFolder returns the arguments without places that name regular files in the folder:
-// the version of a program that names no files. The program itself counts where it has a
-// path, since a bare name is looked for elsewhere.
-func InFolder(folder string, command []string) []string {
+// InFolder returns the arguments that name regular files in the folder: the version of a
+// program that names no files. An argument that is the place of a setting counts where all
+// of its texts are files. The program itself counts where it has a path, since a bare name
+// is looked for elsewhere.
+func InFolder(folder string, command []string, texts map[string][]string) []string {
+	isFile := func(file string) bool {
+		if CheckFile(file) != nil {
+			return false
+		}
+		info, err := os.Stat(filepath.Join(folder, file))
+		return err == nil && info.Mode().IsRegular()
+	}
 	var out []string
 	for i, text := range command {
 		t, err := Parse(text)
-		if err != nil || len(t.Names()) > 0 {
+		if err != nil || slices.Contains(out, text) {
 			continue
 		}
-		file, _ := Fill(text, nil)
-		if CheckFile(file) != nil || i == 0 && !strings.ContainsAny(file, `/\`) || slices.Contains(out, text) {
-			continue
+		names, files := t.Names(), []string{}
+		switch {
+		case len(names) == 1 && text == "{"+names[0]+"}":
+			files = texts[names[0]]
+		case len(names) == 0:
+			file, _ := Fill(text, nil)
+			if i > 0 || strings.ContainsAny(file, `/\`) {
+				files = []string{file}
+			}
 		}
-		if info, err := os.Stat(filepath.Join(folder, file)); err == nil && info.Mode().IsRegular() {
+		if len(files) > 0 && !slices.ContainsFunc(files, func(file string) bool { return !isFile(file) }) {
 			out = append(out, text)
 		}
 	}

@@ -81,7 +81,7 @@ func externalValue(v any) (any, error) {
 	case string, bool, int, float64, []float64:
 		return v, nil
 	case []any:
-		return (&Param{}).toNumbers(x)
+		return (&Param{Infinite: true}).toNumbers(x)
 	}
 	return nil, errors.New("no setting of a program is a " + fmt.Sprintf("%T", v))
 }

@@ -118,12 +118,25 @@ func (r *reader) complete(p *program, values map[string][]ast.Node) error {
 		p.params = append(p.params, experiment.Param{Name: name, Kind: kind, Infinite: true})
 	}
 	if p.definition.Files == nil {
-		p.definition.Files = command.InFolder(filepath.Dir(r.path), p.definition.Command)
+		p.definition.Files = command.InFolder(filepath.Dir(r.path), p.definition.Command, p.texts(values))
 	}
 	if p.name == "" {
 		p.name = notInNames.ReplaceAllString(p.definition.Label(), "-")
 	}
 	return r.checkPlaces(p)
+}
+
+// texts returns the values that the block gives to its texts.
+func (p *program) texts(values map[string][]ast.Node) map[string][]string {
+	out := map[string][]string{}
+	for _, q := range p.params {
+		for _, v := range values[q.Name] {
+			if s, ok := v.(*ast.StringNode); ok && q.Kind == experiment.Text {
+				out[q.Name] = append(out[q.Name], s.Value)
+			}
+		}
+	}
+	return out
 }
 
 // notInNames matches characters that the name of a program does not have.
