@@ -10,7 +10,8 @@ import (
 	"privkern/runner/text"
 )
 
-// Suspicions count the trials that are ok, and those of them whose records have warnings.
+// Suspicions count the trials that are ok, and those of them whose records have warnings, but for those about times
+// alone ([AboutTimes]).
 type Suspicions struct {
 	OK      int
 	Suspect int
@@ -24,7 +25,8 @@ func (s *Suspicions) Add(r *Record) {
 		return
 	}
 	s.OK++
-	if len(r.Warnings) == 0 {
+	warnings := slices.DeleteFunc(slices.Clone(r.Warnings), AboutTimes)
+	if len(warnings) == 0 {
 		return
 	}
 	s.Suspect++
@@ -32,7 +34,7 @@ func (s *Suspicions) Add(r *Record) {
 		s.kinds = map[string]int{}
 	}
 	seen := map[string]bool{} // a trial has several of a kind, one for each input
-	for _, w := range r.Warnings {
+	for _, w := range warnings {
 		kind := shorten(experiment.WarningKind(strings.TrimPrefix(w, experiment.Suspect)))
 		if seen[kind] {
 			continue

@@ -19,6 +19,8 @@ func TestSuspicions(t *testing.T) {
 	}{
 		{"none", nil, "0 ok"},
 		{"no warnings", []*record.Record{ok(), nil, {Status: record.Failed, Warnings: []string{"a"}}}, "1 ok"},
+		{"times alone", []*record.Record{ok(record.TimedBesideTrials), ok(record.TimedUnobserved, "b")},
+			"2 ok, 1 of them suspect: b (1)"},
 		{"kinds", []*record.Record{ok("computed but suspect: error 1.5 is large; use more rows"), ok(),
 			ok("b"), ok("computed but suspect: error 2.5 is large; use more rows", "b")},
 			"4 ok, 3 of them suspect: error ... is large (2); b (2)"},
