@@ -37,6 +37,7 @@ type Change struct {
 type ExperimentDifference struct {
 	Experiment string   `json:"experiment"`
 	Settings   []Change `json:"settings"` // with one value in each run, and another
+	Values     []Change `json:"values"`   // of further settings, some of which one run has only
 	Paired     int      `json:"paired"`   // trials with a result in both
 	BitEqual   int      `json:"bit_equal"`
 	OnlyIn     [2]int   `json:"trials_only_in"`
@@ -182,6 +183,9 @@ func identity(a, b *loaded) []Change {
 	for _, name := range sorted(datasets) {
 		add("data "+name, short(a.plan.Datasets[name]), short(b.plan.Datasets[name]))
 	}
+	if len(a.records) == 0 || len(b.records) == 0 {
+		return out // nothing is known of the machine
+	}
 	for _, of := range []struct {
 		name string
 		get  func(p record.Provenance) string
@@ -247,6 +251,28 @@ func fixedDifferently(e *experiment.Experiment, all []*loaded) (names []string, 
 	return names, values
 }
 
+// otherValues lists the settings whose values are not the same in both runs, apart from some.
+func otherValues(e *experiment.Experiment, both []*loaded, without []string) []Change {
+	out := []Change{}
+	a, b := both[0].valuesOf(e), both[1].valuesOf(e)
+	for _, p := range e.Params {
+		if !slices.Contains(without, p.Name) && !maps.Equal(a[p.Name], b[p.Name]) {
+			out = append(out, Change{p.Name, [2]string{several(a[p.Name]), several(b[p.Name])}})
+		}
+	}
+	return out
+}
+
+// several lists the first few values.
+func several(values map[string]bool) string {
+	const most = 12
+	all := sorted(values)
+	if n := len(all) - most; n > 0 {
+		return fmt.Sprintf("%s, … (%d values)", strings.Join(all[:most], ", "), len(all))
+	}
+	return strings.Join(all, ", ")
+}
+
 // setting identifies a setting apart from some of its parameters.
 func setting(e *experiment.Experiment, p experiment.Params, without []string) string {
 	var parts []string
@@ -268,7 +294,7 @@ type pair struct {
 // compare compares the trials of an experiment in two runs.
 func compare(e *experiment.Experiment, both []*loaded) *ExperimentDifference {
 	names, values := fixedDifferently(e, both)
-	out := &ExperimentDifference{Experiment: e.Name, Settings: []Change{}}
+	out := &ExperimentDifference{Experiment: e.Name, Settings: []Change{}, Values: otherValues(e, both, names)}
 	for _, name := range names {
 		out.Settings = append(out.Settings, Change{name, [2]string(values[name])})
 	}
@@ -391,6 +417,7 @@ func (x *ExperimentDifference) lines(p *page) {
 	}
 	p.line("  ", sentence)
 	p.section("  Settings that differ", indented(changeLines(x.Settings)))
+	p.section("  Settings with values that one run lacks", indented(changeLines(x.Values)))
 	if x.shown() {
 		p.WriteString("\n")
 		_ = grid(x).WriteText(p, textOptions(p.width))

@@ -88,6 +88,13 @@ func folders(d disk.Disk, folder string) ([]string, error) {
 	if _, err := d.Stat(filepath.Join(folder, store.PlanFile)); err == nil {
 		return []string{folder}, nil
 	}
+	info, err := d.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no folder %q: %w", folder, fs.ErrNotExist)
+	case err == nil && !info.IsDir():
+		return nil, fmt.Errorf("%s is a file, not a folder of runs", folder)
+	}
 	names, err := d.Names(folder)
 	if err != nil {
 		return nil, err

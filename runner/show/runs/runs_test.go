@@ -168,6 +168,12 @@ func TestList(t *testing.T) {
 	if len(all) != 6 {
 		t.Fatalf("%d runs: %+v", len(all), all)
 	}
+	for path, want := range map[string]string{filepath.Join(dir, "file"): "is a file, not a folder of runs",
+		filepath.Join(dir, "nowhere"): "there is no folder"} {
+		if _, err := runs.List(disk.System, path, registry, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 	if r := got["whole"]; r.State != runs.Complete || r.Recorded != 6 || r.Planned != 6 || *r.Failed != 0 ||
 		r.Best == nil || *r.Best != (runs.Best{Experiment: "demo/fit", Metric: "rmse", Mean: 2}) ||
 		r.Title != "A demonstration" {
@@ -394,6 +400,10 @@ func TestDiff(t *testing.T) {
 	if len(e.Settings) != 1 || e.Settings[0] != (runs.Change{Name: "size", Values: [2]string{"7", "9"}}) {
 		t.Errorf("settings that differ: %+v", e.Settings)
 	}
+	want := runs.Change{Name: "epsilon", Values: [2]string{"1, 2", "1, 2, 3"}}
+	if len(e.Values) != 1 || e.Values[0] != want {
+		t.Errorf("other values: %+v", e.Values)
+	}
 	if e.Paired != 6 || e.BitEqual != 0 || e.OnlyIn != [2]int{0, 3} || e.Seeds != 3 || len(x.Identity) != 0 {
 		t.Errorf("%+v, %+v", e, x.Identity)
 	}
@@ -461,7 +471,7 @@ func TestDiffOfEqualRuns(t *testing.T) {
 		withoutInSecond int
 	}{
 		{"same", 2, 2, "2 trials bit-equal\n", "program", 0}, {"series", 2, 0, "0 of them bit-equal", "", 0},
-		{"failed", 0, 0, "0 trials in both with a result, 0 of them bit-equal; 2 without a result in B", "program", 2},
+		{"failed", 0, 0, "0 trials in both with a result, 0 of them bit-equal; 2 without a result in B", "", 2},
 	} {
 		t.Run(c.other, func(t *testing.T) {
 			x, err := runs.Diff(disk.System, filepath.Join(dir, "a"), filepath.Join(dir, c.other), registry)
@@ -537,5 +547,29 @@ epsilon       rmse A       rmse B
 	var unknown *experiment.UnknownError
 	if _, err := runs.Beside(disk.System, []string{a, b}, []string{"rnk"}, registry); !errors.As(err, &unknown) {
 		t.Errorf("an unknown metric: %v", err)
+	}
+}
+
+// A run is running while somebody holds a lock of its folder.
+func TestListRunning(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	p := run(t, dir, demo, linear(0))
+	s, err := store.Create(disk.System, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	unlock, ok, err := s.Lock(p.Trials[0].Key)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for _, want := range []runs.State{runs.Running, runs.Complete} {
+		all, err := runs.List(disk.System, dir, registry, nil)
+		if err != nil || len(all) != 1 || all[0].State != want {
+			t.Errorf("%+v, want %s: %v", all, want, err)
+		}
+		if want == runs.Running {
+			unlock()
+		}
 	}
 }
