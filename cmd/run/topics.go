@@ -60,6 +60,9 @@ follows (NAME-HASH), and for trials on a GPU -cuda. It holds:
   aside            invalid files that were put aside
   slurm            batch scripts, logs and the list of a cluster's jobs
   lock             held while a trial runs
+  tags.json        names and values of --tag
+
+run list runs lists output folders, run show FOLDER shows one, run diff compares two.
 
 A trial whose worker is killed, or that gets no memory, process, thread, file or
 disk space, has no record, because a failure of the machine is no result. It is
