@@ -262,7 +262,7 @@ func (k *checker) shown(p *plan.Plan) (err error) {
 	if err := k.folder(show.TablesDir, []string{".md", ".csv", ".tex", ".json"}, r.EachTable); err != nil {
 		return err
 	}
-	err = k.folder(show.PlotsDir, []string{".svg"}, r.EachPlot)
+	err = k.folder(show.PlotsDir, []string{".svg", ".png", ".csv"}, r.EachPlot)
 	if err == nil {
 		err = k.older(p, have)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"privkern/experiments/page"
 	"privkern/runner/plan"
 	"privkern/runner/show"
+	"privkern/runner/show/report"
 	"privkern/runner/show/tables"
 	"privkern/runner/text"
 )
@@ -118,7 +120,7 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	if err := r.WriteTables(); err != nil {
 		return fmt.Errorf("the tables cannot be written: %w", err)
 	}
-	report, err := r.WriteReport(version)
+	written, err := r.WriteReport(version)
 	if err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
@@ -138,7 +140,11 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	if err != nil {
 		return err
 	}
-	a.say("tables in %s/tables, report in %s", dir, report)
+	plots := ""
+	if slices.ContainsFunc(r.Figures(), func(f report.Plot) bool { return f.SVG != nil }) {
+		plots = fmt.Sprintf("plots in %s/%s, ", dir, show.PlotsDir)
+	}
+	a.say("tables in %s/tables, %sreport in %s", dir, plots, written)
 	a.suspect(&r.Suspicions, "the report lists them")
 	if attacked != nil && attacked.Refuted() || compared.refuted() {
 		return statusError{exitCheck, "an attack proves more than a guarantee allows"}

@@ -32,6 +32,13 @@ type Panel struct {
 	// YEnds are the least and the largest value that the y axis shows; zero for those of the data. Lines and bands end
 	// there, and markers beyond are drawn at the edge with their values. The axis must be linear.
 	YEnds [2]float64
+	// XCovers and YCovers are ranges, from low to high, that the axes cover at least, so that panels of one figure
+	// compare; zero for none.
+	XCovers, YCovers [2]float64
+	// XNames are abscissae with a name, in ascending order. The rest of the axis has numbers up to the end of
+	// XNumbers, which lies before them; none where that is zero, as for categories.
+	XNames   []Name
+	XNumbers [2]float64
 	// EqualAspect makes one unit of the x axis as long as one of the y axis; both
 	// must be linear.
 	EqualAspect bool
@@ -39,6 +46,7 @@ type Panel struct {
 	Bands       []Band
 	Discs       []Discs
 	Points      []Line // markers only
+	Whiskers    []Band // a vertical line from Low to High at each abscissa
 	Bars        []Bars
 	Violins     []Violin
 	Spans       []Span
@@ -49,12 +57,19 @@ type Panel struct {
 // Ends reports whether the y axis has ends of its own.
 func (p *Panel) Ends() bool { return p.YEnds != [2]float64{} }
 
+// Name is the label of a value on an axis.
+type Name struct {
+	At   float64
+	Text string
+}
+
 // Line is a curve, or a set of markers. NaN in Y is a gap.
 type Line struct {
 	Name   string // for the legend; "" for none
 	X, Y   []float64
 	Dashed bool
 	Thin   bool // for many curves of one kind
+	Marked bool // with a marker at each point
 	// Color is an index into the palette (0, 1, ...): equal numbers have equal
 	// colours in all panels of a figure.
 	Color int
@@ -136,6 +151,10 @@ type Heatmap struct {
 	// both, the axes are numeric, have no labels of rows and columns, and
 	// curves, points, bars and spans of the panel are drawn over the heat map.
 	XRange, YRange [2]float64
+	// Covers is a range, from low to high, that the scale of colours covers at least; zero for none.
+	Covers [2]float64
+	// Written writes the values into the cells where all of them fit.
+	Written bool
 	// Categories makes the values indices into it, such as the classes of
 	// decision regions: each is drawn in the light tint of its colour in the
 	// palette, and the legend has the names instead of a scale.

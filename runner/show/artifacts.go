@@ -1,10 +1,13 @@
 package show
 
 import (
+	"bytes"
+	"io"
 	"path"
 	"strings"
 
 	"privkern/runner/show/export"
+	"privkern/runner/show/report"
 	"privkern/runner/show/summary"
 )
 
@@ -27,11 +30,11 @@ func (r *Results) Artifacts() ([]export.Artifact, error) {
 		return nil, err
 	}
 	out = append(out, export.Artifact{Path: path.Join(TablesDir, "summary.csv"), Data: []byte(metrics.String())})
-	for _, f := range r.Figures() {
-		if f.SVG != nil {
-			out = append(out, export.Artifact{Path: path.Join(PlotsDir, plotFile(f.Name)),
-				Paper: paper(f.Name), Data: f.SVG})
-		}
-	}
-	return out, nil
+	err := r.eachPlotFile(func(f report.Plot, name string, write func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := write(&b)
+		out = append(out, export.Artifact{Path: path.Join(PlotsDir, name), Paper: paper(f.Name), Data: b.Bytes()})
+		return err
+	})
+	return out, err
 }

@@ -63,7 +63,8 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
 	return nil
 }
 
-// Figures returns the figures that have trials, and draws them on the first call. A figure that
+// Figures returns the figures that have trials, and the charts of settings that belong to no published table. It draws
+// them on the first call. A figure that
 // cannot be drawn is returned with the reason.
 func (r *Results) Figures() []report.Plot {
 	r.draw.Do(func() {
@@ -72,6 +73,7 @@ func (r *Results) Figures() []report.Plot {
 				r.addPlot(&f)
 			}
 		}
+		r.addCharts()
 	})
 	return r.plots
 }
@@ -99,16 +101,9 @@ func (r *Results) addPlot(f *figureTrials) {
 
 // EachPlot visits the files of OUT/plots.
 func (r *Results) EachPlot(visit Visitor) error {
-	for _, f := range r.Figures() {
-		if f.SVG == nil {
-			continue
-		}
-		write := func(w io.Writer) error { _, err := w.Write(f.SVG); return err }
-		if err := visit(plotFile(f.Name), write); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.eachPlotFile(func(_ report.Plot, name string, write func(io.Writer) error) error {
+		return visit(name, write)
+	})
 }
 
 // plotFile returns the name of a figure's file in OUT/plots.

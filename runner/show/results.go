@@ -15,6 +15,7 @@ import (
 	"privkern/runner/claims/ledger"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/show/chart"
 	"privkern/runner/show/report"
 	"privkern/runner/show/summary"
 	"privkern/runner/store"
@@ -40,7 +41,8 @@ type Results struct {
 	trials  *report.TrialTally
 	figures []figureTrials
 	draw    sync.Once
-	plots   []report.Plot // once drawn
+	plots   []report.Plot           // once drawn
+	charts  map[string]*chart.Chart // by the names of their plots
 }
 
 // Read evaluates the records of an output folder.
@@ -57,7 +59,7 @@ func Read(d disk.Disk, dir string, book *ledger.Book) (*Results, error) {
 func Evaluate(book *ledger.Book, s *store.Store, p *plan.Plan,
 	get func(key string) (*record.Record, bool, error)) (*Results, error) {
 	r := &Results{Plan: p, Store: s, book: book, trials: report.NewTrialTally(book.Experiments),
-		figures: figuresOf(book.Papers)}
+		figures: figuresOf(book.Papers), charts: map[string]*chart.Chart{}}
 	metrics := summary.NewTabulator(book.Experiments)
 	// Every record is read once, for all consumers.
 	var readErr error

@@ -50,7 +50,7 @@ func (t constantTicks) ticks(float64, float64) []tick { return t }
 
 const (
 	labelPadding = vg.Length(3) // between the label of an axis and those of its ticks
-	tickSpace    = vg.Length(3) // between the ticks of the vertical axis and their labels
+	tickSpace    = vg.Length(3) // between ticks and labels that end at them
 )
 
 // axisLine is the style of axes and ticks.
@@ -96,6 +96,9 @@ func (a *axis) height() vg.Length {
 	}
 	if len(a.all()) > 0 {
 		h += a.tickLength + a.largest().Y
+	}
+	if a.tickLabel.Rotation != 0 {
+		h += tickSpace
 	}
 	return h
 }
@@ -181,10 +184,14 @@ func (a *axis) drawBelow(c draw.Canvas) {
 		y += a.labelStyle.Height(a.label) + labelPadding
 	}
 	ticks, high := a.all(), a.largest().Y
-	descent := a.tickLabel.FontExtents().Descent
+	top := y + high + a.tickLabel.FontExtents().Descent
+	if a.tickLabel.Rotation != 0 {
+		top = y + high
+		high += tickSpace
+	}
 	for _, t := range ticks {
 		if x := c.X(a.share(t.value)); t.label != "" && c.ContainsX(x) {
-			c.FillText(a.tickLabel, vg.Point{X: x, Y: y + high + descent}, t.label)
+			c.FillText(a.tickLabel, vg.Point{X: x, Y: top}, t.label)
 		}
 	}
 	if y += high; len(ticks) == 0 {

@@ -40,7 +40,7 @@ func check(p *experiment.Panel) error {
 			return fmt.Errorf("violin %d %q: %w", i+1, v.Name, err)
 		}
 	}
-	for i, b := range p.Bands {
+	for i, b := range slices.Concat(p.Bands, p.Whiskers) {
 		if err := checkCurve(p, b.X, b.Low, b.High); err != nil {
 			return fmt.Errorf("band %d %q: %w", i+1, b.Name, err)
 		}
@@ -50,9 +50,33 @@ func check(p *experiment.Panel) error {
 			return fmt.Errorf("bars %d %q: %w", i+1, b.Name, err)
 		}
 	}
+	if err := checkNames(p); err != nil {
+		return err
+	}
 	for i, s := range p.Spans {
 		if !(s.Low <= s.High) {
 			return fmt.Errorf("span %d %q: from %v to %v is no interval", i+1, s.Name, s.Low, s.High)
+		}
+	}
+	return nil
+}
+
+// checkNames refuses names and ranges that the axes cannot show.
+func checkNames(p *experiment.Panel) error {
+	for i, n := range p.XNames {
+		if math.IsNaN(n.At) || math.IsInf(n.At, 0) || p.LogX && n.At <= 0 || i > 0 && !(p.XNames[i-1].At < n.At) {
+			return fmt.Errorf("name %d %q stands at %v; names stand at ascending places of the axis", i+1, n.Text, n.At)
+		}
+	}
+	for _, c := range []struct {
+		axis        string
+		logarithmic bool
+		ranges      [][2]float64
+	}{{"x", p.LogX, [][2]float64{p.XCovers, p.XNumbers}}, {"y", p.LogY, [][2]float64{p.YCovers}}} {
+		for _, r := range c.ranges {
+			if r != [2]float64{} && (!(r[0] <= r[1]) || math.IsInf(r[1]-r[0], 0) || c.logarithmic && r[0] <= 0) {
+				return fmt.Errorf("the %s axis cannot cover %v", c.axis, r)
+			}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package plot
 import (
 	"image/color"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -30,11 +31,20 @@ func prepareHeatmap(out *axes, h *experiment.Heatmap, width, height vg.Length) {
 	// y axis.
 	widest := vg.Length(0)
 	for _, s := range h.XTicks {
-		widest = max(widest, out.x.tickLabel.Width(clean(s)))
+		widest = max(widest, out.x.tickLabel.Width(cut(clean(s), longestName)))
 	}
-	out.x.ticker = nominal(h.XTicks, int((width-scaleWidth-40)/(widest+6)))
-	out.y.ticker = nominal(reversed, int(height*0.7/12))
+	room := width - scaleWidth - 40
+	fit := int(room / (widest + 6))
+	if h.Written && fit < columns {
+		out.x.tickLabel, fit = upwards(out.x.tickLabel), int(room/nameStep)
+	}
+	out.x.ticker = nominal(h.XTicks, fit)
 	out.x.tickLength, out.y.tickLength = 2, 2
+	fit = int(height * 0.7 / 12)
+	if h.Written {
+		fit = int((height - out.x.height()) / nameStep)
+	}
+	out.y.ticker = nominal(reversed, fit)
 	out.data = []drawing{cells{h}}
 }
 
@@ -47,14 +57,17 @@ func nominal(labels []string, fit int) constantTicks {
 	}
 	ticks := constantTicks{}
 	for i := 0; i < len(labels); i += every {
-		ticks = append(ticks, tick{float64(i), clean(labels[i])})
+		ticks = append(ticks, tick{float64(i), cut(clean(labels[i]), longestName)})
 	}
 	return ticks
 }
 
-// extent returns the smallest and largest finite value.
+// extent returns the smallest and largest finite value, or those of the range to be covered.
 func extent(h *experiment.Heatmap) interval {
 	r := interval{math.Inf(1), math.Inf(-1)}
+	if h.Covers != [2]float64{} {
+		r = interval{h.Covers[0], h.Covers[1]}
+	}
 	for _, row := range h.Values {
 		for _, v := range row {
 			r.add(v)
@@ -119,6 +132,40 @@ func (d cells) draw(c draw.Canvas, p *axes) {
 			x1, y0 = min(x1+seam, tx(xs.high)), max(y0-seam, ty(ys.low))
 			fill(c, col, []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}})
 			j = end
+		}
+	}
+	if d.h.Written {
+		d.write(c, r)
+	}
+}
+
+// write writes the values into the cells of equal size, where all of them fit.
+func (d cells) write(c draw.Canvas, r interval) {
+	sty := style(8.5, false)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	size := c.Rectangle.Size()
+	width, height := size.X/vg.Length(len(d.h.Values[0])), size.Y/vg.Length(len(d.h.Values))
+	texts := make([][]string, len(d.h.Values))
+	for i, row := range d.h.Values {
+		for _, v := range row {
+			text := ""
+			if !math.IsNaN(v) {
+				text = minus(strconv.FormatFloat(v, 'g', 3, 64))
+			}
+			if sty.Width(text)+3 > width || sty.Font.Size+2 > height {
+				return
+			}
+			texts[i] = append(texts[i], text)
+		}
+	}
+	for i, row := range texts {
+		for j, text := range row {
+			sty.Color = ink
+			if r.fraction(d.h.Values[i][j]) < 0.55 { // the dark half of the map
+				sty.Color = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+			}
+			at := vg.Point{X: c.Min.X + width*(vg.Length(j)+0.5), Y: c.Max.Y - height*(vg.Length(i)+0.5)}
+			c.FillText(sty, at, text)
 		}
 	}
 }

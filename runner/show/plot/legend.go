@@ -44,6 +44,9 @@ func legendOf(p *experiment.Panel) *legend {
 	l := &legend{}
 	for _, x := range p.Lines {
 		l.add(x.Name, sample{element: "line", color: x.Color, dashed: x.Dashed, thin: x.Thin})
+		if x.Marked {
+			l.add(x.Name, sample{element: "points", color: x.Color, marker: x.Marker})
+		}
 	}
 	for _, x := range p.Points {
 		l.add(x.Name, sample{element: "points", color: x.Color, marker: x.Marker})

@@ -3,6 +3,7 @@ package plot
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -57,6 +58,9 @@ func newAxes(p *experiment.Panel, width, height vg.Length) *axes {
 		out.y.logarithmic, out.y.ticker = true, logTicks{}
 	}
 	x, y := ranges(p)
+	if len(p.XNames) > 0 {
+		out.x.name(p, x, width)
+	}
 	addRadii(p, &y, float64((y.high-y.low)/(x.high-x.low))*float64(width/height))
 	out.x.low, out.x.high = x.padded(0.02, p.LogX)
 	out.y.low, out.y.high = y.padded(0.06, p.LogY)
@@ -137,7 +141,7 @@ func ranges(p *experiment.Panel) (x, y interval) {
 	for _, l := range p.Points {
 		add(l.X, l.Y)
 	}
-	for _, b := range p.Bands {
+	for _, b := range slices.Concat(p.Bands, p.Whiskers) {
 		add(b.X, b.Low, b.High)
 	}
 	for _, b := range p.Bars {
@@ -169,6 +173,18 @@ func ranges(p *experiment.Panel) (x, y interval) {
 				x.add(v)
 			}
 		}
+	}
+	for _, c := range []struct {
+		of     *interval
+		covers [2]float64
+	}{{&x, p.XCovers}, {&y, p.YCovers}} {
+		if c.covers != [2]float64{} {
+			c.of.add(c.covers[0])
+			c.of.add(c.covers[1])
+		}
+	}
+	for _, n := range p.XNames {
+		x.add(n.At)
 	}
 	if p.Ends() {
 		y.low, y.high = max(y.low, p.YEnds[0]), min(y.high, p.YEnds[1])
@@ -256,7 +272,15 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 				continue
 			}
 			c.StrokeLines(lineStyle(l), d.lines(c, pts)...)
+			for _, at := range pts {
+				if l.Marked && c.ContainsY(at.Y) {
+					marker(&c, l, at)
+				}
+			}
 		}
+	}
+	for _, b := range d.panel.Whiskers {
+		whiskers(c, &b, tx, ty)
 	}
 	for _, s := range d.panel.Discs {
 		plotDiscs(c, &s, tx, ty)

@@ -1,4 +1,4 @@
-// Package plot draws the panels of a figure as SVG.
+// Package plot draws the panels of a figure as SVG and as PNG.
 //
 // The drawing is deterministic: equal panels give equal bytes. It stands on a
 // white card of its own, so that it reads on light and dark pages; its colours
@@ -40,23 +40,31 @@ var ErrNoData = errors.New("no data to draw")
 // names panel and curve where data are missing, not finite (but for NaN in y,
 // which is a gap), of unequal length, or not positive on a logarithmic axis.
 func SVG(w io.Writer, panels []experiment.Panel, o Options) error {
-	if len(panels) == 0 {
-		return fmt.Errorf("a figure without panels: %w", ErrNoData)
+	l, err := newDrawing(panels)
+	if err != nil {
+		return err
 	}
-	for i := range panels {
-		if err := check(&panels[i]); err != nil {
-			return fmt.Errorf("panel %d %q: %w", i+1, panels[i].Title, err)
-		}
-	}
-	l := newLayout(panels)
 	canvas := vgsvg.New(l.width, l.height)
 	l.draw(draw.New(canvas))
 	var raw bytes.Buffer
 	if _, err := canvas.WriteTo(&raw); err != nil {
 		return err
 	}
-	_, err := w.Write(finish(raw.Bytes(), l.width, l.height, o))
+	_, err = w.Write(finish(raw.Bytes(), l.width, l.height, o))
 	return err
+}
+
+// newDrawing checks panels, and lays them out.
+func newDrawing(panels []experiment.Panel) (*layout, error) {
+	if len(panels) == 0 {
+		return nil, fmt.Errorf("a figure without panels: %w", ErrNoData)
+	}
+	for i := range panels {
+		if err := check(&panels[i]); err != nil {
+			return nil, fmt.Errorf("panel %d %q: %w", i+1, panels[i].Title, err)
+		}
+	}
+	return newLayout(panels), nil
 }
 
 // layout places panels and legends. All lengths are in points; y goes up.

@@ -42,6 +42,20 @@ func numbersOf(panels []experiment.Panel) []dataTable {
 	return out
 }
 
+// tableOf returns numbers as a table, cut to the limits.
+func tableOf(title string, n Numbers) dataTable {
+	t := dataTable{Title: title, Columns: n.Header()}
+	most := min(maxPoints, maxNumbers/len(t.Columns))
+	for row := range n.Each {
+		if len(t.Rows) == most {
+			t.Omitted++
+			continue
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
 // dataOf returns the tables of a panel: curves of the same abscissae share one.
 func dataOf(p *experiment.Panel, number int) []dataTable {
 	title := cmp.Or(p.Title, fmt.Sprintf("Panel %d", number))
@@ -64,7 +78,7 @@ func dataOf(p *experiment.Panel, number int) []dataTable {
 		add("", columns, values...)
 		curves = others
 	}
-	for _, b := range p.Bands {
+	for _, b := range slices.Concat(p.Bands, p.Whiskers) {
 		add("", []string{x, cmp.Or(b.Name, y) + ", from", cmp.Or(b.Name, y) + ", to"}, b.X, b.Low, b.High)
 	}
 	for _, b := range p.Bars {

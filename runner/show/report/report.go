@@ -98,7 +98,14 @@ type Plot struct {
 	SVG                  []byte
 	File                 string             // in the same folder, for a drawing that is too large for the page
 	Panels               []experiment.Panel // of SVG, for the table of its numbers
+	Numbers              Numbers            // in place of those of the panels
 	Error                string
+}
+
+// Numbers are the numbers of a plot as one table; nil for none. Each yields the rows.
+type Numbers interface {
+	Header() []string
+	Each(yield func(row []string) bool)
 }
 
 //go:embed *.tmpl style.css report.js
@@ -193,7 +200,7 @@ type verdictCount struct {
 type figure struct {
 	Plot
 	Drawing template.HTML // empty where the drawing is only in its file
-	Numbers []dataTable
+	Data    []dataTable
 }
 
 // Size returns the size of the drawing.
@@ -419,7 +426,10 @@ func alignPublished(g *tables.Grid) {
 // draw puts the drawings into the page while there is room, and returns their bytes.
 func draw(plots []Plot) (out []figure, bytes int) {
 	for _, f := range plots {
-		drawn := figure{Plot: f, Numbers: numbersOf(f.Panels)}
+		drawn := figure{Plot: f, Data: numbersOf(f.Panels)}
+		if f.Numbers != nil {
+			drawn.Data = []dataTable{tableOf(f.Title, f.Numbers)}
+		}
 		if n := len(f.SVG); bytes+n <= maxDrawings || f.File == "" {
 			bytes += n
 			drawn.Drawing = template.HTML(f.SVG) //nolint:gosec // written by package plot, which escapes

@@ -1,0 +1,127 @@
+package show
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"privkern/runner/experiment"
+	"privkern/runner/show/chart"
+	"privkern/runner/show/plot"
+	"privkern/runner/show/report"
+	"privkern/runner/show/summary"
+)
+
+const (
+	headlines = 2  // metrics of an experiment that are drawn
+	maxCharts = 24 // of a sweep
+)
+
+// headline returns the metrics of a table that are drawn: the first that measure no time.
+func (r *Results) headline(t *summary.MetricTable) (names []string) {
+	for _, name := range t.Metrics {
+		if m := r.metric(t.Experiment, name); !m.Timing && len(names) < headlines {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// metric returns the declaration of a metric, an empty one for none.
+func (r *Results) metric(of, name string) experiment.Metric {
+	e, err := r.book.Experiments.Lookup(of)
+	if err != nil {
+		return experiment.Metric{}
+	}
+	i := slices.IndexFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
+	if i < 0 {
+		return experiment.Metric{}
+	}
+	return e.Metrics[i]
+}
+
+// addCharts draws metrics over the settings that belong to no published table.
+func (r *Results) addCharts() {
+	for _, t := range r.Unpublished() {
+		for _, name := range r.headline(t) {
+			m := chart.Metric{Name: name, Unit: r.metric(t.Experiment, name).Unit}
+			if c := chart.Of(t, m, r.units(t.Experiment)); c != nil && len(r.charts) < maxCharts {
+				r.addChart(c, t.Experiment, name)
+			}
+		}
+	}
+}
+
+// units returns the units of an experiment's settings.
+func (r *Results) units(of string) map[string]string {
+	units := map[string]string{}
+	if e, err := r.book.Experiments.Lookup(of); err == nil {
+		for _, p := range e.Params {
+			units[p.Name] = p.Unit
+		}
+	}
+	return units
+}
+
+// addChart draws a chart.
+func (r *Results) addChart(c *chart.Chart, of, metric string) {
+	shown := report.Plot{Name: r.plotName(of + "/" + metric), Title: c.Title, Caption: c.Caption, Numbers: c}
+	shown.File = path.Join(PlotsDir, plotFile(shown.Name))
+	var b bytes.Buffer
+	options := plot.Options{Title: c.Title, Description: c.Caption, ID: figureID(shown.Name)}
+	switch err := plot.SVG(&b, c.Panels, options); {
+	case errors.Is(err, plot.ErrNoData):
+		return
+	case err != nil:
+		shown.Error = err.Error()
+	default:
+		shown.SVG = b.Bytes()
+		r.charts[shown.Name] = c
+	}
+	r.plots = append(r.plots, shown)
+}
+
+// plotName returns a name of a plot that is one of a file, too, and that no other has, in upper or lower case.
+func (r *Results) plotName(wanted string) string {
+	const longest = 100
+	name := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-", c) {
+			return c
+		}
+		return '_'
+	}, wanted)
+	name = name[:min(len(name), longest)]
+	free := func(s string) bool {
+		return !slices.ContainsFunc(r.plots, func(p report.Plot) bool {
+			return strings.EqualFold(plotFile(p.Name), plotFile(s))
+		})
+	}
+	for i, plain := 2, name; !free(name); i++ {
+		name = fmt.Sprintf("%s-%d", plain, i)
+	}
+	return name
+}
+
+// eachPlotFile visits the files of OUT/plots with their plots: a drawing each, and of charts an image and the numbers.
+func (r *Results) eachPlotFile(visit func(f report.Plot, name string, write func(io.Writer) error) error) error {
+	for _, f := range r.Figures() {
+		if f.SVG == nil {
+			continue
+		}
+		err := visit(f, plotFile(f.Name), func(w io.Writer) error { _, err := w.Write(f.SVG); return err })
+		if c := r.charts[f.Name]; c != nil && err == nil {
+			err = visit(f, figureID(f.Name)+".png", func(w io.Writer) error { return plot.PNG(w, c.Panels) })
+			if err == nil {
+				err = visit(f, figureID(f.Name)+".csv", c.CSV)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
