@@ -46,13 +46,22 @@ func (r *Results) metric(of, name string) experiment.Metric {
 
 // addCharts draws metrics over the settings that belong to no published table.
 func (r *Results) addCharts() {
+	left := 0
 	for _, t := range r.Unpublished() {
 		for _, name := range r.headline(t) {
 			m := chart.Metric{Name: name, Unit: r.metric(t.Experiment, name).Unit}
-			if c := chart.Of(t, m, r.units(t.Experiment)); c != nil && len(r.charts) < maxCharts {
+			switch c := chart.Of(t, m, r.units(t.Experiment)); {
+			case c == nil:
+			case len(r.charts) == maxCharts:
+				left++
+			default:
 				r.addChart(c, t.Experiment, name)
 			}
 		}
+	}
+	if left > 0 {
+		r.plots = append(r.plots, report.Plot{Name: r.plotName("charts"), Title: "Further charts", Error: fmt.Sprintf(
+			"%d more; at most %d are drawn of a sweep, in the order of the plan", left, maxCharts)})
 	}
 }
 

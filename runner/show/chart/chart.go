@@ -118,15 +118,23 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // of a sweep file, and numbers rise or fall together. (Those of a random search do not.)
 func (c *Chart) dropTwins() {
 	var kept []*axis
+	twins := map[string][]string{}
 	for _, a := range c.axes {
-		twin := slices.IndexFunc(kept, func(k *axis) bool { return goTogether(a, k) })
-		if twin < 0 {
-			kept = append(kept, a)
+		if i := slices.IndexFunc(kept, func(k *axis) bool { return goTogether(a, k) }); i >= 0 {
+			twins[kept[i].name] = append(twins[kept[i].name], a.name)
 			continue
 		}
-		c.notes = append(c.notes, fmt.Sprintf("%s goes with %s", a.name, kept[twin].name))
+		kept = append(kept, a)
 	}
 	c.axes = kept
+	for _, a := range kept {
+		switch names := twins[a.name]; {
+		case len(names) == 1:
+			c.notes = append(c.notes, names[0]+" goes with "+a.name)
+		case names != nil:
+			c.notes = append(c.notes, strings.Join(names, ", ")+" go with "+a.name)
+		}
+	}
 }
 
 func goTogether(a, b *axis) bool {
