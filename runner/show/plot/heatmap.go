@@ -160,9 +160,9 @@ func (d cells) write(c draw.Canvas, r interval) {
 	}
 	for i, row := range texts {
 		for j, text := range row {
-			sty.Color = ink
+			sty.Color = onLight
 			if r.fraction(d.h.Values[i][j]) < 0.55 { // the dark half of the map
-				sty.Color = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+				sty.Color = onDark
 			}
 			at := vg.Point{X: c.Min.X + width*(vg.Length(j)+0.5), Y: c.Max.Y - height*(vg.Length(i)+0.5)}
 			c.FillText(sty, at, text)

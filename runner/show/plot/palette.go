@@ -25,6 +25,8 @@ var (
 	faint = color.NRGBA{0xe6, 0xe6, 0xe6, 0xff} // grid
 	shade = color.NRGBA{0x80, 0x80, 0x80, 0x38} // spans
 	blank = color.NRGBA{0xdd, 0xdd, 0xdd, 0xff} // NaN in a heat map
+	// Numbers in the cells of a heat map. No other text has these colours, so that it can be told from them.
+	onDark, onLight = color.NRGBA{0xff, 0xff, 0xfe, 0xff}, color.NRGBA{0x21, 0x21, 0x21, 0xff}
 )
 
 // colorOf returns a curve's colour. Beyond the palette colours repeat.

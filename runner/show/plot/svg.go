@@ -16,6 +16,10 @@ const fontStyle = `style="font-family:Liberation Sans;font-variant:none;font-wei
 // filled matches the style of an area filled with one colour.
 var filled = regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`)
 
+// written matches a text in the colour of those in the cells of a heat map.
+var written = regexp.MustCompile(fmt.Sprintf(`<text ([^>]*fill:(?:#%02X%02X%02X|#%02X%02X%02X)[;"])`,
+	onDark.R, onDark.G, onDark.B, onLight.R, onLight.G, onLight.B))
+
 // tones are the colours of heat maps. Their areas have the class "tone", because they stand for
 // values and a page that inverts the lightness of a drawing must keep them.
 var tones = func() map[string]bool {
@@ -46,6 +50,7 @@ func finish(raw []byte, width, height vg.Length, o Options) []byte {
 		}
 		return append([]byte(`class="tone" `), style...)
 	})
+	body = written.ReplaceAll(body, []byte(`<text class="tone" $1`))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" `+
 		`role="img"`,
