@@ -88,6 +88,7 @@ func Of(t *summary.MetricTable, m Metric, units map[string]string) *Chart {
 		c.Title = m.Name + " over " + x.name + by(rest)
 		c.curves(x, rest)
 	}
+	c.Title = t.Experiment + ": " + c.Title
 	c.describe()
 	return c
 }
@@ -202,14 +203,14 @@ func (c *Chart) describe() {
 		n := c.table.Rows[i].Trials
 		fewest, most = min(fewest, n), max(most, n)
 	}
-	text := "the value of one trial"
+	text := "The value of one trial"
 	switch {
 	case most > fewest:
-		text = fmt.Sprintf("means over %d to %d seeds", fewest, most)
+		text = fmt.Sprintf("Means over %d to %d seeds", fewest, most)
 	case most > 1:
-		text = fmt.Sprintf("means over %d seeds", most)
+		text = fmt.Sprintf("Means over %d seeds", most)
 	}
-	c.Caption = c.table.Experiment + ": " + text
+	c.Caption = text
 	if c.bars != "" {
 		c.Caption += ", with " + c.bars + " of one standard error to both sides"
 	}

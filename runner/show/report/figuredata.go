@@ -42,12 +42,14 @@ func numbersOf(panels []experiment.Panel) []dataTable {
 	return out
 }
 
-// tableOf returns numbers as a table, cut to the limits.
+// chartRows bounds the table of a chart's numbers: a page may have many charts, and each has a file of all of them.
+const chartRows = 100
+
+// tableOf returns numbers as a table, cut to the limit.
 func tableOf(title string, n Numbers) dataTable {
 	t := dataTable{Title: title, Columns: n.Header()}
-	most := min(maxPoints, maxNumbers/len(t.Columns))
 	for row := range n.Each {
-		if len(t.Rows) == most {
+		if len(t.Rows) == chartRows {
 			t.Omitted++
 			continue
 		}
