@@ -17,18 +17,15 @@ import (
 )
 
 const (
-	headlines = 2  // metrics of an experiment that are drawn
-	maxCharts = 24 // of a sweep
+	maxDrawnMetrics = 6  // of an experiment
+	maxCharts       = 24 // of a sweep
 )
 
-// headline returns the metrics of a table that are drawn: the first that measure no time.
-func (r *Results) headline(t *summary.MetricTable) (names []string) {
-	for _, name := range t.Metrics {
-		if m := r.metric(t.Experiment, name); !m.Timing && len(names) < headlines {
-			names = append(names, name)
-		}
-	}
-	return names
+// headline returns the metrics of a table that are drawn: those that the sweep files name, or the results of the
+// experiment.
+func (r *Results) headline(t *summary.MetricTable) []string {
+	shown := summary.View{Metrics: r.Plan.Metrics}.Of([]*summary.MetricTable{t})[0].Metrics
+	return shown[:min(len(shown), maxDrawnMetrics)]
 }
 
 // metric returns the declaration of a metric, an empty one for none.
@@ -49,7 +46,8 @@ func (r *Results) addCharts() {
 	left := 0
 	for _, t := range r.Unpublished() {
 		for _, name := range r.headline(t) {
-			m := chart.Metric{Name: name, Unit: r.metric(t.Experiment, name).Unit}
+			declared := r.metric(t.Experiment, name)
+			m := chart.Metric{Name: name, Unit: declared.Unit, Best: declared.Best}
 			switch c := chart.Of(t, m, r.units(t.Experiment)); {
 			case c == nil:
 			case len(r.charts) == maxCharts:
