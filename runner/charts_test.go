@@ -34,7 +34,8 @@ func TestCharts(t *testing.T) {
 	}
 	plots := files(t, dir, "plots/*")
 	names := slices.Sorted(maps.Keys(plots))
-	if want := []string{"plots/demo-other-y.csv", "plots/demo-other-y.png", "plots/demo-other-y.svg"}; !slices.Equal(names, want) {
+	want := []string{"plots/demo-other-y.csv", "plots/demo-other-y.png", "plots/demo-other-y.svg"}
+	if !slices.Equal(names, want) {
 		t.Fatalf("files %q, want %q", names, want)
 	}
 	if _, err := png.Decode(bytes.NewReader(plots["plots/demo-other-y.png"])); err != nil {
@@ -47,15 +48,16 @@ func TestCharts(t *testing.T) {
 	page := string(files(t, dir, "report.html")["report.html"])
 	drawing, numbers, metrics := strings.Index(page, `<svg xmlns`), strings.Index(page, "<td>0.57735</td>"),
 		strings.Index(page, `id="metrics"`)
-	if !(0 < drawing && drawing < numbers && numbers < metrics) {
+	if drawing < 0 || drawing > numbers || numbers > metrics {
 		t.Errorf("the drawing is at %d, its numbers at %d, all metrics at %d", drawing, numbers, metrics)
 	}
 	artifacts, err := r.Artifacts()
 	if err != nil || !slices.ContainsFunc(artifacts, func(a export.Artifact) bool { return a.Path == names[1] }) {
 		t.Errorf("%s is not exported, %v", names[1], err)
 	}
+	reasons := map[string]string{"change": "it is not what the records give", "remove": "it is missing"}
 	for _, name := range names {
-		for damage, reason := range map[string]string{"change": "it is not what the records give", "remove": "it is missing"} {
+		for damage, reason := range reasons {
 			path := filepath.Join(dir, name)
 			err := os.Remove(path)
 			if damage == "change" {

@@ -40,7 +40,9 @@ type metrics struct {
 // demo is an experiment of this name.
 func demo(name string) *experiment.Experiment {
 	return experiment.Of(experiment.Declaration[*settings, metrics]{Name: name, Version: 1,
-		Run: func(context.Context, *experiment.Trial, *settings) (*experiment.Outcome[metrics], error) { return nil, nil },
+		Run: func(context.Context, *experiment.Trial, *settings) (*experiment.Outcome[metrics], error) {
+			return nil, nil
+		},
 	})().Experiment
 }
 

@@ -37,7 +37,15 @@ func TestAreas(t *testing.T) {
 		}
 		return p
 	}
-	square := line(vg.Point{X: 10.3, Y: 10.2}, vg.Point{X: 20.3, Y: 10.2}, vg.Point{X: 20.3, Y: 20.2}, vg.Point{X: 10.3, Y: 20.2})
+	square := line(vg.Point{X: 10.3, Y: 10.2}, vg.Point{X: 20.3, Y: 10.2}, vg.Point{X: 20.3, Y: 20.2},
+		vg.Point{X: 10.3, Y: 20.2})
+	dashes := func(offset vg.Length) func(r *raster) {
+		return func(r *raster) {
+			r.SetLineWidth(2)
+			r.SetLineDash([]vg.Length{6, 4}, offset)
+			r.Stroke(line(vg.Point{X: 10, Y: 10}, vg.Point{X: 40, Y: 10}))
+		}
+	}
 	bend := line(vg.Point{X: 10, Y: 10}, vg.Point{X: 40, Y: 10}, vg.Point{X: 40, Y: 40})
 	for _, c := range []struct {
 		name string
@@ -60,8 +68,8 @@ func TestAreas(t *testing.T) {
 		}, 80},
 		{"line", func(r *raster) { r.SetLineWidth(2); r.Stroke(bend[:2]) }, 60},
 		{"bend with a round corner", func(r *raster) { r.SetLineWidth(2); r.Stroke(bend) }, 120 - 1 + math.Pi/4},
-		{"dashes", func(r *raster) { r.SetLineWidth(2); r.SetLineDash([]vg.Length{6, 4}, 0); r.Stroke(bend[:2]) }, 36},
-		{"dashes from within", func(r *raster) { r.SetLineWidth(2); r.SetLineDash([]vg.Length{6, 4}, 3); r.Stroke(bend[:2]) }, 36},
+		{"dashes", dashes(0), 36},
+		{"dashes from within", dashes(3), 36},
 		{"no width", func(r *raster) { r.SetLineWidth(0); r.Stroke(bend) }, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,6 +184,8 @@ func TestWrittenHeatmap(t *testing.T) {
 		}
 		if got := strings.Count(b.String(), ">1.23<"); got != map[bool]int{true: n*n - 1}[want] {
 			t.Errorf("%d × %d cells have %d numbers", n, n, got)
+		} else if kept := strings.Count(b.String(), `<text class="tone"`); kept != got {
+			t.Errorf("%d of %d numbers keep their colour on a dark page", kept, got)
 		}
 	}
 }
