@@ -136,7 +136,7 @@ func TestForms(t *testing.T) {
 			if got == nil {
 				return
 			}
-			if got.Title != c.title {
+			if got.Title != "demo/e: "+c.title {
 				t.Errorf("title %q, want %q", got.Title, c.title)
 			}
 			if left := strings.Contains(got.Caption, "12 of 16 combinations are drawn"); left != (len(got.Panels) == 12) {
@@ -284,11 +284,11 @@ func TestTogether(t *testing.T) {
 		add(searched, experiment.Params{"a": i, "b": i * 5 % 7}, float64(i))
 	}
 	c := chart.Of(zipped, score, nil)
-	if c.Title != "score over a" || !strings.Contains(c.Caption, "b, c go with a") {
+	if c.Title != "demo/e: score over a" || !strings.Contains(c.Caption, "b, c go with a") {
 		t.Errorf("%s: %s", c.Title, c.Caption)
 	}
 	c = chart.Of(searched, score, nil)
-	if c.Title != "score over each setting" || len(c.Panels) != 2 || len(c.Panels[1].Points[0].X) != 6 {
+	if c.Title != "demo/e: score over each setting" || len(c.Panels) != 2 || len(c.Panels[1].Points[0].X) != 6 {
 		t.Errorf("%s: %s", c.Title, shape(c))
 	}
 }
