@@ -15,8 +15,8 @@ type axis struct {
 	name    string
 	label   string // with the unit
 	values  []value
-	numbers int   // of the values; 0 for categories
-	of      []int // the value of each row
+	numbers int     // of the values; 0 for categories
+	of      []int32 // the value of each row
 }
 
 // value is a value of a setting.
@@ -43,7 +43,7 @@ func axesOf(t *summary.MetricTable, units map[string]string) []*axis {
 				place[text] = i
 				a.values = append(a.values, valueOf(r.Params[name], text))
 			}
-			a.of = append(a.of, i)
+			a.of = append(a.of, int32(i))
 		}
 		if len(a.values) > 1 {
 			a.sort()
@@ -104,9 +104,9 @@ func (a *axis) sort() {
 		}
 		return cmp.Compare(x, y)
 	})
-	place, sorted := make([]int, len(order)), make([]value, len(order))
+	place, sorted := make([]int32, len(order)), make([]value, len(order))
 	for to, from := range order {
-		place[from], sorted[to] = to, a.values[from]
+		place[from], sorted[to] = int32(to), a.values[from]
 	}
 	for row, v := range a.of {
 		a.of[row] = place[v]
@@ -122,7 +122,7 @@ func btoi(b bool) int {
 }
 
 // entry names a value for a legend or a title.
-func (a *axis) entry(i int) string {
+func (a *axis) entry(i int32) string {
 	if a.values[i].word {
 		return a.values[i].text
 	}

@@ -50,8 +50,8 @@ type Chart struct {
 	table   *summary.MetricTable
 	metric  Metric
 	axes    []*axis // the first one is that of the x axis
-	valued  []int   // the rows with a finite value
-	blank   []int   // the others
+	valued  []int32 // the rows with a finite value
+	blank   []int32 // the others
 	notes   []string
 	bars    string // a description of the spread that is drawn; empty for none
 	columns []string
@@ -63,9 +63,9 @@ func Of(t *summary.MetricTable, m Metric, units map[string]string) *Chart {
 	c := &Chart{table: t, metric: m}
 	for i, r := range t.Rows {
 		if finite(mean(r, m.Name).Mean) {
-			c.valued = append(c.valued, i)
+			c.valued = append(c.valued, int32(i))
 		} else {
-			c.blank = append(c.blank, i)
+			c.blank = append(c.blank, int32(i))
 		}
 	}
 	if c.axes = axesOf(t, units); len(c.axes) == 0 || c.valued == nil {
@@ -90,6 +90,7 @@ func Of(t *summary.MetricTable, m Metric, units map[string]string) *Chart {
 	}
 	c.Title = t.Experiment + ": " + c.Title
 	c.describe()
+	c.axes, c.valued, c.blank = nil, nil, nil // as large as the table, which may have 100,000 rows
 	return c
 }
 
@@ -142,7 +143,7 @@ func goTogether(a, b *axis) bool {
 	if len(a.values) != len(b.values) {
 		return false
 	}
-	of := make([]int, len(a.values)) // the value of b, from 1 on
+	of := make([]int32, len(a.values)) // the value of b, from 1 on
 	for row, v := range a.of {
 		if of[v] == 0 {
 			of[v] = b.of[row] + 1
@@ -226,6 +227,9 @@ func (c *Chart) describe() {
 func (c *Chart) Header() []string {
 	return append(slices.Clone(c.columns), c.metric.Name, "standard_error", "trials")
 }
+
+// Len returns the number of lines of the numbers.
+func (c *Chart) Len() int { return len(c.table.Rows) }
 
 // Each yields the numbers of the chart with six digits, a line for each setting in the order of the plan. A setting
 // without a value has an empty field.

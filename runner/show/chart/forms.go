@@ -14,7 +14,7 @@ import (
 // facet is a combination of values of the settings that panels stand for.
 type facet struct {
 	title string
-	rows  []int
+	rows  []int32
 }
 
 // facets groups the rows with a finite value by the settings, in the order of the plan. Those beyond the limit are left
@@ -110,13 +110,13 @@ func (c *Chart) curves(x *axis, rest []*axis) {
 	}
 	for _, f := range facets {
 		p := c.frame(x, f.title)
-		series := make([][]int, lines)
+		series := make([][]int32, lines)
 		for _, row := range f.rows {
-			at := 0
+			at := int32(0)
 			if line != nil {
 				at = line.of[row]
 			}
-			if x.of[row]%every == 0 {
+			if int(x.of[row])%every == 0 {
 				series[at] = append(series[at], row)
 			}
 		}
@@ -126,7 +126,7 @@ func (c *Chart) curves(x *axis, rest []*axis) {
 			}
 			name := ""
 			if line != nil {
-				name = line.entry(i)
+				name = line.entry(int32(i))
 			}
 			c.add(&p, x, rows, style{name: name, color: i, aside: aside(i, lines), gaps: c.gaps(x, line, rest, f, i)})
 		}
@@ -153,12 +153,12 @@ func aside(i, n int) float64 {
 func (c *Chart) gaps(x, line *axis, by []*axis, f facet, color int) (out []int) {
 	like := f.rows[0]
 	for _, row := range c.blank {
-		same := line == nil || line.of[row] == color
+		same := line == nil || int(line.of[row]) == color
 		for _, a := range by {
 			same = same && a.of[row] == a.of[like]
 		}
 		if same {
-			out = append(out, x.of[row])
+			out = append(out, int(x.of[row]))
 		}
 	}
 	return out
@@ -166,17 +166,17 @@ func (c *Chart) gaps(x, line *axis, by []*axis, f facet, color int) (out []int) 
 
 // add adds the rows of a series to a panel: numbers as a line with a band, or with whiskers where it is short, and
 // others as dots with whiskers.
-func (c *Chart) add(p *experiment.Panel, x *axis, rows []int, s style) {
+func (c *Chart) add(p *experiment.Panel, x *axis, rows []int32, s style) {
 	places := x.places()
 	at := slices.Clone(rows)
-	slices.SortStableFunc(at, func(i, j int) int { return x.of[i] - x.of[j] })
+	slices.SortStableFunc(at, func(i, j int32) int { return int(x.of[i] - x.of[j]) })
 	line := experiment.Line{Name: s.name, Color: s.color}
 	dots := line
 	var narrow, single spread
 	ends := slices.Clone(s.gaps)
 	slices.Sort(ends)
 	for _, row := range at {
-		v := x.of[row]
+		v := int(x.of[row])
 		e := mean(c.table.Rows[row], c.metric.Name)
 		if v >= x.numbers || s.apart {
 			dots.X, dots.Y = append(dots.X, x.beside(places, v, s.aside)), append(dots.Y, e.Mean)
@@ -263,15 +263,16 @@ func (c *Chart) heatmaps(x, y *axis, rest []*axis) {
 		}
 		filled := false
 		for _, row := range f.rows {
-			if x.of[row]%everyX != 0 || y.of[row]%everyY != 0 {
+			column, line := int(x.of[row]), int(y.of[row])
+			if column%everyX != 0 || line%everyY != 0 {
 				continue
 			}
-			line := y.of[row] / everyY
+			line /= everyY
 			if y.numbers > 0 {
 				line = len(h.YTicks) - 1 - line // upwards
 			}
 			v := mean(c.table.Rows[row], c.metric.Name).Mean
-			h.Values[line][x.of[row]/everyX] = v
+			h.Values[line][column/everyX] = v
 			s.add(v)
 			filled = true
 		}
@@ -307,7 +308,7 @@ func (c *Chart) scatter() {
 	if every > 1 {
 		c.notes = append(c.notes, fmt.Sprintf("of every %d rows one is drawn", every))
 	}
-	var rows []int
+	var rows []int32
 	for i := 0; i < len(c.valued); i += every {
 		rows = append(rows, c.valued[i])
 	}

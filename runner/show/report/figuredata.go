@@ -50,11 +50,11 @@ func tableOf(title string, n Numbers) dataTable {
 	t := dataTable{Title: title, Columns: n.Header()}
 	for row := range n.Each {
 		if len(t.Rows) == chartRows {
-			t.Omitted++
-			continue
+			break
 		}
 		t.Rows = append(t.Rows, row)
 	}
+	t.Omitted = n.Len() - len(t.Rows)
 	return t
 }
 

@@ -102,9 +102,10 @@ type Plot struct {
 	Error                string
 }
 
-// Numbers are the numbers of a plot as one table; nil for none. Each yields the rows.
+// Numbers are the numbers of a plot as one table; nil for none. Each yields its Len rows.
 type Numbers interface {
 	Header() []string
+	Len() int
 	Each(yield func(row []string) bool)
 }
 
