@@ -2,7 +2,7 @@ package record
 
 import "testing"
 
-// The texts that this version writes are tested in cmd/run; these are from early records or
+// The texts that this version writes are tested in cmd/cli; these are from early records or
 // invented.
 func TestClassOfAnyText(t *testing.T) {
 	for _, c := range []struct {

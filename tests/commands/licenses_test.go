@@ -12,7 +12,7 @@ import (
 
 // TestLicensesNameWhatIsLinked holds the modules that the linker put into the program
 // against those whose licences it prints; where they differ, run
-// `go generate ./cmd/run/notices`.
+// `go generate ./cmd/cli/notices`.
 func TestLicensesNameWhatIsLinked(t *testing.T) {
 	raw, err := program.Command(t, "licenses").Output()
 	if err != nil {
@@ -73,7 +73,7 @@ func TestImagesHoldLicences(t *testing.T) {
 			}
 			stages := strings.Split(string(raw), "\nFROM ")
 			last := stages[len(stages)-1]
-			copied := "\nCOPY --from=build /src/LICENSE /src/cmd/run/notices/third-party.txt /usr/share/doc/privkern/\n"
+			copied := "\nCOPY --from=build /src/LICENSE /src/cmd/cli/notices/third-party.txt /usr/share/doc/privkern/\n"
 			if !strings.Contains(last, copied) {
 				t.Error("the image has no licences")
 			}
@@ -82,7 +82,7 @@ func TestImagesHoldLicences(t *testing.T) {
 			}
 		})
 	}
-	for _, file := range []string{"LICENSE", "cmd/run/notices/third-party.txt"} {
+	for _, file := range []string{"LICENSE", "cmd/cli/notices/third-party.txt"} {
 		if _, err := os.Stat(filepath.Join(program.Root(t), file)); err != nil {
 			t.Error(err)
 		}
