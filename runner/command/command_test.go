@@ -100,8 +100,9 @@ func TestFilesInFolder(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got := InFolder(dir, []string{"p", "train.py", "{data}", "{mode}", "-f={data}", "{lr}", "data.csv", "train.py", "folder",
-		"absent", "--f=data.csv", filepath.Join(dir, "p")}, map[string][]string{"data": {"data.csv", "p"}, "mode": {"p", "fast"}})
+	arguments := []string{"p", "train.py", "{data}", "{mode}", "-f={data}", "{lr}", "data.csv", "train.py", "folder",
+		"absent", "--f=data.csv", filepath.Join(dir, "p")}
+	got := InFolder(dir, arguments, map[string][]string{"data": {"data.csv", "p"}, "mode": {"p", "fast"}})
 	if want := []string{"train.py", "{data}", "data.csv"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

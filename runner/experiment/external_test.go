@@ -18,7 +18,8 @@ func external(name string, params ...Param) *Experiment {
 
 // An external experiment takes settings that it has not declared, and none that is missing.
 func TestResolveExternal(t *testing.T) {
-	e := external("command", Param{Name: "lr", Kind: Number, Max: Bound(1)}, Param{Name: "mode", Kind: Text, Default: "fast"})
+	e := external("command", Param{Name: "lr", Kind: Number, Max: Bound(1)},
+		Param{Name: "mode", Kind: Text, Default: "fast"})
 	for _, c := range []struct {
 		given map[string]any
 		want  Params

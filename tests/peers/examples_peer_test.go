@@ -20,7 +20,8 @@ func summaryOf(t *testing.T, file string, arguments ...string) map[string][]map[
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program.Path(t), append([]string{"sweep", file, "--output", "json", "--out", "out"}, arguments...)...)
+	arguments = append([]string{"sweep", file, "--output", "json", "--out", "out"}, arguments...)
+	cmd := exec.Command(program.Path(t), arguments...)
 	cmd.Dir = dir
 	cmd.Stderr = os.Stderr
 	printed, err := cmd.Output()
@@ -30,7 +31,9 @@ func summaryOf(t *testing.T, file string, arguments ...string) map[string][]map[
 	var summary struct {
 		Experiments []struct {
 			Experiment string
-			Rows       []struct{ Metrics map[string]struct{ Mean float64 } }
+			Rows       []struct {
+				Metrics map[string]struct{ Mean float64 }
+			}
 		}
 	}
 	if err := json.Unmarshal(printed, &summary); err != nil {
