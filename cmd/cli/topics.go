@@ -212,7 +212,7 @@ the worst.
 A program of yours, in any language, is swept by
 
   experiment: command
-  command: [python3, train.py, "--lr={lr}"]   # no shell; in the folder of the file
+  command: [sh, train.sh, "--lr={lr}"]  # a list of arguments, in the file's folder
   declare: {lr: {type: float, min: 0, max: 1}}
   sweep: {lr: [0.01, 0.1]}
 

@@ -36,7 +36,7 @@ func helpExamples(t *testing.T) []string {
 // The sweep files in help texts and pages are read and expanded as they stand.
 func TestExamplesOfSweepFiles(t *testing.T) {
 	help := helpExamples(t)
-	if len(help) != 2 {
+	if len(help) != 3 {
 		t.Errorf("the help has %d sweep files", len(help))
 	}
 	examples := map[string][]string{"run help sweep-files": help}

@@ -29,9 +29,9 @@ type Program struct {
 	Declare map[string]Setting `json:"declare,omitempty"`
 }
 
-// Setting declares a setting of a program. settingDocs documents its members.
+// Setting declares a setting of a program. Type is one of [kinds].
 type Setting struct {
-	Type    string   `json:"type"`
+	Type    string   `json:"type" jsonschema:"enum=float,enum=int,enum=text,enum=bool,enum=floats"`
 	Min     any      `json:"min,omitempty"`
 	Max     any      `json:"max,omitempty"`
 	Default any      `json:"default,omitempty"`
