@@ -60,8 +60,8 @@ func (r *Registry) lookupExternal(name string) *Experiment {
 	return &named
 }
 
-// external returns the settings that a trial of an external experiment has in addition to
-// its parameters, as they are: numbers, texts, truth values and lists of numbers.
+// addExternal adds the settings that a trial of an external experiment has beyond its
+// parameters, as they are: numbers, texts, truth values and lists of numbers.
 func (e *Experiment) addExternal(given map[string]any, out Params) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, there := out[name]; there {
