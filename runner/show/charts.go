@@ -43,8 +43,11 @@ func (r *Results) metric(of, name string) experiment.Metric {
 
 // addCharts draws metrics over the settings that belong to no published table.
 func (r *Results) addCharts() {
-	left := 0
-	for _, t := range r.Unpublished() {
+	left, drawn := 0, r.Summary
+	if len(r.Evaluated) > 0 {
+		drawn = r.Unpublished() // a copy
+	}
+	for _, t := range drawn {
 		for _, name := range r.headline(t) {
 			declared := r.metric(t.Experiment, name)
 			m := chart.Metric{Name: name, Unit: declared.Unit, Best: declared.Best}

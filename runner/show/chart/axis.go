@@ -34,16 +34,23 @@ func axesOf(t *summary.MetricTable, units map[string]string) []*axis {
 		if units[name] != "" {
 			a.label += " (" + units[name] + ")"
 		}
-		place := map[string]int{}
-		for _, r := range t.Rows {
+		place := map[string]int32{}
+		a.of = make([]int32, len(t.Rows)) // slices that grow would leave as much behind
+		for row, r := range t.Rows {
 			text := textOf(r, name)
 			i, known := place[text]
 			if !known {
-				i = len(a.values)
+				i = int32(len(place))
 				place[text] = i
-				a.values = append(a.values, valueOf(r.Params[name], text))
 			}
-			a.of = append(a.of, int32(i))
+			a.of[row] = i
+		}
+		a.values = make([]value, len(place))
+		for text, i := range place {
+			a.values[i].text = text
+		}
+		for row, i := range a.of {
+			a.values[i] = valueOf(t.Rows[row].Params[name], a.values[i].text)
 		}
 		if len(a.values) > 1 {
 			a.sort()

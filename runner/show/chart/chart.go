@@ -61,6 +61,7 @@ type Chart struct {
 // the settings, by name.
 func Of(t *summary.MetricTable, m Metric, units map[string]string) *Chart {
 	c := &Chart{table: t, metric: m}
+	c.valued = make([]int32, 0, len(t.Rows))
 	for i, r := range t.Rows {
 		if finite(mean(r, m.Name).Mean) {
 			c.valued = append(c.valued, int32(i))
@@ -68,7 +69,7 @@ func Of(t *summary.MetricTable, m Metric, units map[string]string) *Chart {
 			c.blank = append(c.blank, int32(i))
 		}
 	}
-	if c.axes = axesOf(t, units); len(c.axes) == 0 || c.valued == nil {
+	if c.axes = axesOf(t, units); len(c.axes) == 0 || len(c.valued) == 0 {
 		return nil
 	}
 	for _, a := range c.axes {
