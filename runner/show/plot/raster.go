@@ -34,6 +34,7 @@ func PNG(w io.Writer, panels []experiment.Panel) error {
 const (
 	pixels    = 2   // of a raster a point
 	grain     = 256 // units of a place a pixel
+	piece     = 256 // outlines that are filled at once, where more of one colour may follow
 	scanlines = 16  // lines a pixel along which areas are measured
 )
 
@@ -133,6 +134,10 @@ func (r *raster) Stroke(p vg.Path) {
 			}
 			if i > 0 && r.width*pixels > 1 {
 				outlines = append(outlines, r.places(arc(a, r.width/2, 0, 2*math.Pi)))
+			}
+			if len(outlines) > piece && r.color.A == 0xff { // the crossings of a long line take much memory
+				r.fill(outlines)
+				outlines = outlines[:0]
 			}
 		}
 	}
