@@ -136,22 +136,25 @@ func (a *axis) entry(i int32) string {
 	return a.name + " = " + a.values[i].text
 }
 
-// logarithmic reports whether numbers are positive, and spread over more than a decade or evenly spaced in the
-// logarithm.
+// logarithmic reports whether numbers are positive, and spread over more than a decade or more evenly spaced in the
+// logarithm than otherwise.
 func (a *axis) logarithmic() bool {
-	if a.numbers == 0 || a.values[0].number <= 0 {
+	if a.numbers < 2 || a.values[0].number <= 0 {
 		return false
 	}
 	if a.values[a.numbers-1].number > 10*a.values[0].number {
 		return true
 	}
-	ratio := a.values[1].number / a.values[0].number
-	for i := 1; i < a.numbers; i++ {
-		if r := a.values[i].number / a.values[i-1].number; math.Abs(r/ratio-1) > 1e-6 {
-			return false
+	uneven := func(scale func(float64) float64) float64 { // the largest distance between neighbours over the least
+		least, largest := math.Inf(1), 0.0
+		for i := 1; i < a.numbers; i++ {
+			d := scale(a.values[i].number) - scale(a.values[i-1].number)
+			least, largest = min(least, d), max(largest, d)
 		}
+		return largest / least
 	}
-	return a.numbers > 2
+	const much = 1.5 // fewer do not tell
+	return uneven(math.Log)*much < uneven(func(v float64) float64 { return v })
 }
 
 // places returns where the values stand on the x axis: numbers at themselves, values without a number behind them,

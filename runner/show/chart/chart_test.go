@@ -229,6 +229,8 @@ func TestLogarithmicAxis(t *testing.T) {
 		{list("x", 1, 2, 3), false},
 		{list("x", 1, 5, 10), false},
 		{list("x", 1, 5, 11), true},
+		{list("x", 0.1, 0.3, 1), true},
+		{list("x", 16, 32, 64, 120), true},
 		{list("x", 0, 1, 100), false},
 		{list("x", -1.0, 1, 100), false},
 		{list("x", 0.1, 1, 10, inf), true},
