@@ -307,6 +307,9 @@ func (r *reader) collect(p *program, values map[string][]ast.Node, key string, v
 		}
 		return nil
 	}
+	if key == "search" {
+		return r.collectSearched(p, values, v)
+	}
 	if !several && key != "params" {
 		return nil
 	}
@@ -324,6 +327,24 @@ func (r *reader) collect(p *program, values map[string][]ast.Node, key string, v
 			values[name] = append(values[name], v)
 		}
 		return nil
+	})
+}
+
+// collectSearched collects the settings of a search. Those of an interval are numbers.
+func (r *reader) collectSearched(p *program, values map[string][]ast.Node, v ast.Node) error {
+	return r.each(v, "search", nil, func(key string, _ *token.Token, v ast.Node) error {
+		if key != "space" && key != "fidelity" {
+			return nil
+		}
+		return r.each(joined(v), key, nil, func(name string, at *token.Token, v ast.Node) error {
+			if p.given[name] == nil {
+				p.order, p.given[name] = append(p.order, name), at
+			}
+			if list, ok := v.(*ast.SequenceNode); ok {
+				values[name] = append(values[name], list.Values...)
+			}
+			return nil
+		})
 	})
 }
 

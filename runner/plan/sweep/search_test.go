@@ -183,3 +183,21 @@ func TestSearchMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A program has the settings of the space, whether they are declared or not.
+func TestSearchOfProgram(t *testing.T) {
+	const file = "experiment: command\ncommand: [sh, \"{lr}\", \"{depth}\", \"{mode}\"]\nsearch: {method: random, " +
+		"budget: 3, metric: loss, direction: minimise, space: {lr: log(0.1, 1), depth: 1..9, mode: [a, b]}}\n"
+	s, err := sweep.Read("s.yaml", []byte(file), withPrograms())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "random minimise loss seed=0; lr: log(0.1, 1); depth: linear(1, 9); mode: [a, b]"
+	if got := x.Search.String(); got != want || len(x.Settings) != 3 {
+		t.Errorf("%d settings of %s, want %s", len(x.Settings), got, want)
+	}
+}
