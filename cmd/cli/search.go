@@ -153,9 +153,14 @@ func (a *app) presentSearch(dir string, w *plan.Draft, format tables.Format) err
 		}
 	}
 	if len(r.Rows) > 1 {
-		_, err = fmt.Fprintf(a.out, "The best of %d is optimistic: it was chosen by the numbers above. Other seeds, or "+
-			"other data, give an honest one:\n  run trial %s %s --seed %d\n", len(r.Rows), r.Spec.Experiment.Name,
+		again := fmt.Sprintf("run trial %s %s --seed %d", r.Spec.Experiment.Name,
 			r.Spec.Experiment.Describe(best[0].Params), slices.Max(r.Spec.Seeds)+1)
+		if r.Spec.Experiment.External { // a program runs by a sweep file alone
+			again = fmt.Sprintf("%s under params, without the search, with --seeds %d", settingText(r, best[0]),
+				slices.Max(r.Spec.Seeds)+1)
+		}
+		_, err = fmt.Fprintf(a.out, "The best of %d is optimistic: it was chosen by the numbers above. Other seeds, or "+
+			"other data, give an honest one:\n  %s\n", len(r.Rows), again)
 	}
 	if err == nil && slices.ContainsFunc(r.Plan.DatasetNames(), dataset.IsOwn) {
 		_, err = fmt.Fprintf(a.out, "\nChoosing by private data spends privacy that no record books: a release with these "+
