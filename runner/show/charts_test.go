@@ -8,6 +8,8 @@ import (
 
 	"privkern/runner/claims/ledger"
 	"privkern/runner/experiment"
+	"privkern/runner/plan"
+	"privkern/runner/record"
 	"privkern/runner/show/chart"
 	"privkern/runner/show/report"
 	"privkern/runner/show/summary"
@@ -33,8 +35,8 @@ type settings struct {
 
 type metrics struct {
 	TimeS float64            `name:"time_s" unit:"s" timing:"yes" doc:"time"`
-	Y     float64            `name:"y" unit:"m" doc:"y"`
-	Z     map[string]float64 `name:"z_*" doc:"z"`
+	Y     float64            `name:"y" unit:"m" result:"yes" doc:"y"`
+	Z     map[string]float64 `name:"z_*" result:"yes" doc:"z"`
 }
 
 // demo is an experiment of this name.
@@ -46,32 +48,49 @@ func demo(name string) *experiment.Experiment {
 	})().Experiment
 }
 
-// The first two metrics that measure no time are drawn, with their units. Charts are bounded, which the report states.
+// The results of experiments are drawn, or the metrics that a sweep names, with their units. Charts are bounded, which
+// the report states.
 func TestHeadlines(t *testing.T) {
-	var paper experiment.Paper
-	r := &Results{charts: map[string]*chart.Chart{}}
-	for i := range 14 {
-		e := demo(fmt.Sprintf("demo/e%d", i))
-		paper.Name, paper.Experiments = "demo", append(paper.Experiments, e)
-		table := &summary.MetricTable{Experiment: e.Name, Varying: []string{"x"},
-			Metrics: []string{"time_s", "y", "z_1", "z_2"}}
-		for x := range 3 {
-			row := &summary.Row{Params: experiment.Params{"x": float64(x)}, Trials: 1}
-			for _, m := range table.Metrics {
-				row.Metrics.Add(m, summary.SeedMean{Mean: float64(x)})
-			}
-			table.Rows = append(table.Rows, row)
-		}
-		r.Summary = append(r.Summary, table)
+	for _, c := range []struct {
+		name    string
+		metrics []string
+		want    []string
+	}{
+		{"results", nil, []string{"demo/e0/y", "demo/e0/z_1", "demo/e0/z_2"}},
+		{"named", []string{"time_s", "y", "z_1"}, []string{"demo/e0/time_s", "demo/e0/y", "demo/e0/z_1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { checkHeadlines(t, c.metrics, c.want) })
 	}
+}
+
+func checkHeadlines(t *testing.T, named, want []string) {
+	t.Helper()
+	var paper experiment.Paper
+	for i := range 9 {
+		paper.Name, paper.Experiments = "demo", append(paper.Experiments, demo(fmt.Sprintf("demo/e%d", i)))
+	}
+	tab := summary.NewTabulator(experiment.NewRegistry(paper.Experiments...))
+	for _, e := range paper.Experiments {
+		for x := range 3 {
+			v := float64(x)
+			trial := plan.Trial{Key: fmt.Sprint(e.Name, x)}
+			trial.Experiment, trial.Params = e.Name, experiment.Params{"x": v}
+			if err := tab.Add(trial, &record.Record{Status: record.OK,
+				Metrics: map[string]float64{"time_s": v, "y": v, "z_1": v, "z_2": v}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r := &Results{charts: map[string]*chart.Chart{}, Summary: tab.Tables(),
+		Plan: &plan.Plan{Options: plan.Options{Metrics: named}}}
 	r.book = ledger.Open([]experiment.Paper{paper})
 	r.addCharts()
-	if len(r.plots) != maxCharts+1 || !strings.HasPrefix(r.plots[maxCharts].Error, "4 more; at most 24") {
+	if len(r.plots) != maxCharts+1 || !strings.HasPrefix(r.plots[maxCharts].Error, "3 more; at most 24") {
 		t.Fatalf("%d plots, the last %+v", len(r.plots), r.plots[len(r.plots)-1])
 	}
-	for i, want := range []string{"demo/e0/y", "demo/e0/z_1", "demo/e1/y"} {
-		if got := r.plots[i].Name; got != want {
-			t.Errorf("plot %d is %s, want %s", i, got, want)
+	for i, name := range want {
+		if got := r.plots[i].Name; got != name {
+			t.Errorf("plot %d is %s, want %s", i, got, name)
 		}
 	}
 	if p := r.charts["demo/e0/y"].Panels[0]; p.XLabel != "x (cm)" || p.YLabel != "y (m)" {
