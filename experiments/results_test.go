@@ -49,5 +49,6 @@ func TestDirectionsAreTheSameEverywhere(t *testing.T) {
 }
 
 func opposite(a, b string) bool {
-	return a == experiment.HighIsBest && b == experiment.LowIsBest || a == experiment.LowIsBest && b == experiment.HighIsBest
+	return a == experiment.HighIsBest && b == experiment.LowIsBest ||
+		a == experiment.LowIsBest && b == experiment.HighIsBest
 }

@@ -35,8 +35,8 @@ func TestWarnOfMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			status := execute(t.Context(), experiments.Papers(), []string{"compare", "dataset=csv:" + file, "inputs=x",
-				"output=c[a|b]", "input_low=0", "input_high=3", "epsilon=1", "delta=1e-9", "--dry-run", "--out", filepath.Join(dir, "out")}, strings.NewReader(""),
-				results, messages)
+				"output=c[a|b]", "input_low=0", "input_high=3", "epsilon=1", "delta=1e-9", "--dry-run", "--out",
+				filepath.Join(dir, "out")}, strings.NewReader(""), results, messages)
 			if err := messages.Close(); err != nil {
 				t.Fatal(err)
 			}

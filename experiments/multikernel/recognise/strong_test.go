@@ -18,7 +18,8 @@ func TestAllAdversaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := out.Metrics
-	if few.Metrics.Chosen != nil || m.Adversary != few.Metrics.Adversary || m.AdversaryPerson != few.Metrics.AdversaryPerson {
+	if few.Metrics.Chosen != nil || m.Adversary != few.Metrics.Adversary ||
+		m.AdversaryPerson != few.Metrics.AdversaryPerson {
 		t.Errorf("metrics of few %+v, of all %+v", few.Metrics, m)
 	}
 	if got := reported[len(reported)-1]; got != "9/9 adversary: network" && got != "14/14 adversary: network" {

@@ -33,7 +33,8 @@ type throwMetrics struct {
 // A table sets records of trials next to the values that a paper prints, which a ledger holds.
 func ExampleEvaluate() {
 	throw := experiment.Of(experiment.Declaration[*throwSettings, throwMetrics]{
-		Name: "physics/throw", Version: 1, Summary: "how far a stone flies", Seedless: func(*throwSettings) bool { return true },
+		Name: "physics/throw", Version: 1, Summary: "how far a stone flies",
+		Seedless: func(*throwSettings) bool { return true },
 		Run: func(context.Context, *experiment.Trial, *throwSettings) (*experiment.Outcome[throwMetrics], error) {
 			return nil, nil
 		},

@@ -155,7 +155,8 @@ func TestSPDX(t *testing.T) {
 	works := []work{
 		{name: program, texts: []text{{ids: []string{"Apache-2.0"}}}},
 		{name: library, texts: []text{{ids: []string{"BSD-3-Clause"}}, {ids: []string{"LicenseRef-X"}, body: "patents"}}},
-		{name: "example.org/a_b/v2", version: "v2.1.0", texts: []text{{ids: []string{"MIT", "BSD-2-Clause"}}, {ids: []string{"MIT"}}}},
+		{name: "example.org/a_b/v2", version: "v2.1.0",
+			texts: []text{{ids: []string{"MIT", "BSD-2-Clause"}}, {ids: []string{"MIT"}}}},
 	}
 	r := release{version: "1.2.0", revision: "0123abcd", created: "2026-02-03T04:05:06+02:00"}
 	if err := r.check(); err != nil {
@@ -178,7 +179,8 @@ func TestSPDX(t *testing.T) {
 	for _, p := range d.Packages {
 		ids[p.ID] = true
 	}
-	if len(ids) != 4 || d.Creation.Created != "2026-02-03T02:05:06Z" || !strings.HasSuffix(d.Namespace, ":1.2.0:0123abcd") {
+	if len(ids) != 4 || d.Creation.Created != "2026-02-03T02:05:06Z" ||
+		!strings.HasSuffix(d.Namespace, ":1.2.0:0123abcd") {
 		t.Errorf("document %+v", d)
 	}
 	if p := d.Packages[2]; p.Declared != "BSD-2-Clause AND MIT" || p.ID != "SPDXRef-example.org-a-b-v2" ||
@@ -199,8 +201,8 @@ func TestSPDX(t *testing.T) {
 			t.Errorf("relationship %+v", rel)
 		}
 	}
-	for _, wrong := range []release{{}, {version: "1", revision: "HEAD", created: r.created}, {version: "1", revision: "0123abcd",
-		created: "yesterday"}} {
+	for _, wrong := range []release{{}, {version: "1", revision: "HEAD", created: r.created},
+		{version: "1", revision: "0123abcd", created: "yesterday"}} {
 		if wrong.check() == nil {
 			t.Errorf("%+v is taken", wrong)
 		}
