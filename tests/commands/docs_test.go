@@ -109,7 +109,7 @@ func TestBlocksOfDocumentation(t *testing.T) {
 					_, err := strconv.Atoi(strings.TrimPrefix(argument, "status "))
 					known = b.note == "" || kind == "parse" && argument != "" ||
 						kind == "run" && (argument == "with data" || argument == "minutes" || err == nil)
-				case "yaml", "csv", "go", "awk":
+				case "yaml", "csv", "go", "awk", "python":
 					known = kind == "file" && filepath.IsLocal(argument)
 				case "text":
 					known = b.note == "" || b.note == "prints" && previous == "sh"
