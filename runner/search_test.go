@@ -197,6 +197,9 @@ func TestSearchOfFolder(t *testing.T) {
 	if got := raised.plan.Search.Rounds; !slices.Equal(got, []int{10, 8, 8, 2, 2}) {
 		t.Errorf("rounds of %v trials", got)
 	}
+	short := t.TempDir()
+	single := strings.NewReplacer("bayesian, budget: 13", "random, budget: 1", "0..1", "0").Replace(bowlFile)
+	begin(t, short, single).rounds(t, 1)
 	other := t.TempDir()
 	const product = "experiment: demo/bowl\nsweep: {x: [1, 2]}\n"
 	if err := begin(t, other, product).run(plan.Shard{}); err != nil {
@@ -204,7 +207,7 @@ func TestSearchOfFolder(t *testing.T) {
 	}
 	for _, c := range []struct{ dir, text string }{
 		{dir, strings.Replace(bowlFile, "minimise", "maximise", 1)}, {dir, strings.Replace(bowlFile, "0..1", "0..2", 1)},
-		{dir, product}, {other, bowlFile},
+		{dir, product}, {other, bowlFile}, {short, strings.Replace(single, "seeds: 0", "seeds: 0..1", 1)},
 	} {
 		var mismatch *store.PlanMismatchError
 		if err := begin(t, c.dir, c.text).run(plan.Shard{}); !errors.As(err, &mismatch) {

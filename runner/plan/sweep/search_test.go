@@ -60,7 +60,8 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%v is outside of the space", a.Params)
 		}
 	}
-	const want = "random maximise accuracy seed=0; lengthscale: log(1, 100); method: [standard, sparse]"
+	const want = "random maximise accuracy seed=0; seeds: 0..1; lengthscale: log(1, 100); " +
+		"method: [standard, sparse]"
 	if got := x.Search.String(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -104,7 +105,7 @@ func TestSearchSpaces(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", space, err)
 		}
-		const want = "random minimise class_2 seed=7; lengthscale: log(1, 100); epochs: linear(1, 9)"
+		const want = "random minimise class_2 seed=7; seeds: 0; lengthscale: log(1, 100); epochs: linear(1, 9)"
 		if got := x.Search.String(); got != want {
 			t.Errorf("%s: %s, want %s", space, got, want)
 		}
