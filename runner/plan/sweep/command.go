@@ -72,6 +72,7 @@ type program struct {
 	params     []experiment.Param
 	given      map[string]*token.Token // settings that the block gives, where
 	order      []string                // of given
+	used       map[string]bool         // settings with a place
 }
 
 // program reads the program of a block, which determines its experiment.
@@ -405,14 +406,14 @@ func (r *reader) checkPlaces(p *program) error {
 	for _, q := range p.params {
 		known = append(known, q.Name)
 	}
-	used := map[string]bool{}
+	p.used = map[string]bool{}
 	for i, text := range slices.Concat(p.definition.Command, p.definition.Files) {
 		t, err := command.Parse(text)
 		if err != nil {
 			return err
 		}
 		for _, name := range t.Names() {
-			used[name] = true
+			p.used[name] = true
 			given := i < len(p.definition.Command) && slices.Contains(command.Given, name)
 			if given || slices.Contains(known, name) {
 				continue
@@ -422,12 +423,20 @@ func (r *reader) checkPlaces(p *program) error {
 		}
 	}
 	for _, name := range p.order {
-		if !used[name] && p.definition.Stdin == "" {
-			return r.errorAt(p.given[name], fmt.Errorf("the command has no {%s}, and so the setting has no effect; add "+
-				"it to the arguments, or give all settings with stdin: json", name))
+		if err := r.checkUsed(p, name, p.given[name]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// checkUsed refuses a setting that the program does not get.
+func (r *reader) checkUsed(p *program, name string, at *token.Token) error {
+	if p.used[name] || p.definition.Stdin != "" {
+		return nil
+	}
+	return r.errorAt(at, fmt.Errorf("the command has no {%s}, and so the setting has no effect; add it to the arguments, "+
+		"or give all settings with stdin: json", name))
 }
 
 // missingPlace refuses a trial that leaves a place of the command without a value.

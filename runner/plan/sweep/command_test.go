@@ -165,6 +165,9 @@ func TestCommandMistakes(t *testing.T) {
 	}
 }
 
+const searchOfA = "\ndeclare: {a: {type: int}, b: {type: int}}\n" +
+	"search: {method: random, budget: 2, metric: y, direction: minimise, space: {a: 1..9}}"
+
 // What a block leaves out is found when it is expanded: programs, and values of places.
 func TestCommandsThatCannotRun(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -173,6 +176,9 @@ func TestCommandsThatCannotRun(t *testing.T) {
 		{"command: [./data.txt]\nfiles: [train.sh]", "cannot be run"},
 		{"command: [./train.sh, \"{a}\"]\ndeclare: {a: {type: int}}", "\"a\" has no value in it, and no default"},
 		{"command: [./train.sh, \"{a}\", \"{b}\"]\ncases: [{a: 1, b: 2}, {a: 1}]", "\"b\" has no value in it"},
+		{"command: [no-such-program-anywhere, \"{a}\"]" + searchOfA, "the program \"no-such-program-anywhere\" cannot be run"},
+		{"command: [./train.sh]" + searchOfA, ":4:77: the command has no {a}"},
+		{"command: [./train.sh, \"{a}\", \"{b}\"]" + searchOfA, "\"b\" has no value in it"},
 	} {
 		s := commandFile(t, "experiment: command\n"+c.text+"\n")
 		if _, err := s.Expand(); err == nil || !strings.Contains(err.Error(), c.want) {

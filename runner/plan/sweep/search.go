@@ -330,6 +330,19 @@ func (r *reader) searchTwice(b *block) error {
 	return nil
 }
 
+// searchProgram refuses a program that this machine does not have, and settings that it does not get.
+func (r *reader) searchProgram(b *block) error {
+	if b.program == nil {
+		return nil
+	}
+	for _, a := range b.search.axes {
+		if err := r.checkUsed(b.program, a.name, a.at); err != nil {
+			return err
+		}
+	}
+	return r.runnable(b.program)
+}
+
 // searchBlock expands a block with a search into the settings of its first round.
 func (x *expander) searchBlock(b *block) error {
 	r, s := x.sweep.reader, &b.search.Spec
@@ -338,6 +351,9 @@ func (x *expander) searchBlock(b *block) error {
 			b.sweep[0].name))
 	}
 	if err := r.searchTwice(b); err != nil { // the command line may have given one
+		return err
+	}
+	if err := r.searchProgram(b); err != nil {
 		return err
 	}
 	s.Fixed, s.Seeds = map[string]any{}, b.seeds
@@ -351,6 +367,9 @@ func (x *expander) searchBlock(b *block) error {
 		return r.errorAt(b.search.axes[slices.Index(s.Space, d)].at, why)
 	}
 	round, err := s.Next(context.Background(), nil, nil)
+	if err == nil && b.program != nil && len(round) > 0 {
+		err = b.program.missingPlace(round[0]) // all have the same settings
+	}
 	if err != nil {
 		return r.errorAt(b.search.parts["space"].GetToken(), err)
 	}
