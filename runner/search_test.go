@@ -216,6 +216,17 @@ func TestSearchOfFolder(t *testing.T) {
 	}
 }
 
+// Other metrics to show, which are no part of the trials, take the place of those before in a plan that has grown.
+func TestMetricsOfSearch(t *testing.T) {
+	dir := t.TempDir()
+	begin(t, dir, bowlFile+"metrics: [y]\n").rounds(t, 2)
+	begin(t, dir, bowlFile+"metrics: [never]\n").rounds(t, 1)
+	p, err := bowls().FrozenPlan(dir, plan.NewDatasets(noData{}))
+	if err != nil || !slices.Equal(p.Metrics, []string{"never"}) || len(p.Search.Rounds) != 3 {
+		t.Errorf("metrics %v after %v: %v", p.Metrics, p.Search, err)
+	}
+}
+
 // Two runners of a folder append each round once.
 func TestSearchOfTwo(t *testing.T) {
 	whole := begin(t, t.TempDir(), bowlFile)

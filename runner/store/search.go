@@ -39,9 +39,12 @@ func (s *Store) GrowPlan(p *plan.Plan, experiments *experiment.Registry) (*plan.
 	return p, nil
 }
 
-// adopt makes p the plan of the folder where both are rounds of one search, of which the folder may have more.
+// adopt gives p the trials of the folder's plan where both are rounds of one search, of which the folder may have more.
+// Its tables and metrics, which are no part of the trials, stay.
 func adopt(p, folder *plan.Plan) {
 	if p.Search != nil && folder != nil {
+		tables, metrics := p.Tables, p.Metrics
 		*p = *folder
+		p.Tables, p.Metrics = tables, metrics
 	}
 }
