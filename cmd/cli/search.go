@@ -152,19 +152,32 @@ func (a *app) presentSearch(dir string, w *plan.Draft, format tables.Format) err
 			return err
 		}
 	}
-	if len(r.Rows) > 1 {
-		again := fmt.Sprintf("run trial %s %s --seed %d", r.Spec.Experiment.Name,
-			r.Spec.Experiment.Describe(best[0].Params), slices.Max(r.Spec.Seeds)+1)
-		if r.Spec.Experiment.External { // a program runs by a sweep file alone
-			again = fmt.Sprintf("%s under params, without the search, with --seeds %d", settingText(r, best[0]),
-				slices.Max(r.Spec.Seeds)+1)
-		}
-		_, err = fmt.Fprintf(a.out, "The best of %d is optimistic: it was chosen by the numbers above. Other seeds, or "+
-			"other data, give an honest one:\n  %s\n", len(r.Rows), again)
-	}
+	_, err = fmt.Fprint(a.out, optimism(r, best[0]))
 	if err == nil && slices.ContainsFunc(r.Plan.DatasetNames(), dataset.IsOwn) {
 		_, err = fmt.Fprintf(a.out, "\nChoosing by private data spends privacy that no record books: a release with these "+
 			"settings has a weaker guarantee than it states. run compare --choose chooses privately.\n")
 	}
 	return err
+}
+
+// optimism states how far the best of a search may be believed, with a command that shows more. It is empty where the
+// result depends on the settings alone.
+func optimism(r *runner.Searched, best *summary.Row) string {
+	e := r.Spec.Experiment
+	s := fmt.Sprintf("The best of %d is optimistic: it was chosen by the numbers above. ", len(r.Rows))
+	drawn := len(e.DistinctSeeds(best.Params, []int64{0, 1})) > 1
+	switch {
+	case len(r.Rows) < 2 || !drawn && len(r.Plan.Datasets) == 0:
+		return ""
+	case !drawn:
+		return s + "Nothing is drawn at random in it: other data give an honest one.\n"
+	case e.External:
+		return s + "A file with these settings under params\nand other seeds, or other data, give an honest one.\n"
+	}
+	words := []string{"run", "trial", e.Name}
+	for _, argument := range e.Arguments(best.Params) {
+		words = append(words, text.Quote(argument))
+	}
+	return fmt.Sprintf("%sOther seeds, or other data, give an honest one:\n  %s --seed %d\n", s, strings.Join(words, " "),
+		slices.Max(r.Spec.Seeds)+1)
 }

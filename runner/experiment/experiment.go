@@ -163,6 +163,15 @@ func (e *Experiment) Timed() bool {
 	return slices.ContainsFunc(e.Metrics, func(m Metric) bool { return m.Timing })
 }
 
+// DistinctSeeds returns the seeds that give different results: the first alone where a trial with these settings draws
+// nothing at random ([Declaration.Seedless]). Trials that measure time keep all seeds, since a time scatters.
+func (e *Experiment) DistinctSeeds(p Params, seeds []int64) []int64 {
+	if len(seeds) < 2 || e.Seedless == nil || e.Timed() || !e.Seedless(p) {
+		return seeds
+	}
+	return seeds[:1]
+}
+
 // Covers reports whether m documents the metric of that name: its own, or one of
 // the family that a trailing "*" stands for.
 func (m Metric) Covers(name string) bool {
@@ -259,9 +268,11 @@ func (e *Experiment) Whole(p Params) Params {
 	return out
 }
 
-// Describe lists the parameters that differ from their defaults as name=value,
-// as one would write them on a command line.
-func (e *Experiment) Describe(p Params) string {
+// Describe lists the parameters that differ from their defaults as name=value.
+func (e *Experiment) Describe(p Params) string { return strings.Join(e.Arguments(p), " ") }
+
+// Arguments are the parameters that differ from their defaults, as name=value, for a command line.
+func (e *Experiment) Arguments(p Params) []string {
 	p = e.Whole(p)
 	var parts []string
 	for i := range e.Params {
@@ -278,5 +289,5 @@ func (e *Experiment) Describe(p Params) string {
 		}
 		parts = append(parts, q.Name+"="+text)
 	}
-	return strings.Join(parts, " ")
+	return parts
 }

@@ -64,13 +64,8 @@ type Spec struct {
 	Seeds      []int64        // of the trials of a setting
 }
 
-// SeedsOf returns the seeds of the trials of a setting: the first alone where all give the same result.
-func (s *Spec) SeedsOf(p experiment.Params) []int64 {
-	if e := s.Experiment; len(s.Seeds) > 0 && e.Seedless != nil && !e.Timed() && e.Seedless(p) {
-		return s.Seeds[:1]
-	}
-	return s.Seeds
-}
+// SeedsOf returns the seeds of the trials of a setting.
+func (s *Spec) SeedsOf(p experiment.Params) []int64 { return s.Experiment.DistinctSeeds(p, s.Seeds) }
 
 // Observation is a setting that has run.
 type Observation struct {

@@ -147,7 +147,9 @@ func (x *expander) block(b *block) error {
 						return err
 					}
 				}
-				seeds = x.distinctSeeds(b.exp, params, seeds)
+				kept := b.exp.DistinctSeeds(params, seeds)
+				x.out.Seedless += len(seeds) - len(kept)
+				seeds = kept
 				for _, seed := range seeds {
 					x.out.Settings = append(x.out.Settings, Assignment{Experiment: b.exp, Params: params, Seed: seed})
 				}
