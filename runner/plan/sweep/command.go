@@ -127,10 +127,13 @@ func (r *reader) complete(p *program, values map[string][]ast.Node) error {
 	return r.checkPlaces(p)
 }
 
-// texts returns the values that the block gives to its texts.
+// texts returns the values that the block gives to its texts, or their defaults.
 func (p *program) texts(values map[string][]ast.Node) map[string][]string {
 	out := map[string][]string{}
 	for _, q := range p.params {
+		if standard, ok := q.Default.(string); ok && q.Kind == experiment.Text && values[q.Name] == nil {
+			out[q.Name] = []string{standard}
+		}
 		for _, v := range values[q.Name] {
 			if s, ok := v.(*ast.StringNode); ok && q.Kind == experiment.Text {
 				out[q.Name] = append(out[q.Name], s.Value)

@@ -88,6 +88,22 @@ seeds: 0..1
 	}
 }
 
+// A file that is the default of a setting is part of the version.
+func TestDefaultFile(t *testing.T) {
+	x, err := commandFile(t, `
+experiment: command
+command: [./train.sh, "{data}"]
+declare: {data: {type: text, default: data.csv}}
+`).Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := x.Settings[0]
+	if got := s.Experiment.Datasets(s.Params); !slices.Equal(got, []string{"file:train.sh", "file:data.csv"}) {
+		t.Errorf("the version is that of %q", got)
+	}
+}
+
 func sorted(list []string) []string { slices.Sort(list); return list }
 
 // The kind of a setting that is not declared is that of its values.
