@@ -54,7 +54,7 @@ type ExperimentDifference struct {
 type Paired struct {
 	Metric        string     `json:"metric"`
 	Timing        bool       `json:"timing"` // of the machine's speed, which is not tested
-	Means         [2]float64 `json:"means"`  // over the pairs
+	Means         [2]float64 `json:"means"`  // of the runs, averaged as the difference
 	Mean          float64    `json:"mean_difference"`
 	StandardError *float64   `json:"standard_error"` // nil for a single seed
 	Pairs         int        `json:"pairs"`
@@ -223,10 +223,18 @@ func (l *loaded) valuesOf(e *experiment.Experiment) map[string]map[string]bool {
 			if out[p.Name] == nil {
 				out[p.Name] = map[string]bool{}
 			}
-			out[p.Name][experiment.FormatValue(whole[p.Name])] = true
+			out[p.Name][valueOf(whole, p.Name)] = true
 		}
 	}
 	return out
+}
+
+// valueOf is the text of a setting; trials of programs need not have all settings.
+func valueOf(p experiment.Params, name string) string {
+	if v, ok := p[name]; ok {
+		return experiment.FormatValue(v)
+	}
+	return "-"
 }
 
 // fixedDifferently returns the settings with one value in every run, and not the same in all, with these values.
@@ -279,7 +287,7 @@ func setting(e *experiment.Experiment, p experiment.Params, without []string) st
 	whole := e.Whole(p)
 	for _, q := range e.Params {
 		if !slices.Contains(without, q.Name) {
-			parts = append(parts, q.Name+"="+experiment.FormatValue(whole[q.Name]))
+			parts = append(parts, q.Name+"="+valueOf(whole, q.Name))
 		}
 	}
 	return strings.Join(parts, "\x00")

@@ -55,17 +55,17 @@ func pairedMetrics(e *experiment.Experiment, both []*loaded, pairs []pair) []Pai
 }
 
 // differences returns those of a metric by seed, and its values in each run.
-func differences(both []*loaded, pairs []pair, metric string) (bySeed map[int64][]float64, values [2][]float64) {
-	bySeed = map[int64][]float64{}
+func differences(both []*loaded, pairs []pair, metric string) (bySeed map[int64][]float64, runs [2]map[int64][]float64) {
+	bySeed, runs = map[int64][]float64{}, [2]map[int64][]float64{{}, {}}
 	for _, p := range pairs {
 		a, okA := both[0].records[p.keys[0]].Metrics[metric]
 		b, okB := both[1].records[p.keys[1]].Metrics[metric]
 		if okA && okB {
 			bySeed[p.seed] = append(bySeed[p.seed], b-a)
-			values[0], values[1] = append(values[0], a), append(values[1], b)
+			runs[0][p.seed], runs[1][p.seed] = append(runs[0][p.seed], a), append(runs[1][p.seed], b)
 		}
 	}
-	return bySeed, values
+	return bySeed, runs
 }
 
 // seedMeans are the means of each seed's differences, in the order of the seeds.
@@ -84,13 +84,18 @@ func seedMeans(bySeed map[int64][]float64) []float64 {
 
 // pairedMetric returns the difference of one metric, untested; ok is false where no pair has it.
 func pairedMetric(both []*loaded, pairs []pair, metric string) (p Paired, ok bool) {
-	bySeed, values := differences(both, pairs, metric)
+	bySeed, runs := differences(both, pairs, metric)
 	if len(bySeed) == 0 {
 		return p, false
 	}
 	means := seedMeans(bySeed)
-	p = Paired{Metric: metric, Pairs: len(values[0]), Seeds: len(means), Mean: stat.Mean(means, nil),
-		Means: [2]float64{stat.Mean(values[0], nil), stat.Mean(values[1], nil)}}
+	p = Paired{Metric: metric, Seeds: len(means), Mean: stat.Mean(means, nil)}
+	for i := range runs {
+		p.Means[i] = stat.Mean(seedMeans(runs[i]), nil)
+	}
+	for _, of := range bySeed {
+		p.Pairs += len(of)
+	}
 	if len(means) > 1 {
 		se := stat.StdErr(stat.StdDev(means, nil), float64(len(means)))
 		p.StandardError = &se

@@ -7,11 +7,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
@@ -426,6 +428,61 @@ func TestDiff(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the text lacks %q:\n%s", want, page)
 		}
+	}
+}
+
+// Where a seed has fewer pairs than another, the means still differ by the mean difference.
+func TestDiffUnbalanced(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	run(t, a, demo, linear(0))
+	run(t, b, demo, func(x plan.Trial, r *record.Record) *record.Record {
+		if epsilon := x.Params["epsilon"].(float64); x.Seed == 0 && epsilon == 2 {
+			return nil
+		}
+		return linear(1)(x, r)
+	})
+	x, err := runs.Diff(disk.System, a, b, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := x.Experiments[0].Metrics[1]
+	if m.Metric != "rmse" || m.Pairs != 5 || math.Abs(m.Means[1]-m.Means[0]-m.Mean) > 1e-12 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// A setting that a run lacks, as those of programs may, has no value.
+func TestDiffWithoutSetting(t *testing.T) {
+	programs := experiment.NewRegistry()
+	command.Admit(programs)
+	dir := t.TempDir()
+	folders := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	for i, p := range []experiment.Params{{"x": 1.0}, {"x": 1.0, "more": 2.0}} {
+		e := command.Experiment("command/p", `{"command":["p"]}`, []experiment.Param{
+			{Name: "x", Kind: experiment.Number}, {Name: "more", Kind: experiment.Number}})
+		programs.Define(e)
+		p[command.Name] = `{"command":["p"]}`
+		made, err := plan.New([]sweep.Assignment{{Experiment: e, Params: p}}, nil,
+			plan.Options{Backend: "cpu", DType: "float64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Create(disk.System, folders[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.FreezePlan(made, programs, false), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := runs.Diff(disk.System, folders[0], folders[1], programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []runs.Change{{Name: "more", Values: [2]string{"-", "2"}}}
+	if got := x.Experiments[0].Settings; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

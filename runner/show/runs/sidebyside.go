@@ -115,7 +115,7 @@ func beside(e *experiment.Experiment, all []*loaded, metrics []string) (*Experim
 func newRow(x *ExperimentSideBySide, p experiment.Params, runs int) RowSideBySide {
 	row := RowSideBySide{Values: []string{}, Means: map[string][]*summary.SeedMean{}}
 	for _, name := range x.Varying {
-		row.Values = append(row.Values, experiment.FormatValue(p[name]))
+		row.Values = append(row.Values, valueOf(p, name))
 	}
 	for _, m := range x.Metrics {
 		row.Means[m] = make([]*summary.SeedMean, runs)
