@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,20 +44,8 @@ func revision() string {
 		return stamp
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		rev, dirty := "", ""
-		for _, s := range info.Settings {
-			switch {
-			case s.Key == "vcs.revision":
-				rev = s.Value
-			case s.Key == "vcs.modified" && s.Value == "true":
-				dirty = "-dirty"
-			}
-		}
-		if rev != "" && info.Main.Path != module {
-			return info.Main.Path + "@" + rev + dirty // a program of another module
-		}
-		if rev != "" {
-			return rev + dirty
+		if built := builtFrom(info); built != "" {
+			return built
 		}
 	}
 	executable, err := os.Executable()
@@ -83,6 +72,24 @@ func revision() string {
 		dir = parent
 	}
 	return "unknown"
+}
+
+// builtFrom returns the commit that the go command has recorded, behind the name of another
+// module if the program belongs to one; empty where only git may know it.
+func builtFrom(info *debug.BuildInfo) string {
+	rev, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			rev = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if info.Main.Path != module && info.Main.Path != "" {
+		return info.Main.Path + "@" + cmp.Or(rev, "unknown") + dirty
+	}
+	return rev + dirty
 }
 
 // underGoRun reports whether the go command built a program to run it at once: it lies in a

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -96,5 +97,22 @@ func TestUnderGoRun(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+// The module of a program is named whether its commit is known or not.
+func TestBuiltFrom(t *testing.T) {
+	at := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
+	for _, c := range []struct {
+		path     string
+		settings []debug.BuildSetting
+		want     string
+	}{
+		{module, at, "abc-dirty"}, {module, nil, ""}, {"", nil, ""},
+		{"example.org/mine", at, "example.org/mine@abc-dirty"}, {"example.org/mine", nil, "example.org/mine@unknown"},
+	} {
+		if got := builtFrom(&debug.BuildInfo{Main: debug.Module{Path: c.path}, Settings: c.settings}); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.path, got, c.want)
+		}
 	}
 }
