@@ -99,6 +99,14 @@ type Frozen struct {
 	Programs map[string]Program `json:"programs"` // by the name of the experiment
 }
 
+// Path returns the folder; empty where f is nil.
+func (f *Frozen) Path() string {
+	if f == nil {
+		return ""
+	}
+	return f.Folder
+}
+
 // Define adds the experiments of the programs to a registry; f may be nil.
 func (f *Frozen) Define(r *experiment.Registry) {
 	if f == nil {

@@ -223,7 +223,8 @@ func (s *Store) freezePlan(p *plan.Plan, experiments *experiment.Registry, repla
 		case old != nil:
 			p.BLASClass = old.BLASClass
 			adopt(p, old)
-			if slices.Equal(old.Tables, p.Tables) && slices.Equal(old.Metrics, p.Metrics) {
+			if slices.Equal(old.Tables, p.Tables) && slices.Equal(old.Metrics, p.Metrics) &&
+				old.Commands.Path() == p.Commands.Path() {
 				// The runner that wrote it may have been killed before it was durable.
 				return s.disk.SyncDir(s.dir)
 			}

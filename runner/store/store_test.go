@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
@@ -349,6 +350,21 @@ func TestWithdraw(t *testing.T) {
 	}
 	if aside, _ := filepath.Glob(filepath.Join(dir, "aside", p.Trials[0].Key+".json.*")); len(aside) != 1 {
 		t.Errorf("put aside: %v", aside)
+	}
+}
+
+// A plan of programs has the folder in which they ran last: a sweep may be moved.
+func TestFolderOfAPlan(t *testing.T) {
+	s := create(t, t.TempDir())
+	for _, folder := range []string{"/before", "/after"} {
+		p := makePlan(t, "d1", 1.0)
+		p.Commands = &command.Frozen{Folder: folder, Programs: map[string]command.Program{}}
+		if err := s.FreezePlan(p, registry, false); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := s.ReadPlan(registry); err != nil || back.Commands.Path() != folder {
+			t.Errorf("%+v, %v, want %s", back.Commands, err, folder)
+		}
 	}
 }
 

@@ -496,8 +496,8 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 		Folders: map[string]string{}, Beside: e.Timed() && !alone,
 		Notice: r.noticeOnce,
 	}
-	if e.External && r.plan.Commands != nil {
-		job.Folder = r.plan.Commands.Folder
+	if e.External {
+		job.Folder = r.plan.Commands.Path()
 	}
 	if r.opts.SharedLimit > 0 {
 		job.Shared = trial.SharedWork{Dir: r.store.Dir(), Limit: r.opts.SharedLimit}
