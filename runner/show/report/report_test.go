@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -279,6 +280,20 @@ func TestExampleNamesBackendAndType(t *testing.T) {
 		"run trial cloaking/regression --seed 3 --backend cuda --dtype float32"}
 	if got := trials.Problems()[0].Listed; len(got) != 2 || got[0].Example != want[0] || got[1].Example != want[1] {
 		t.Errorf("the examples are %q and %q", got[0].Example, got[1].Example)
+	}
+}
+
+// No run trial runs a program: its sweep file does, with a value of each setting.
+func TestExampleOfProgram(t *testing.T) {
+	reg := experiment.NewRegistry()
+	command.Admit(reg)
+	reg.Define(command.Experiment("command/p", `{"command":["p"]}`, []experiment.Param{
+		{Name: "x", Kind: experiment.Number}}))
+	trials, reason := report.NewTrialTally(reg), "a reason"
+	trials.Add("command/p", experiment.Params{command.Name: `{"command":["p"]}`, "x": 0.5}, 3,
+		&record.Record{Experiment: "command/p", Seed: 3, Status: record.Failed, Error: &reason})
+	if got := trials.Problems()[0].Listed[0].Example; got != "run sweep FILE x=0.5 --seeds 3" {
+		t.Errorf("the example is %q", got)
 	}
 }
 

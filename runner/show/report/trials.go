@@ -142,14 +142,24 @@ func (t *TrialTally) problem(id problemID, params experiment.Params, seed int64,
 func (t *TrialTally) commandLine(name string, params experiment.Params, seed int64, r *record.Record) string {
 	words := []string{"run trial", name}
 	s := t.byName[name]
+	if s.external {
+		words = []string{"run sweep FILE"} // which has the program
+	}
 	for _, p := range s.ordered(params) {
+		if s.external && p == s.params[0].Name {
+			continue // the program itself
+		}
 		value := experiment.FormatValue(params[p])
 		if d, ok := s.defaults[p]; ok && d == value {
 			continue
 		}
 		words = append(words, text.Quote(p+"="+value))
 	}
-	words = append(words, fmt.Sprintf("--seed %d", seed))
+	seeds := "--seed"
+	if s.external {
+		seeds = "--seeds"
+	}
+	words = append(words, fmt.Sprintf("%s %d", seeds, seed))
 	for _, flag := range []struct{ name, value, absent string }{{"backend", r.Backend, "cpu"},
 		{"dtype", r.DType, "float64"}} {
 		if flag.value != "" && flag.value != flag.absent {
