@@ -146,6 +146,9 @@ func TestReadResult(t *testing.T) {
 			"different lengths, 1 and 0"},
 		{"a text in a series", `{"metrics": {"x": 1}, "series": {"s": {"a": [1, "b"]}}}`, "", "position 1"},
 		{"a name with a line end", `{"a\nb": 1}`, "", "cannot be the name of a metric"},
+		{"a name that leaves its folder", `{"a/../../b": 1}`, "", "cannot be the name of a metric"},
+		{"a name that ends with a slash", `{"a/": 1}`, "", "cannot be the name of a metric"},
+		{"a long name", `{"` + strings.Repeat("a", 101) + `": 1}`, "", "cannot be the name of a metric"},
 		{"no name", `{"": 1}`, "", "cannot be the name of a metric"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

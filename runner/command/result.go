@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"privkern/runner/experiment"
 )
@@ -107,8 +108,12 @@ func readResult(object []byte) (*experiment.Result, error) {
 	return out, err
 }
 
-// metricName matches names that tables and exports of every format can have.
-var metricName = regexp.MustCompile(`^[\pL_][\pL\pN_.@%/+-]{0,99}$`)
+// metricName matches names that tables and exports of every format can have, for some of
+// which they are paths.
+var metricName = regexp.MustCompile(`^[\pL_][\pL\pN_.@%+-]*(/[\pL\pN_@%+-][\pL\pN_.@%+-]*)*$`)
+
+// maxMetricName bounds the characters of a name.
+const maxMetricName = 100
 
 // metricsOnly returns the result of metrics by name.
 func metricsOnly(values map[string]any) (*experiment.Result, error) {
@@ -118,9 +123,9 @@ func metricsOnly(values map[string]any) (*experiment.Result, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("the metric %s is %s, no number", name, sample(values[name]))
-		case !metricName.MatchString(name):
+		case !metricName.MatchString(name) || utf8.RuneCountInString(name) > maxMetricName:
 			return nil, fmt.Errorf("%.100q cannot be the name of a metric: it begins with a letter and has letters, digits and "+
-				"_ . @ %% / + - behind it", name)
+				"_ . @ %% + - behind it, at most %d in all, and / between parts that do not begin with a dot", name, maxMetricName)
 		}
 		out.Metrics[name] = v
 	}
