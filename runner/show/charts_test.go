@@ -84,6 +84,11 @@ func checkHeadlines(t *testing.T, named, want []string) {
 	r := &Results{charts: map[string]*chart.Chart{}, Summary: tab.Tables(),
 		Plan: &plan.Plan{Options: plan.Options{Metrics: named}}}
 	r.book = ledger.Open([]experiment.Paper{paper})
+	r.Plan.Overrides = []string{"epsilon=1"}
+	if r.addCharts(); r.plots != nil {
+		t.Errorf("%d charts of a comparison", len(r.plots))
+	}
+	r.Plan.Sources = make([]plan.SweepFile, 1)
 	r.addCharts()
 	if len(r.plots) != maxCharts+1 || !strings.HasPrefix(r.plots[maxCharts].Error, "3 more; at most 24") {
 		t.Fatalf("%d plots, the last %+v", len(r.plots), r.plots[len(r.plots)-1])
