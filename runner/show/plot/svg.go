@@ -11,7 +11,7 @@ import (
 
 // fontStyle is the style that the canvas writes into every text. The drawing has it once, with
 // fallbacks for machines without the font whose widths were measured.
-const fontStyle = `style="font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;`
+const fontStyle = `style="font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;`
 
 // filled matches the style of an area filled with one colour.
 var filled = regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`)
@@ -37,7 +37,7 @@ func finish(raw []byte, width, height vg.Length, o Options) []byte {
 	body := raw[bytes.Index(raw, []byte("<g transform")):]
 	body = bytes.ReplaceAll(body, []byte("\n\t"+fontStyle), []byte(" style=\""))
 	body = bytes.ReplaceAll(body,
-		[]byte(`font-family:Liberation Sans;font-variant:none;font-weight:bold;font-style:normal;`),
+		[]byte(`font-family:Liberation Sans;font-variant:normal;font-weight:bold;font-style:normal;`),
 		[]byte("font-weight:bold;"))
 	// The canvas labels its PNG images as JPEG, refers to them in a namespace that only its
 	// head declares, and permits smoothing. Quotes in texts are escaped, so that nothing
