@@ -187,3 +187,14 @@ func TestBadInput(t *testing.T) {
 		}
 	})
 }
+
+// The scores of a column have no better direction, for it is that of a utility, or the private one.
+func TestDirections(t *testing.T) {
+	for _, m := range Learn().Experiment.Metrics {
+		for _, name := range []string{"auc_person", "balanced_percent_person", "log_loss_person"} {
+			if m.Covers(name) && m.Best != "" {
+				t.Errorf("%s: %s is better", m.Name, m.Best)
+			}
+		}
+	}
+}

@@ -123,15 +123,15 @@ type Metrics struct {
 	PrivacyBaseline float64 `name:"baseline_privacy_percent" unit:"%"`
 	// of each column of classes, by its name, the same machine: area under the ROC curve of one class against the
 	// others, by the sums of its decisions, mean over the classes; always the largest class has 0.5
-	AUC map[string]float64 `name:"auc_*" best:"high"`
+	AUC map[string]float64 `name:"auc_*"`
 	// the same: test rows of a class that are recognised, mean over the classes
-	Balanced map[string]float64 `name:"balanced_percent_*" unit:"%" best:"high"`
+	Balanced map[string]float64 `name:"balanced_percent_*" unit:"%"`
 	// the same of always the largest class: 100 over the number of classes that are tested
 	BalancedBaseline map[string]float64 `name:"baseline_balanced_percent_*" unit:"%"`
 	// the same: mean of -ln of the probability of a row's own class. The probabilities are Platt's, by sigmoids of the
 	// decisions of each two classes in three parts of the training rows, coupled (Wu, Lin and Weng 2004); the features
 	// have seen the classes of these rows, which makes the probabilities of dca rather too sure
-	LogLoss map[string]float64 `name:"log_loss_*" best:"low"`
+	LogLoss map[string]float64 `name:"log_loss_*"`
 	// the same of the shares of the classes of the training rows, with one row of each added
 	LogLossBaseline map[string]float64 `name:"baseline_log_loss_*"`
 	// confusion_COLUMN_A_as_B: test rows of the class A that the machine takes for B (of at most ten classes)
