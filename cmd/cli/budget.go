@@ -145,7 +145,8 @@ func (a *app) listBudgets(file string, asJSON bool) error {
 	if err := budgetTable(a, reports); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.out, "Limit of new accounts: %s. Ledger: %s\n", limit, ledger.Path())
+	_, err = io.WriteString(a.out, tables.Hang("", fmt.Sprintf("Limit of new accounts: %s. Ledger: %s", limit,
+		ledger.Path()), bound(a.out)))
 	return err
 }
 

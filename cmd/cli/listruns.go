@@ -73,11 +73,8 @@ func (a *app) listRuns(args []string, tags map[string]string, output string) err
 		a.say("no runs in %s", folder)
 		return nil
 	}
-	return runs.Grid(all).WriteText(a.out, tables.TextOptions{Color: useColor(a.out), Width: listWidth(columns(a.out))})
+	return runs.Grid(all).WriteText(a.out, tables.TextOptions{Color: useColor(a.out), Width: columns(a.out)})
 }
-
-// listWidth is the width of a list of runs: that of the terminal, at least that of a small one.
-func listWidth(columns int) int { return max(columns, 60) }
 
 // parseTags reads name=value tags.
 func parseTags(tags []string) (map[string]string, error) {

@@ -28,7 +28,8 @@ func (p *page) section(title string, lines [][2]string) {
 	if len(lines) == 0 {
 		return
 	}
-	p.WriteString("\n" + title + "\n")
+	words := strings.TrimLeft(title, " ")
+	p.WriteString("\n" + tables.Hang(title[:len(title)-len(words)], words, p.width))
 	name := 0
 	for _, l := range lines {
 		name = max(name, utf8.RuneCountInString(l[0]))
@@ -38,12 +39,18 @@ func (p *page) section(title string, lines [][2]string) {
 	}
 }
 
-// line writes a value behind a label, in as many lines as it takes.
+// line writes a value behind a label, in as many lines as it takes, or below the label where these would be narrow.
 func (p *page) line(label, value string) {
 	value = text.Printable(strings.ReplaceAll(value, "\n", " "))
 	if strings.TrimSpace(value) == "" {
 		p.WriteString(strings.TrimRight(label, " ") + "\n")
 		return
+	}
+	const narrow = 12
+	room, name := p.width-utf8.RuneCountInString(label), strings.TrimSpace(label)
+	if name != "" && room < min(narrow, utf8.RuneCountInString(value)) {
+		p.WriteString(tables.Hang("  ", name, p.width))
+		label = "    "
 	}
 	p.WriteString(tables.Hang(label, value, p.width))
 }
@@ -52,7 +59,7 @@ func (p *page) line(label, value string) {
 func (f *Found) Page(experiments *experiment.Registry, width int) string {
 	r := f.Record
 	p := &page{width: width}
-	fmt.Fprintf(p, "%s, seed %d: %s\n", r.Experiment, r.Seed, r.Status)
+	p.line("", fmt.Sprintf("%s, seed %d: %s", r.Experiment, r.Seed, r.Status))
 	if r.Error != nil {
 		p.line("  ", *r.Error)
 	}

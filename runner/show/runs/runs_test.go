@@ -325,6 +325,11 @@ func TestFind(t *testing.T) {
 		if err != nil || string(f.Text) != string(raw) || f.Key != key || len(f.Others) != 1 {
 			t.Errorf("%s: found %s in %s and %s: %v", prefix, f.Key, f.Folder, f.Others, err)
 		}
+		for line := range strings.SplitSeq(f.Page(registry, 20), "\n") {
+			if n := utf8.RuneCountInString(line); n > 20 {
+				t.Errorf("a line of %d characters: %q", n, line)
+			}
+		}
 		page := f.Page(registry, 80)
 		for _, want := range []string{"demo/fit, seed 0: ok", "epsilon  2\n", "rmse   2 cm", "program  1.2.3"} {
 			if !strings.Contains(page, want) {
@@ -372,6 +377,11 @@ func TestLook(t *testing.T) {
 	o, err := runs.Look(disk.System, dir, registry)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(o.Page(20), "\n") {
+		if n := utf8.RuneCountInString(line); n > 20 {
+			t.Errorf("a line of %d characters: %q", n, line)
+		}
 	}
 	page := o.Page(100)
 	for _, want := range []string{"A demonstration\n", "state        2 failed", "demo.yaml (SHA-256 abababababab)",
