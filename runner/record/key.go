@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -80,13 +79,19 @@ func canonical(id experiment.Identity) ([]byte, error) {
 // give equal bytes.
 func CanonicalParams(p experiment.Params) ([]byte, error) {
 	var err error
-	b := appendMembers(nil, p, appendValue, &err)
+	b := appendMembers(make([]byte, 0, 128), p, appendValue, &err)
 	return b, err
 }
 
 func appendMembers[V any](b []byte, m map[string]V, value func([]byte, V) ([]byte, error), failed *error) []byte {
 	b = append(b, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
+	var few [32]string // a plan has a million maps
+	names := few[:0]
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, k := range names {
 		if i > 0 {
 			b = append(b, ',')
 		}
