@@ -11,6 +11,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
+	"privkern/runner/show/tables"
 	"privkern/runner/store"
 	"privkern/runner/store/disk"
 	"privkern/runner/text"
@@ -60,6 +61,8 @@ type Paired struct {
 	Pairs         int        `json:"pairs"`
 	Seeds         int        `json:"seeds"`
 	P             *float64   `json:"p"` // nil where nothing is tested
+
+	bySeed []float64 // mean differences
 }
 
 func (p Paired) tested() bool { return p.P != nil }
@@ -428,7 +431,7 @@ func (x *ExperimentDifference) lines(p *page) {
 	p.section("  Settings with values that one run lacks", indented(changeLines(x.Values)))
 	if x.shown() {
 		p.WriteString("\n")
-		_ = grid(x).WriteText(p, textOptions(p.width))
+		_ = grid(x).WriteText(p, tables.TextOptions{Width: p.width})
 	}
 }
 

@@ -3,7 +3,6 @@ package runs
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,12 +94,6 @@ func textOf(d disk.Disk, folder, key string, experiments *experiment.Registry) (
 		return nil, errors.Join(textErr, err)
 	}
 	return text, nil
-}
-
-// IsRun reports whether a path is an output folder.
-func IsRun(d disk.Disk, path string) bool {
-	_, err := d.Stat(filepath.Join(path, store.PlanFile))
-	return err == nil
 }
 
 // changed lists the settings of a record that are not defaults, in the order of the experiment; settings of an

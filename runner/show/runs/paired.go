@@ -50,7 +50,7 @@ func pairedMetrics(e *experiment.Experiment, both []*loaded, pairs []pair) []Pai
 			}
 		}
 	}
-	test(out, both, pairs)
+	test(out)
 	return out
 }
 
@@ -89,7 +89,7 @@ func pairedMetric(both []*loaded, pairs []pair, metric string) (p Paired, ok boo
 		return p, false
 	}
 	means := seedMeans(bySeed)
-	p = Paired{Metric: metric, Seeds: len(means), Mean: stat.Mean(means, nil)}
+	p = Paired{Metric: metric, Seeds: len(means), Mean: stat.Mean(means, nil), bySeed: means}
 	for i := range runs {
 		p.Means[i] = stat.Mean(seedMeans(runs[i]), nil)
 	}
@@ -105,16 +105,15 @@ func pairedMetric(both []*loaded, pairs []pair, metric string) (p Paired, ok boo
 
 // test fills in the p-values of the metrics with two seeds or more, apart from times. A difference that is the same for
 // each seed, to rounding, is not tested: its spread, of which the test has nothing but the few seeds, is unknown.
-func test(all []Paired, both []*loaded, pairs []pair) {
+func test(all []Paired) {
 	var tested []int
 	var p []float64
 	for i := range all {
 		if all[i].Timing || all[i].Seeds < 2 || all[i].constant() {
 			continue
 		}
-		bySeed, _ := differences(both, pairs, all[i].Metric)
 		tested = append(tested, i)
-		p = append(p, pairedT(seedMeans(bySeed)))
+		p = append(p, pairedT(all[i].bySeed))
 	}
 	for k, adjusted := range holm(p) {
 		all[tested[k]].P = &adjusted
@@ -153,8 +152,6 @@ func holm(p []float64) []float64 {
 	}
 	return out
 }
-
-func textOptions(width int) tables.TextOptions { return tables.TextOptions{Width: width} }
 
 // grid lays the metrics of a difference out.
 func grid(x *ExperimentDifference) *tables.Grid {
