@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
@@ -358,7 +358,9 @@ func TestFolderOfAPlan(t *testing.T) {
 	s := create(t, t.TempDir())
 	for _, folder := range []string{"/before", "/after"} {
 		p := makePlan(t, "d1", 1.0)
-		p.Commands = &command.Frozen{Folder: folder, Programs: map[string]command.Program{}}
+		if err := json.Unmarshal([]byte(`{"commands": {"folder": "`+folder+`", "programs": {}}}`), p); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.FreezePlan(p, registry, false); err != nil {
 			t.Fatal(err)
 		}

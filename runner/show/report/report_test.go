@@ -17,7 +17,6 @@ import (
 	"strings"
 	"testing"
 
-	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
@@ -286,11 +285,10 @@ func TestExampleNamesBackendAndType(t *testing.T) {
 // No run trial runs a program: its sweep file does, with a value of each setting.
 func TestExampleOfProgram(t *testing.T) {
 	reg := experiment.NewRegistry()
-	command.Admit(reg)
-	reg.Define(command.Experiment("command/p", `{"command":["p"]}`, []experiment.Param{
-		{Name: "x", Kind: experiment.Number}}))
+	reg.Define(&experiment.Experiment{Untyped: experiment.Untyped{Name: "command/p", External: true},
+		Params: []experiment.Param{{Name: "command", Kind: experiment.Text}, {Name: "x", Kind: experiment.Number}}})
 	trials, reason := report.NewTrialTally(reg), "a reason"
-	trials.Add("command/p", experiment.Params{command.Name: `{"command":["p"]}`, "x": 0.5}, 3,
+	trials.Add("command/p", experiment.Params{"command": "p", "x": 0.5}, 3,
 		&record.Record{Experiment: "command/p", Seed: 3, Status: record.Failed, Error: &reason})
 	if got := trials.Problems()[0].Listed[0].Example; got != "run sweep FILE x=0.5 --seeds 3" {
 		t.Errorf("the example is %q", got)

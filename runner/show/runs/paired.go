@@ -55,17 +55,17 @@ func pairedMetrics(e *experiment.Experiment, both []*loaded, pairs []pair) []Pai
 }
 
 // differences returns those of a metric by seed, and its values in each run.
-func differences(both []*loaded, pairs []pair, metric string) (bySeed map[int64][]float64, runs [2]map[int64][]float64) {
-	bySeed, runs = map[int64][]float64{}, [2]map[int64][]float64{{}, {}}
+func differences(both []*loaded, pairs []pair, metric string) (bySeed map[int64][]float64, of [2]map[int64][]float64) {
+	bySeed, of = map[int64][]float64{}, [2]map[int64][]float64{{}, {}}
 	for _, p := range pairs {
 		a, okA := both[0].records[p.keys[0]].Metrics[metric]
 		b, okB := both[1].records[p.keys[1]].Metrics[metric]
 		if okA && okB {
 			bySeed[p.seed] = append(bySeed[p.seed], b-a)
-			runs[0][p.seed], runs[1][p.seed] = append(runs[0][p.seed], a), append(runs[1][p.seed], b)
+			of[0][p.seed], of[1][p.seed] = append(of[0][p.seed], a), append(of[1][p.seed], b)
 		}
 	}
-	return bySeed, runs
+	return bySeed, of
 }
 
 // seedMeans are the means of each seed's differences, in the order of the seeds.

@@ -13,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"privkern/runner/command"
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
@@ -465,14 +464,12 @@ func TestDiffUnbalanced(t *testing.T) {
 // A setting that a run lacks, as those of programs may, has no value.
 func TestDiffWithoutSetting(t *testing.T) {
 	programs := experiment.NewRegistry()
-	command.Admit(programs)
 	dir := t.TempDir()
 	folders := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
 	for i, p := range []experiment.Params{{"x": 1.0}, {"x": 1.0, "more": 2.0}} {
-		e := command.Experiment("command/p", `{"command":["p"]}`, []experiment.Param{
-			{Name: "x", Kind: experiment.Number}, {Name: "more", Kind: experiment.Number}})
+		e := &experiment.Experiment{Untyped: experiment.Untyped{Name: "command/p", Version: 1, External: true},
+			Params: []experiment.Param{{Name: "x", Kind: experiment.Number}, {Name: "more", Kind: experiment.Number}}}
 		programs.Define(e)
-		p[command.Name] = `{"command":["p"]}`
 		made, err := plan.New([]sweep.Assignment{{Experiment: e, Params: p}}, nil,
 			plan.Options{Backend: "cpu", DType: "float64"})
 		if err != nil {
