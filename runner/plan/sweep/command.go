@@ -399,9 +399,16 @@ func kindOfNode(v ast.Node) experiment.ParamKind {
 		if isInfinity(n) {
 			return ""
 		}
+		if n.GetToken().Type == token.StringType && exponent.MatchString(n.Value) {
+			return experiment.Number
+		}
 	}
 	return experiment.Text
 }
+
+// exponent matches the numbers of YAML 1.2 that the reader of YAML takes for texts: those
+// without a point, such as 1e-7.
+var exponent = regexp.MustCompile(`^[-+]?[0-9]+[eE][-+]?[0-9]+$`)
 
 // checkPlaces refuses a place without a setting, and a setting without an effect.
 func (r *reader) checkPlaces(p *program) error {

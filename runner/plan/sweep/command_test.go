@@ -110,7 +110,8 @@ func sorted(list []string) []string { slices.Sort(list); return list }
 func TestKindsOfSettings(t *testing.T) {
 	for _, c := range []struct{ values, want string }{
 		{"[1, 2]", "integer"}, {"[1, 2.5]", "number"}, {"[2.5, 1]", "number"}, {"[1, inf]", "number"}, {"[inf]", "number"},
-		{"[.inf, 1]", "number"}, {`["1", "2"]`, "text"}, {"[a, inf]", "text"}, {"[true, false]", "flag"},
+		{"[.inf, 1]", "number"}, {`["1", "2"]`, "text"}, {"[1e-7]", "number"}, {"[1E+3, 2]", "number"},
+		{`["1e-7"]`, "text"}, {"[a, inf]", "text"}, {"[true, false]", "flag"},
 		{"[[1], [1, 2]]", "numbers"}, {"logspace(0,1,2)", "number"},
 	} {
 		t.Run(c.values, func(t *testing.T) {

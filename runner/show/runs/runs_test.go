@@ -446,7 +446,7 @@ func TestDiffUnbalanced(t *testing.T) {
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	run(t, a, demo, linear(0))
 	run(t, b, demo, func(x plan.Trial, r *record.Record) *record.Record {
-		if epsilon := x.Params["epsilon"].(float64); x.Seed == 0 && epsilon == 2 {
+		if x.Seed == 0 && experiment.SettingsIn[fitSettings](x.Params).Epsilon == 2 {
 			return nil
 		}
 		return linear(1)(x, r)
