@@ -109,8 +109,11 @@ func (p *Param) convert(v any) (any, error) {
 		if p.Kind == Number {
 			return f, nil
 		}
-		if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		if f != math.Trunc(f) {
 			return nil, fmt.Errorf("%v is not a whole number", quote(v))
+		}
+		if math.Abs(f) >= 1<<53 {
+			return nil, fmt.Errorf("%v is too large: whole numbers lie below 2^53", quote(v))
 		}
 		return int(f), nil
 	case Text:

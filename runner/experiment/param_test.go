@@ -59,7 +59,7 @@ func TestConvert(t *testing.T) {
 		{"a whole number", whole, "14", 14},
 		{"a whole number written as a fraction", whole, 14.0, 14},
 		{"a whole number in scientific form", whole, "1e3", 1000},
-		{"the largest exact whole number", whole, "9007199254740992", 1 << 53},
+		{"the largest whole number that no other is rounded to", whole, "9007199254740991", 1<<53 - 1},
 		{"a word beside whole numbers", rank, "full", "full"},
 		{"a whole number beside words", rank, "5", 5},
 
@@ -138,7 +138,8 @@ func TestConvertRefuses(t *testing.T) {
 		{"neither a number nor a word", auto, "autp", `"autp" is neither a number nor one of auto; did you mean "auto"?`},
 
 		{"a fraction for a whole number", whole, "2.5", `"2.5" is not a whole number`},
-		{"a whole number that is not exact", whole, "9007199254740994", `"9007199254740994" is not a whole number`},
+		{"a whole number that is not exact", whole, int64(1<<53 + 1),
+			`9007199254740993 is too large: whole numbers lie below 2^53`},
 		{"too small a whole number", folds, 1, `1 is outside [2, inf)`},
 		{"a misspelt word", rank, "ful", `"ful" is neither a number nor one of full, half; did you mean "full"?`},
 		{"a bound beside words", rank, 0, `0 is outside [1, inf)`},
