@@ -310,16 +310,23 @@ func (k *checker) older(p *plan.Plan, have []string) error {
 		}
 		problem := &k.Problems[d.problem]
 		if sums[earlier][d.file] == d.sum {
-			problem.Reason = fmt.Sprintf("it is older than the records, and made of %d of %d", earlier, len(have))
-			if !k.repair {
-				problem.Reason += "; run report writes it anew"
-			}
+			problem.Reason = fmt.Sprintf("it is older than the records, and made of %d of %d", earlier, len(have)) + k.hint(anew)
 			continue
 		}
 		problem.Reason = "it is not what the records give: some of them are newer, it was changed, " +
-			"or another version of this program wrote it"
+			"or another version of this program wrote it" + k.hint(anew)
 	}
 	return nil
+}
+
+const anew = "; run report writes it anew"
+
+// hint returns the way to mend a file, empty where that is being done.
+func (k *checker) hint(way string) string {
+	if k.repair {
+		return ""
+	}
+	return way
 }
 
 // sumsUpTo returns the SHA-256 of the tables and plots that the records up to a time give.
@@ -403,13 +410,13 @@ func (k *checker) compare(file string, want hash.Hash) error {
 				}
 				k.differing = append(k.differing, d)
 				k.problem(file, "it is not what the records give: "+
-					"it was changed, or another version of this program wrote it", done)
+					"it was changed, or another version of this program wrote it"+k.hint(anew), done)
 			}
 			return nil
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		k.problem(file, "it is missing", done)
+		k.problem(file, "it is missing"+k.hint("; run report writes it"), done)
 		return nil
 	}
 	reason := fmt.Sprintf("it cannot be read: %v", errors.Unwrap(err))
