@@ -206,8 +206,8 @@ the rounds before:
 
 Intervals are linear(a, b), log(a, b) or whole numbers a..b. A search stands alone in
 its file. The plan grows by a round when all of its trials have a result; the same
-command goes on, also with a larger budget. A setting with a trial that fails counts as
-the worst.
+command goes on, also with a larger budget (not of halving). A setting with a trial that
+fails counts as the worst.
 
 A program of yours, in any language, is swept by
 
