@@ -148,6 +148,7 @@ func TestCompositionErrors(t *testing.T) {
 	for _, c := range []struct{ name, top, want string }{
 		{"missing", "include: bse.yaml\n",
 			`top.yaml:1:10: there is no sweep file "DIR/bse.yaml"; did you mean "DIR/base.yaml"?`},
+		{"a file without end", "include: /dev/zero\n", "top.yaml:1:10: /dev/zero has more bytes than 4194304"},
 		{"a folder", "include: deep\n", "top.yaml:1:10: DIR/deep is a folder, not a sweep file"},
 		{"itself", "include: top.yaml\n",
 			"top.yaml:1:10: the includes go round in a circle: DIR/top.yaml is being read already"},

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -177,12 +178,16 @@ func readText(path string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder, not a sweep file", path)
 	}
-	if info.Size() > maxFileBytes {
-		return nil, fmt.Errorf("%s has %d bytes; a sweep file has at most %d", path, info.Size(), maxFileBytes)
-	}
-	src, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
+	}
+	src, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1)) // a device has no size
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("the sweep file cannot be read: %w", err)
+	}
+	if len(src) > maxFileBytes {
+		return nil, fmt.Errorf("%s has more bytes than %d; a sweep file has at most so many", path, maxFileBytes)
 	}
 	return src, nil
 }
