@@ -376,19 +376,17 @@ func (t *tried) params(point []float64, level any) experiment.Params {
 	return p
 }
 
-// drawsPerSetting bounds the points that are drawn for a setting: a space may have no more, or the experiment may
-// refuse most.
-const drawsPerSetting = 1000
+// A space may have no more settings, or the experiment may refuse most: a sequence ends after some misses in a row, and
+// after more of them the more settings there are to miss.
+const missesAtLeast, missesPerSetting = 10_000, 20
 
 // first returns the settings of the first n points of a sequence that are not noted, fewer where there are no more.
 func (t *tried) first(sequence func() []float64, n int) ([]experiment.Params, error) {
 	var out []experiment.Params
-	for range drawsPerSetting * (len(t.seen) + n) {
-		if len(out) == n {
-			break
-		}
+	for misses := 0; len(out) < n && misses < missesAtLeast+missesPerSetting*len(t.seen); misses++ {
 		if p := t.params(sequence(), nil); p != nil {
 			out = append(out, t.take(p))
+			misses = -1
 		}
 	}
 	if len(t.seen) == 0 && t.last != nil {

@@ -166,6 +166,7 @@ func TestCommandMistakes(t *testing.T) {
 			"2 is outside (-inf, 1]"},
 		{"a value beyond a bound", head + "command: [a, \"{b}\"]\ndeclare: {b: {type: int, min: 1}}\nsweep: {b: [0, 1]}",
 			":4:13: parameter \"b\": 0 is outside [1, inf)"},
+		{"a search of a setting without a place", head + "command: [a]" + searchOfA, ":4:77: the command has no {a}"},
 		{"a command for another experiment", "experiment: command/x\ncommand: [a]", "programs have `experiment: command`"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -194,7 +195,6 @@ func TestCommandsThatCannotRun(t *testing.T) {
 		{"command: [./train.sh, \"{a}\"]\ndeclare: {a: {type: int}}", "\"a\" has no value in it, and no default"},
 		{"command: [./train.sh, \"{a}\", \"{b}\"]\ncases: [{a: 1, b: 2}, {a: 1}]", "\"b\" has no value in it"},
 		{"command: [no-such-program-anywhere, \"{a}\"]" + searchOfA, "the program \"no-such-program-anywhere\" cannot be run"},
-		{"command: [./train.sh]" + searchOfA, ":4:77: the command has no {a}"},
 		{"command: [./train.sh, \"{a}\", \"{b}\"]" + searchOfA, "\"b\" has no value in it"},
 	} {
 		s := commandFile(t, "experiment: command\n"+c.text+"\n")

@@ -197,7 +197,7 @@ func TestSearchOfProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "random minimise loss seed=0; lr: log(0.1, 1); depth: linear(1, 9); mode: [a, b]"
+	const want = "random minimise loss seed=0; seeds: 0; lr: log(0.1, 1); depth: linear(1, 9); mode: [a, b]"
 	if got := x.Search.String(); got != want || len(x.Settings) != 3 {
 		t.Errorf("%d settings of %s, want %s", len(x.Settings), got, want)
 	}
