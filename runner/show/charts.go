@@ -41,8 +41,8 @@ func (r *Results) metric(of, name string) experiment.Metric {
 	return e.Metrics[i]
 }
 
-// addCharts draws metrics over the settings that belong to no published table. A plan of arguments alone, a comparison or
-// an attack, has a figure of its own, which charts of each method would bury.
+// addCharts draws metrics over the settings that belong to no published table. A plan of arguments alone, a comparison
+// or an attack, has a figure of its own, which charts of each method would bury.
 func (r *Results) addCharts() {
 	if len(r.Plan.Sources)+len(r.Plan.Tables) == 0 && len(r.Plan.Overrides) > 0 {
 		return

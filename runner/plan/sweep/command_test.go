@@ -194,7 +194,7 @@ func TestCommandsThatCannotRun(t *testing.T) {
 		{"command: [./data.txt]\nfiles: [train.sh]", "cannot be run"},
 		{"command: [./train.sh, \"{a}\"]\ndeclare: {a: {type: int}}", "\"a\" has no value in it, and no default"},
 		{"command: [./train.sh, \"{a}\", \"{b}\"]\ncases: [{a: 1, b: 2}, {a: 1}]", "\"b\" has no value in it"},
-		{"command: [no-such-program-anywhere, \"{a}\"]" + searchOfA, "the program \"no-such-program-anywhere\" cannot be run"},
+		{"command: [no-such-program-anywhere, \"{a}\"]" + searchOfA, "\"no-such-program-anywhere\" cannot be run"},
 		{"command: [./train.sh, \"{a}\", \"{b}\"]" + searchOfA, "\"b\" has no value in it"},
 	} {
 		s := commandFile(t, "experiment: command\n"+c.text+"\n")
