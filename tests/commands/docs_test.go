@@ -185,7 +185,7 @@ func follow(t *testing.T, page string, runs func(note string) bool) {
 	for _, b := range readBlocks(t, page) {
 		place := fmt.Sprintf("%s:%d", filepath.Base(page), b.line)
 		switch b.language {
-		case "yaml", "csv", "go", "awk":
+		case "yaml", "csv", "go", "awk", "python":
 			writeFile(t, filepath.Join(dir, strings.TrimPrefix(b.note, "file: ")), b.text)
 		case "sh":
 			ran = runs(b.note)
@@ -238,7 +238,7 @@ run() {
   echo "run has no command $1"
   return 1
 }
-for name in apt-get docker git go kubectl mlflow pip tar privkern-gpu-kit/gpu; do eval "$name() { :; }"; done
+for name in apt-get cd docker git go kubectl mlflow pip python3 tar privkern-gpu-kit/gpu; do eval "$name() { :; }"; done
 PATH=
 `
 
