@@ -63,10 +63,29 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-func checkHeadlines(t *testing.T, named, want []string) {
+// Charts are the answer of a sweep, and come before the figures of papers; published tables have figures of their own.
+func TestChartsComeFirst(t *testing.T) {
+	for _, c := range []struct {
+		tables []string
+		want   string
+	}{{nil, "demo/e0/y"}, {[]string{"demo/table1"}, "demo/figure1"}} {
+		r := sweepOf(t, 1, nil)
+		r.Plan.Sources, r.Plan.Tables = make([]plan.SweepFile, 1), c.tables
+		r.figures = []figureTrials{{count: 1, figure: &experiment.Figure{Name: "demo/figure1", Title: "A figure",
+			Draw: func([]experiment.Observation) []experiment.Panel {
+				return []experiment.Panel{{Lines: []experiment.Line{{X: []float64{0, 1}, Y: []float64{0, 1}}}}}
+			}}}}
+		if got := r.Figures(); len(got) != 4 || got[0].Name != c.want {
+			t.Errorf("with tables %v, %d plots, the first %q; want 4 and %s", c.tables, len(got), got[0].Name, c.want)
+		}
+	}
+}
+
+// sweepOf returns the results of a sweep over a setting, of several experiments with three trials each.
+func sweepOf(t *testing.T, experiments int, metrics []string) *Results {
 	t.Helper()
 	var paper experiment.Paper
-	for i := range 9 {
+	for i := range experiments {
 		paper.Name, paper.Experiments = "demo", append(paper.Experiments, demo(fmt.Sprintf("demo/e%d", i)))
 	}
 	tab := summary.NewTabulator(experiment.NewRegistry(paper.Experiments...))
@@ -82,8 +101,14 @@ func checkHeadlines(t *testing.T, named, want []string) {
 		}
 	}
 	r := &Results{charts: map[string]*chart.Chart{}, Summary: tab.Tables(),
-		Plan: &plan.Plan{Options: plan.Options{Metrics: named}}}
+		Plan: &plan.Plan{Options: plan.Options{Metrics: metrics}}}
 	r.book = ledger.Open([]experiment.Paper{paper})
+	return r
+}
+
+func checkHeadlines(t *testing.T, named, want []string) {
+	t.Helper()
+	r := sweepOf(t, 9, named)
 	r.Plan.Overrides = []string{"epsilon=1"}
 	if r.addCharts(); r.plots != nil {
 		t.Errorf("%d charts of a comparison", len(r.plots))

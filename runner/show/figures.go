@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -63,8 +64,8 @@ func (r *Results) addToFigures(rec *record.Record, t plan.Trial) error {
 	return nil
 }
 
-// Figures returns the figures that have trials, and the charts of settings that belong to no published table. It draws
-// them on the first call. A figure that
+// Figures returns the figures that have trials, and the charts of settings that belong to no published table, which are
+// first where there is no such table: they are the answer of a sweep. It draws them on the first call. A figure that
 // cannot be drawn is returned with the reason.
 func (r *Results) Figures() []report.Plot {
 	r.draw.Do(func() {
@@ -73,7 +74,11 @@ func (r *Results) Figures() []report.Plot {
 				r.addPlot(&f)
 			}
 		}
+		figures := len(r.plots)
 		r.addCharts()
+		if len(r.Plan.Tables) == 0 {
+			r.plots = slices.Concat(r.plots[figures:], r.plots[:figures])
+		}
 	})
 	return r.plots
 }
