@@ -6,6 +6,8 @@ const (
 	record = "./runner/record"
 	runner = "./runner"
 	store  = "./runner/store"
+
+	summary = "./runner/show/summary"
 )
 
 // manyCuts makes the random test of power cuts long enough to find each.
@@ -13,6 +15,27 @@ const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 
 // runnerMutants are wrong lines of readers, verdicts, the store and scheduling.
 var runnerMutants = []Mutant{
+	// Sweeps that answer.
+	{Name: "summary: the better direction", File: "runner/show/summary/view.go", Package: summary, Tests: "View|Best",
+		Old: `(e.Mean > best) == (direction == experiment.HighIsBest)`, New: `(e.Mean > best)`},
+	{Name: "summary: best first", File: "runner/show/summary/view.go", Package: summary, Tests: "View|Sort",
+		Old: `reverse = reverse != (t.direction(name) == experiment.HighIsBest)`, New: ``},
+	{Name: "suspect: warnings of times", File: "runner/record/suspect.go", Package: record, Tests: "Suspicions",
+		Old: `slices.DeleteFunc(slices.Clone(r.Warnings), AboutTimes)`, New: `slices.Clone(r.Warnings)`},
+	{Name: "chart: evenly spaced in the logarithm", File: "runner/show/chart/axis.go", Package: "./runner/show/chart",
+		Tests: "Logarithmic", Old: `uneven(math.Log)*much <`, New: `uneven(math.Log)*much >`},
+	{Name: "charts: first in a sweep", File: "runner/show/figures.go", Package: "./runner/show", Tests: "ChartsComeFirst",
+		Old: `if len(r.Plan.Tables) == 0 {`, New: `if false {`},
+	{Name: "search: a plan that grew", File: "runner/store/search.go", Package: store, Tests: "Search|Grow",
+		Old: `len(old.Trials) >= len(p.Trials) &&`, New: `false &&`},
+	{Name: "search: another search", File: "runner/store/search.go", Package: store, Tests: "Search|Grow",
+		Old: `why := old.Continues(p); why != nil`, New: `why := old.Continues(p); why == nil && false`},
+	{Name: "search: misses of a small space", File: "runner/plan/search/search.go", Package: "./runner/plan/search", Tests: ".",
+		Old: `missesPerSetting*len(t.seen)`, New: `missesPerSetting*len(t.seen)-missesAtLeast`},
+	{Name: "include: circles", File: "runner/plan/sweep/include.go", Package: "./runner/plan/sweep", Tests: "Include|Compos",
+		Old: `if r.shared.reads++; r.shared.reads > maxIncludes {`, New: `if false {`},
+	{Name: "infer: blocks of samples", File: "experiments/multikernel/recognise/strong.go",
+		Package: "./experiments/multikernel/recognise", Tests: "Blocks", Old: `i*parts/len(rows) == part`, New: `i%parts == part`},
 	// How files are read.
 	{Name: "reading: settings of the values in the ledger", File: "experiments/dataset/table/whole.go", Package: table,
 		Tests: "WholeIsTheSame", Old: `reading = reading.layout()`, New: ``},
