@@ -16,9 +16,9 @@ const manyCuts = "PRIVKERN_TEST_DRAWS=5000"
 // runnerMutants are wrong lines of readers, verdicts, the store and scheduling.
 var runnerMutants = []Mutant{
 	// Sweeps that answer.
-	{Name: "summary: the better direction", File: "runner/show/summary/view.go", Package: summary, Tests: "View|Best",
+	{Name: "summary: the better direction", File: "runner/show/summary/view.go", Package: summary, Tests: "Best",
 		Old: `(e.Mean > best) == (direction == experiment.HighIsBest)`, New: `(e.Mean > best)`},
-	{Name: "summary: best first", File: "runner/show/summary/view.go", Package: summary, Tests: "View|Sort",
+	{Name: "summary: best first", File: "runner/show/summary/view.go", Package: summary, Tests: "Order",
 		Old: `reverse = reverse != (t.direction(name) == experiment.HighIsBest)`, New: ``},
 	{Name: "suspect: warnings of times", File: "runner/record/suspect.go", Package: record, Tests: "Suspicions",
 		Old: `slices.DeleteFunc(slices.Clone(r.Warnings), AboutTimes)`, New: `slices.Clone(r.Warnings)`},
@@ -26,9 +26,9 @@ var runnerMutants = []Mutant{
 		Tests: "Logarithmic", Old: `uneven(math.Log)*much <`, New: `uneven(math.Log)*much >`},
 	{Name: "charts: first in a sweep", File: "runner/show/figures.go", Package: "./runner/show", Tests: "ChartsComeFirst",
 		Old: `if len(r.Plan.Tables) == 0 {`, New: `if false {`},
-	{Name: "search: a plan that grew", File: "runner/store/search.go", Package: store, Tests: "Search|Grow",
+	{Name: "search: a plan that grew", File: "runner/store/search.go", Package: runner, Tests: "Search",
 		Old: `len(old.Trials) >= len(p.Trials) &&`, New: `false &&`},
-	{Name: "search: another search", File: "runner/store/search.go", Package: store, Tests: "Search|Grow",
+	{Name: "search: another search", File: "runner/store/search.go", Package: runner, Tests: "Search",
 		Old: `why := old.Continues(p); why != nil`, New: `why := old.Continues(p); why == nil && false`},
 	{Name: "search: misses of a small space", File: "runner/plan/search/search.go", Package: "./runner/plan/search", Tests: ".",
 		Old: `missesPerSetting*len(t.seen)`, New: `missesPerSetting*len(t.seen)-missesAtLeast`},
