@@ -82,9 +82,9 @@ func (a *app) printSummary(all []*summary.MetricTable, format tables.Format, vie
 	case tables.FormatMarkdown:
 		return summary.Markdown(a.out, shown)
 	}
-	width := summary.Width
-	if isTerminal(a.out) {
-		width = columns(a.out)
+	width := columns(a.out)
+	if !isTerminal(a.out) {
+		width = min(width, summary.Width)
 	}
 	return summary.Text(a.out, shown, width)
 }
