@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"privkern/runner/experiment"
 	"privkern/runner/show/chart"
 	"privkern/runner/show/plot"
 	"privkern/runner/show/report"
@@ -24,21 +23,8 @@ const (
 // headline returns the metrics of a table that are drawn: those that the sweep files name, or the results of the
 // experiment.
 func (r *Results) headline(t *summary.MetricTable) []string {
-	shown := summary.View{Metrics: r.Plan.Metrics}.Of([]*summary.MetricTable{t})[0].Metrics
+	shown := summary.View{Metrics: r.Plan.Metrics}.Shown(t)
 	return shown[:min(len(shown), maxDrawnMetrics)]
-}
-
-// metric returns the declaration of a metric, an empty one for none.
-func (r *Results) metric(of, name string) experiment.Metric {
-	e, err := r.book.Experiments.Lookup(of)
-	if err != nil {
-		return experiment.Metric{}
-	}
-	i := slices.IndexFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
-	if i < 0 {
-		return experiment.Metric{}
-	}
-	return e.Metrics[i]
 }
 
 // addCharts draws metrics over the settings that belong to no published table. A plan of arguments alone, a comparison
@@ -53,7 +39,7 @@ func (r *Results) addCharts() {
 	}
 	for _, t := range drawn {
 		for _, name := range r.headline(t) {
-			declared := r.metric(t.Experiment, name)
+			declared := t.Declaration(name)
 			m := chart.Metric{Name: name, Unit: declared.Unit, Best: declared.Best}
 			switch c := chart.Of(t, m, r.units(t.Experiment)); {
 			case c == nil:

@@ -69,6 +69,12 @@ func (v View) Of(all []*MetricTable) []*MetricTable {
 	return out
 }
 
+// Shown returns the metrics of a table that the view shows.
+func (v View) Shown(t *MetricTable) []string {
+	shown, _ := v.metrics(t)
+	return shown
+}
+
 // metrics returns those to show, and notes about others that were asked for.
 func (v View) metrics(t *MetricTable) (shown, notes []string) {
 	if v.All {
@@ -113,15 +119,18 @@ func declares(metrics []experiment.Metric, name string) bool {
 }
 
 // direction returns the better direction of a metric, empty where it has none.
-func (t *MetricTable) direction(metric string) string {
-	// A metric belongs to the declaration with the longest name.
+func (t *MetricTable) direction(metric string) string { return t.Declaration(metric).Best }
+
+// Declaration returns the declaration of a metric, the one with the longest name of those that cover it, and an empty
+// one for none.
+func (t *MetricTable) Declaration(metric string) experiment.Metric {
 	best := experiment.Metric{}
 	for _, m := range t.declared {
 		if m.Covers(metric) && (m.Name == metric || len(m.Name) > len(best.Name)) && best.Name != metric {
 			best = m
 		}
 	}
-	return best.Best
+	return best
 }
 
 // bestMean returns the best mean of the rows. There is none where fewer than two means are finite, or all
