@@ -11,7 +11,7 @@ import (
 	"privkern/runner/show/summary"
 )
 
-// The best of a search is told to be optimistic where a seed, or data, may have made it the best, and how to judge it.
+// The note on the best of a search warns where a seed, or data, may have made it the best, and names how to judge it.
 func TestOptimism(t *testing.T) {
 	seedless := func(experiment.Params) bool { return true }
 	for _, c := range []struct {

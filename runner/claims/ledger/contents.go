@@ -9,7 +9,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Contents names what a ledger has, without its values.
+// Contents names the parts of a ledger, without their values.
 type Contents struct {
 	Paper, Title string
 	Tables       []string // names, in the order of the ledger

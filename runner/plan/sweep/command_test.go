@@ -186,7 +186,7 @@ func TestCommandMistakes(t *testing.T) {
 const searchOfA = "\ndeclare: {a: {type: int}, b: {type: int}}\n" +
 	"search: {method: random, budget: 2, metric: y, direction: minimise, space: {a: 1..9}}"
 
-// What a block leaves out is found when it is expanded: programs, and values of places.
+// Programs and values of places that a block lacks are found when it is expanded.
 func TestCommandsThatCannotRun(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"command: [no-such-program-anywhere]", ":2:11: the program \"no-such-program-anywhere\" cannot be run"},

@@ -123,7 +123,7 @@ func (r *reader) resolve(m *ast.MappingValueNode, s *scope) error {
 	return nil
 }
 
-// resolvedNode returns a node without references: itself, or what takes its place.
+// resolvedNode returns a node without references: itself, or the node in its place.
 func (r *reader) resolvedNode(n ast.Node, s *scope) (ast.Node, error) {
 	switch v := n.(type) {
 	case *ast.StringNode:
@@ -214,7 +214,7 @@ func (r *reader) expand(text string, at ast.Node, s *scope) (string, error) {
 	}
 }
 
-// grow bounds what references add: texts that refer to each other may grow without end.
+// grow bounds the length that references add: texts that refer to each other may grow without end.
 func (r *reader) grow(n int, at ast.Node) error {
 	if r.shared.bytes += n; r.shared.bytes > maxFileBytes {
 		return r.errorAt(at.GetToken(), fmt.Errorf("the values of ${...} add more than %d bytes to the file", maxFileBytes))

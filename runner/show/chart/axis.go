@@ -183,8 +183,8 @@ func (a *axis) places() []float64 {
 	return out
 }
 
-// beside returns the place of a value, moved by a share of the step from the value before it.
-func (a *axis) beside(places []float64, i int, share float64) float64 {
+// shifted returns the place of a value, moved by a share of the step from the value before it.
+func (a *axis) shifted(places []float64, i int, share float64) float64 {
 	switch {
 	case share == 0:
 		return places[i]

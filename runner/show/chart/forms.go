@@ -179,8 +179,8 @@ func (c *Chart) add(p *experiment.Panel, x *axis, rows []int32, s style) {
 		v := int(x.of[row])
 		e := mean(c.table.Rows[row], c.metric.Name)
 		if v >= x.numbers || s.apart {
-			dots.X, dots.Y = append(dots.X, x.beside(places, v, s.aside)), append(dots.Y, e.Mean)
-			single.add(x.beside(places, v, s.aside), e)
+			dots.X, dots.Y = append(dots.X, x.shifted(places, v, s.aside)), append(dots.Y, e.Mean)
+			single.add(x.shifted(places, v, s.aside), e)
 			continue
 		}
 		for len(ends) > 0 && ends[0] < v {

@@ -22,7 +22,7 @@ type Difference struct {
 	Runs [2]string `json:"runs"`
 	// Identity lists the differences apart from settings: result versions, backend, element type, data, program.
 	Identity []Change `json:"identity"`
-	// Experiments are those that both have, with what they share.
+	// Experiments are those that both have, with the trials of both.
 	Experiments []ExperimentDifference `json:"experiments"`
 	OnlyIn      [2][]string            `json:"experiments_only_in"`
 }
@@ -166,7 +166,7 @@ func loadAll(d disk.Disk, folders []string, experiments *experiment.Registry) ([
 	return out, nil
 }
 
-// identity returns what two runs differ in apart from settings.
+// identity returns the differences of two runs apart from settings.
 func identity(a, b *loaded) []Change {
 	out := []Change{}
 	add := func(name, x, y string) {

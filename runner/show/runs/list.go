@@ -126,7 +126,7 @@ func (r *Run) last() time.Time {
 	return *r.Last
 }
 
-// look returns a folder as the list has it. What is wrong with it is its problem, and no error of the list.
+// look returns a folder as the list has it. A folder that cannot be read has a problem, which is no error of the list.
 func look(d disk.Disk, path string, experiments *experiment.Registry) Run {
 	r := Run{Folder: path, Experiments: []string{}}
 	s, h, err := store.OpenHead(d, path)

@@ -124,7 +124,7 @@ func measured(x plan.Trial, r *record.Record, more, took float64) *record.Record
 
 const demo = "title: A demonstration\nexperiment: demo/fit\nsweep: {epsilon: [1, 2]}\nseeds: 0..2\n"
 
-// A list counts records and names what is wrong; its means are those of the records.
+// A list counts records and names problems; its means are those of the records.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	run(t, filepath.Join(dir, "whole"), demo, linear(0))
@@ -510,7 +510,7 @@ func TestDiffThatIsConstant(t *testing.T) {
 	}
 }
 
-// Runs of one seed are not tested, equal runs are bit-equal whatever their times, and series count.
+// Runs of one seed are not tested, equal runs are bit-equal for any times, and series count.
 func TestDiffOfEqualRuns(t *testing.T) {
 	dir := t.TempDir()
 	const single = "experiment: demo/fit\nsweep: {epsilon: [1, 2]}\n"

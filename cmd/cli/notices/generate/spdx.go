@@ -21,7 +21,7 @@ type release struct {
 
 var hexadecimal = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// check refuses what a bill of materials may not have.
+// check refuses a release without a version, a commit or its date.
 func (r *release) check() error {
 	if r.version == "" || !hexadecimal.MatchString(r.revision) {
 		return errors.New("-spdx needs -version and -revision, a commit")
@@ -79,7 +79,7 @@ type (
 	}
 )
 
-// noAssertion is the word of SPDX for what is not looked at.
+// noAssertion is the word of SPDX for a property that was not determined.
 const noAssertion = "NOASSERTION"
 
 // notInID are the characters that an identifier may not have.
