@@ -2,6 +2,9 @@ package learn
 
 import (
 	"math"
+	"slices"
+
+	"privkern/graphs/simd/vector"
 )
 
 // smo solves the dual of a two-class support vector machine by sequential
@@ -21,19 +24,28 @@ import (
 type smo struct {
 	rows      *rowCache
 	diagonal  []float64 // K_tt
-	beta, f   []float64
+	beta      []float64
 	low, high []float64 // bounds of β
-	active    []int     // in increasing order; the others are shrunk, and their F is not kept up
 	tolerance float64
 	limit     int // of the iterations
 
+	active     working
 	iterations int
 	objective  float64 // of the minimum
 	bias       float64 // b of the decision Σβ_t·K(t, x) + b
 }
 
-// smallestCurvature stands for a curvature that is not positive.
-const smallestCurvature = 1e-12
+// working holds the variables that are not shrunk, in increasing order. Those that are not here
+// keep their β, and have no F.
+type working struct {
+	of       []int     // their variables
+	f        []float64 // F
+	diagonal []float64 // K_tt
+	up, down []float64 // 0 where β may grow or fall, otherwise −∞ and +∞, added to F
+	rows     *rowCache // of the kernel among them
+	largest  int       // the place with the largest F that may grow; −1 where none may
+	most     float64   // this F
+}
 
 // shrinkEvery is the largest number of iterations between two shrinkings.
 const shrinkEvery = 1000
@@ -42,28 +54,47 @@ const shrinkEvery = 1000
 // β_t lies in [0, C] for y_t = 1 and in [−C, 0] for y_t = −1. At β = 0, F = y.
 func newSMO(rows *rowCache, y []float64, c, tolerance float64, limit int) *smo {
 	n := len(y)
-	s := &smo{
-		rows: rows, diagonal: make([]float64, n), beta: make([]float64, n), f: make([]float64, n),
-		low: make([]float64, n), high: make([]float64, n), tolerance: tolerance, limit: limit,
-	}
+	s := &smo{rows: rows, diagonal: make([]float64, n), beta: make([]float64, n), low: make([]float64, n), high: make([]float64, n),
+		tolerance: tolerance, limit: limit}
 	for t, v := range y {
-		s.f[t], s.diagonal[t] = v, rows.diagonal(t)
+		s.diagonal[t] = rows.diagonal(t)
 		if v > 0 {
 			s.high[t] = c
 		} else {
 			s.low[t] = -c
 		}
 	}
-	s.activateAll()
+	s.activate(slices.Clone(y))
 	return s
 }
 
-// activateAll takes all variables back without their F.
-func (s *smo) activateAll() {
-	s.active = make([]int, len(s.beta))
-	for t := range s.active {
-		s.active[t] = t
+// activate takes all variables back, with the F of each.
+func (s *smo) activate(f []float64) {
+	s.active = working{of: make([]int, len(f)), f: f, diagonal: slices.Clone(s.diagonal), up: make([]float64, len(f)),
+		down: make([]float64, len(f)), rows: s.rows}
+	for t := range f {
+		s.active.of[t] = t
+		s.bound(t)
 	}
+	s.rank()
+}
+
+// bound looks which ways the variable at a place may go.
+func (s *smo) bound(place int) {
+	w, t := &s.active, s.active.of[place]
+	w.up[place], w.down[place] = 0, 0
+	if s.beta[t] >= s.high[t] {
+		w.up[place] = math.Inf(-1)
+	}
+	if s.beta[t] <= s.low[t] {
+		w.down[place] = math.Inf(1)
+	}
+}
+
+// rank finds the largest F that may grow.
+func (s *smo) rank() {
+	w := &s.active
+	w.largest, w.most = vector.Descend(w.f, w.up, w.diagonal, w.diagonal, 0)
 }
 
 // solve searches until no pair violates the conditions of optimality by the
@@ -79,7 +110,7 @@ func (s *smo) solve() (violation float64) {
 		i, j := s.pair()
 		if j < 0 {
 			// The optimum of the active variables: is it that of all?
-			if len(s.active) < len(s.beta) {
+			if len(s.active.of) < len(s.beta) {
 				s.restore()
 				i, j = s.pair()
 			}
@@ -91,15 +122,14 @@ func (s *smo) solve() (violation float64) {
 		s.step(i, j)
 		s.iterations++
 	}
-	if len(s.active) < len(s.beta) {
+	if len(s.active.of) < len(s.beta) {
 		s.restore()
 	}
 	s.finish()
-	most, least := s.extremes()
-	return most - least
+	return s.active.most - s.active.least()
 }
 
-// pair returns the variables to change: the one that may grow with the largest
+// pair returns the places of the variables to change: the one that may grow with the largest
 // F, and the one that may fall with which the objective then gains most. j is
 // −1 where no pair violates the conditions of optimality by the tolerance.
 // For fixed i the gain of a pair is (F_i − F_j)²/(2(K_ii + K_jj − 2K_ij)); all pairs
@@ -107,99 +137,60 @@ func (s *smo) solve() (violation float64) {
 // samples, have pairs without curvature: a small positive one keeps the step finite, and
 // the bounds cut it.
 func (s *smo) pair() (i, j int) {
-	f, beta, low, high, diagonal := s.f, s.beta, s.low, s.high, s.diagonal
-	i, j = -1, -1
-	most := math.Inf(-1)
-	for _, t := range s.active {
-		if f[t] >= most && beta[t] < high[t] {
-			most, i = f[t], t
-		}
-	}
-	if i < 0 {
+	w := &s.active
+	if i = w.largest; i < 0 {
 		return -1, -1
 	}
-	row := s.rows.get(i)
-	least, gain := math.Inf(1), 0.0
-	for _, t := range s.active {
-		if beta[t] <= low[t] {
-			continue
-		}
-		v := f[t]
-		if v < least {
-			least = v
-		}
-		if d := most - v; d > 0 {
-			curvature := diagonal[i] + diagonal[t] - 2*row[t]
-			if curvature <= 0 {
-				curvature = smallestCurvature
-			}
-			// d²/curvature ≥ gain, without the division.
-			if d*d >= gain*curvature {
-				gain, j = d*d/curvature, t
-			}
-		}
-	}
-	if most-least < s.tolerance {
+	j, least := vector.Gain(w.f, w.down, w.diagonal, w.rows.get(i), w.most, w.diagonal[i])
+	if w.most-least < s.tolerance {
 		return -1, -1
 	}
 	return i, j
 }
 
-// step moves β_i up and β_j down by as much.
+// step moves β up at place i and down at place j by as much.
 // Σβ stays zero. Along this direction the objective is a parabola with slope −(F_i −
 // F_j) and curvature K_ii + K_jj − 2K_ij, whose minimum is cut at the nearer bound. F of
 // all active variables follows, by move·(K_ti − K_tj).
 func (s *smo) step(i, j int) {
-	a, b := s.rows.get(i), s.rows.get(j)
-	curvature := s.diagonal[i] + s.diagonal[j] - 2*a[j]
+	w := &s.active
+	a, b := w.rows.get(i), w.rows.get(j)
+	curvature := w.diagonal[i] + w.diagonal[j] - 2*a[j]
 	if curvature <= 0 {
-		curvature = smallestCurvature
+		curvature = vector.Flat
 	}
-	move := (s.f[i] - s.f[j]) / curvature
-	up, down := s.high[i]-s.beta[i], s.beta[j]-s.low[j]
+	move := (w.f[i] - w.f[j]) / curvature
+	grows, falls := w.of[i], w.of[j]
+	up, down := s.high[grows]-s.beta[grows], s.beta[falls]-s.low[falls]
 	// A variable that reaches its bound is put on it exactly.
 	switch {
 	case move >= up && up <= down:
 		move = up
-		s.beta[j] -= move
-		s.beta[i] = s.high[i]
+		s.beta[falls] -= move
+		s.beta[grows] = s.high[grows]
 		if up == down {
-			s.beta[j] = s.low[j]
+			s.beta[falls] = s.low[falls]
 		}
 	case move >= down:
 		move = down
-		s.beta[i] += move
-		s.beta[j] = s.low[j]
+		s.beta[grows] += move
+		s.beta[falls] = s.low[falls]
 	default:
-		s.beta[i] += move
-		s.beta[j] -= move
+		s.beta[grows] += move
+		s.beta[falls] -= move
 	}
-	f := s.f
-	if len(s.active) == len(f) {
-		a, b = a[:len(f)], b[:len(f)]
-		for t := range f {
-			f[t] -= move * (a[t] - b[t])
-		}
-		return
-	}
-	for _, t := range s.active {
-		f[t] -= move * (a[t] - b[t])
-	}
+	s.bound(i)
+	s.bound(j)
+	w.largest, w.most = vector.Descend(w.f, w.up, a, b, move)
 }
 
-// extremes returns the largest F of the active variables that may grow and the
-// smallest of those that may fall.
-func (s *smo) extremes() (most, least float64) {
-	most, least = math.Inf(-1), math.Inf(1)
-	for _, t := range s.active {
-		if s.beta[t] < s.high[t] {
-			most = max(most, s.f[t])
-		}
-		if s.beta[t] > s.low[t] {
-			least = min(least, s.f[t])
-		}
+// least returns the smallest F of the active variables that may fall.
+func (w *working) least() float64 {
+	least := math.Inf(1)
+	for k, v := range w.f {
+		least = min(least, v+w.down[k])
 	}
-	return most, least
+	return least
 }
 
 // shrink puts aside variables on a bound that they are not about to leave.
@@ -207,39 +198,56 @@ func (s *smo) extremes() (most, least float64) {
 // Near the optimum, at ten times the tolerance, all variables are looked at once more,
 // because one that was put aside early may have come to matter.
 func (s *smo) shrink(restored *bool) {
-	most, least := s.extremes()
-	if !*restored && most-least <= 10*s.tolerance {
+	if !*restored && s.active.most-s.active.least() <= 10*s.tolerance {
 		*restored = true
-		if len(s.active) < len(s.beta) {
+		if len(s.active.of) < len(s.beta) {
 			s.restore()
-			most, least = s.extremes()
 		}
 	}
-	kept := s.active[:0]
-	for _, t := range s.active {
-		aside := s.beta[t] >= s.high[t] && s.f[t] > most || s.beta[t] <= s.low[t] && s.f[t] < least
-		if !aside {
-			kept = append(kept, t)
+	w := &s.active
+	most, least := w.most, w.least()
+	places := make([]int, 0, len(w.of)) // of those that stay
+	for k, v := range w.f {
+		if aside := w.up[k] < 0 && v > most || w.down[k] > 0 && v < least; !aside {
+			places = append(places, k)
 		}
 	}
-	s.active = kept
+	if len(places) == len(w.of) {
+		return
+	}
+	for k, place := range places {
+		w.of[k], w.f[k], w.diagonal[k], w.up[k], w.down[k] =
+			w.of[place], w.f[place], w.diagonal[place], w.up[place], w.down[place]
+	}
+	n := len(places)
+	w.of, w.f, w.diagonal, w.up, w.down = w.of[:n], w.f[:n], w.diagonal[:n], w.up[:n], w.down[:n]
+	// Rows of a smaller kernel lie closer together than parts of the rows of the larger one.
+	w.rows = newRowCache(n, s.rows.bytes/4, func(i int, row []float64) {
+		whole := s.rows.get(w.of[i])
+		for k, t := range w.of {
+			row[k] = whole[t]
+		}
+	}, nil)
+	s.rank()
 }
 
 // restore takes all variables back, with their F.
 func (s *smo) restore() {
 	var aside, used []int
+	f := make([]float64, len(s.beta))
 	k := 0
-	for t := range s.beta {
-		if k < len(s.active) && s.active[k] == t {
+	for t, b := range s.beta {
+		if k < len(s.active.of) && s.active.of[k] == t {
+			f[t] = s.active.f[k]
 			k++
 		} else {
 			aside = append(aside, t)
-			s.f[t] = 1 // y
+			f[t] = 1 // y
 			if s.high[t] <= 0 {
-				s.f[t] = -1
+				f[t] = -1
 			}
 		}
-		if s.beta[t] != 0 {
+		if b != 0 {
 			used = append(used, t)
 		}
 	}
@@ -248,18 +256,18 @@ func (s *smo) restore() {
 		for _, t := range aside {
 			row := s.rows.get(t)
 			for _, u := range used {
-				s.f[t] -= s.beta[u] * row[u]
+				f[t] -= s.beta[u] * row[u]
 			}
 		}
 	} else {
 		for _, u := range used {
 			row := s.rows.get(u)
 			for _, t := range aside {
-				s.f[t] -= s.beta[u] * row[t]
+				f[t] -= s.beta[u] * row[t]
 			}
 		}
 	}
-	s.activateAll()
+	s.activate(f)
 }
 
 // finish computes the objective and the bias.
@@ -270,18 +278,17 @@ func (s *smo) restore() {
 func (s *smo) finish() {
 	free, sum := 0, 0.0
 	for t, b := range s.beta {
-		s.objective -= (b*s.f[t] + math.Abs(b)) / 2
+		s.objective -= (b*s.active.f[t] + math.Abs(b)) / 2
 		if b > s.low[t] && b < s.high[t] {
 			free++
-			sum += s.f[t]
+			sum += s.active.f[t]
 		}
 	}
 	if free > 0 {
 		s.bias = sum / float64(free)
 		return
 	}
-	most, least := s.extremes()
-	s.bias = (most + least) / 2
+	s.bias = (s.active.most + s.active.least()) / 2
 }
 
 // rowCache is a cache of recently used rows of a kernel matrix. The least recently used row gives
@@ -289,6 +296,7 @@ func (s *smo) finish() {
 // again has the same bits.
 type rowCache struct {
 	n        int
+	bytes    int64
 	fill     func(i int, row []float64) // computes row i
 	diagonal func(i int) float64
 	rows     [][]float64 // by index; nil where not kept
@@ -299,7 +307,7 @@ type rowCache struct {
 
 // newRowCache returns a cache of at most that many bytes, but at least two rows.
 func newRowCache(n int, bytes int64, fill func(i int, row []float64), diagonal func(i int) float64) *rowCache {
-	c := &rowCache{n: n, fill: fill, diagonal: diagonal, rows: make([][]float64, n), newer: make([]int, n+1),
+	c := &rowCache{n: n, bytes: bytes, fill: fill, diagonal: diagonal, rows: make([][]float64, n), newer: make([]int, n+1),
 		older: make([]int, n+1)}
 	c.spare = int(min(max(bytes/int64(8*n), 2), int64(n)))
 	c.newer[n], c.older[n] = n, n

@@ -249,10 +249,9 @@ func TestSVMIsOptimal(t *testing.T) {
 					}
 				}
 			}
-			s.f = f
-			most, least := s.extremes()
-			if most-least > 1.1e-3 || math.Abs(sum) > 1e-9*c.c {
-				t.Errorf("a violation of %g, Σβ = %g", most-least, sum)
+			s.activate(f)
+			if violation := s.active.most - s.active.least(); violation > 1.1e-3 || math.Abs(sum) > 1e-9*c.c {
+				t.Errorf("a violation of %g, Σβ = %g", violation, sum)
 			}
 		})
 	}
