@@ -3,6 +3,7 @@ package learn
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -185,7 +186,7 @@ type grower struct {
 	tree        tree
 	weight      []int    // of each sample: how often it was drawn
 	rows        []int32  // the samples that were drawn, those of a node together
-	keys        []uint64 // rank and sample, for sorting
+	keys, spare []uint64 // rank and sample, for sorting
 	features    []int
 	left, right []int // weights of the classes on both sides of a split
 }
@@ -194,8 +195,9 @@ type grower struct {
 func newGrower(s *rankedSamples, opts ForestOptions) *grower {
 	n := len(s.class)
 	g := &grower{
-		rankedSamples: s, opts: opts, weight: make([]int, n), keys: make([]uint64, n), features: make([]int, len(s.rank)),
-		left: make([]int, len(s.classes)), right: make([]int, len(s.classes)),
+		rankedSamples: s, opts: opts, weight: make([]int, n), keys: make([]uint64, n), spare: make([]uint64, n),
+		features: make([]int, len(s.rank)),
+		left:     make([]int, len(s.classes)), right: make([]int, len(s.classes)),
 	}
 	return g
 }
@@ -292,7 +294,7 @@ func (g *grower) split(rows []int32, total []int, weight int) (feature int, rank
 		for i, row := range rows {
 			keys[i] = uint64(ranks[row])<<32 | uint64(row)
 		}
-		slices.Sort(keys)
+		keys = g.sort(keys, len(g.values[j]))
 		first, last := uint32(keys[0]>>32), uint32(keys[len(keys)-1]>>32)
 		if first == last {
 			continue // constant here
@@ -324,4 +326,34 @@ func (g *grower) split(rows []int32, total []int, weight int) (feature int, rank
 		}
 	}
 	return feature, rank, upper, found
+}
+
+// sort sorts keys by their ranks below a number, and returns them in one of the buffers.
+// Keys of one rank are in any order. Many are sorted by the digits of their ranks from the last on, which
+// takes no comparison.
+func (g *grower) sort(keys []uint64, ranks int) []uint64 {
+	const digit = 8
+	if len(keys) < 1<<digit {
+		slices.Sort(keys)
+		return keys
+	}
+	to := g.spare[:len(keys)]
+	for shift := 32; shift < 32+bits.Len(uint(ranks-1)); shift += digit {
+		var starts [1 << digit]int
+		for _, key := range keys {
+			starts[key>>shift&(1<<digit-1)]++
+		}
+		next := 0
+		for value, count := range starts {
+			starts[value] = next
+			next += count
+		}
+		for _, key := range keys {
+			at := &starts[key>>shift&(1<<digit-1)]
+			to[*at] = key
+			*at++
+		}
+		keys, to = to, keys
+	}
+	return keys
 }
