@@ -12,7 +12,7 @@
 //	∂/∂θ_j = ½ tr(K⁻¹ ∂K/∂θ_j) − ½ αᵀ (∂K/∂θ_j) α,  ∂/∂m = −1ᵀα.
 //
 // It has several minima in general. [Maximise] starts from several points, which depend on the
-// data only through their scales, and keeps the best result. An evaluation takes about n³
+// data only through their scales, and follows the best of them to its end. An evaluation takes about n³
 // operations and a few n×n matrices, in float64 on every engine.
 //
 // Hyper-parameters estimated from private data are private as well: this package gives no guarantee.
@@ -62,14 +62,11 @@ type Fit struct {
 	Hyperparameters
 	// LogLikelihood is log p(y|X), a natural logarithm.
 	LogLikelihood float64
-	// Evaluations is the number of values with gradients, over all starts.
+	// Evaluations is the number of values with gradients, from all starts.
 	Evaluations int
 	// Converged is set if the gradient at the end of the best start is nearly zero. Otherwise the
 	// engine has a warning.
 	Converged bool
-	// Agreeing is the number of starts, out of Starts, that ended within 1e-3 of the largest
-	// log-likelihood.
-	Agreeing, Starts int
 }
 
 // Maximise fits a Gaussian process to the inputs x (n×d) and the outputs y (n). It returns an

@@ -156,8 +156,8 @@ func TestMaximiseLikeScikitLearn(t *testing.T) {
 					t.Errorf("hyper-parameter %d is %g, want %g", i, v, want[i])
 				}
 			}
-			if !f.Converged || f.Mean != 0 || f.Agreeing < 1 {
-				t.Errorf("converged %v, mean %g, %d starts agree", f.Converged, f.Mean, f.Agreeing)
+			if !f.Converged || f.Mean != 0 {
+				t.Errorf("converged %v, mean %g", f.Converged, f.Mean)
 			}
 			warned := strings.Contains(strings.Join(e.Warnings(), "\n"), "the variance of the noise is at a bound")
 			if warned != (c.noise == 0) {
@@ -300,12 +300,11 @@ func TestCovarianceThatIsNotDefinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.evaluate(context.Background(), []float64{1, 40, -40}) // the largest variance, the smallest noise
-	if !math.IsInf(p.value, 1) || len(p.gradient) != 3 || p.err != nil {
-		t.Errorf("value %g, gradient %g, error %v", p.value, p.gradient, p.err)
+	value, gradient := p.compute(context.Background(), []float64{1, 40, -40}) // the largest variance, the smallest noise
+	if !math.IsInf(value, 1) || len(gradient) != 3 || p.err != nil {
+		t.Errorf("value %g, gradient %g, error %v", value, gradient, p.err)
 	}
-	p.evaluate(context.Background(), []float64{0, 0, 0})
-	if math.IsInf(p.value, 1) || p.err != nil {
-		t.Errorf("value %g, error %v", p.value, p.err)
+	if value, _ = p.compute(context.Background(), []float64{0, 0, 0}); math.IsInf(value, 1) || p.err != nil {
+		t.Errorf("value %g, error %v", value, p.err)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // Experiment is privacygp/regression.
 var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "privacygp/regression",
-	Version:  3,
+	Version:  4,
 	Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
 	Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
 	Datasets: (*Settings).files,
