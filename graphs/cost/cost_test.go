@@ -179,7 +179,7 @@ func TestEveryOperationIsCounted(t *testing.T) {
 // foreign is an operation that no device knows.
 type foreign struct{ gorgonia.Op }
 
-// The same solves in one batch take it less than two, with some dozens of launches.
+// The same solves in one batch take it about two, with some dozens of launches.
 func TestSolvesInABatch(t *testing.T) {
 	const members = 64
 	k, b := tensor.Shape{members, 1000, 1000}, tensor.Shape{members, 1000, 10}
@@ -189,15 +189,15 @@ func TestSolvesInABatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := count(t, o, b, k, lambda, b)
-	if ms := 1e3 * w.Seconds[0]; ms < 0.5 || ms > 2 {
+	if ms := 1e3 * w.Seconds[0]; ms < 0.5 || ms > 2.2 {
 		t.Errorf("%g ms", ms)
 	}
 	one := count(t, op.RidgeSolve(), b[1:], k[1:], tensor.ScalarShape(), b[1:])
-	if w.Launches > members || w.Launches < one.Launches {
+	if w.Launches > 72 || w.Launches < one.Launches {
 		t.Errorf("%d launches, %d for one", w.Launches, one.Launches)
 	}
-	// Each block of a panel's kernel factors the diagonal block, and inverses come on top.
-	if r := w.Operations / (members * one.Operations); r < 0.9 || r > 1.3 {
+	// Inverses of the diagonal blocks come on top.
+	if r := w.Operations / (members * one.Operations); r < 0.9 || r > 1.2 {
 		t.Errorf("%g operations, %d times %g", w.Operations, members, one.Operations)
 	}
 }

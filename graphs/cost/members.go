@@ -49,7 +49,8 @@ func (s *stream) factorMembers(l kernels.Matrix) {
 		if j > 0 {
 			s.products(1, 1, n-j, min(kernels.FactorOrder, n-j), j)
 		}
-		s.Launch(kernels.FactorPanel{L: l, N: n, From: j})
+		s.Launch(kernels.FactorBlock{L: l, N: n, From: j})
+		s.Launch(kernels.FactorRows{L: l, N: n, From: j})
 	}
 	s.Launch(kernels.PlaceDiagonal{N: n, L: l})
 }
@@ -87,7 +88,7 @@ func waits(k kernels.Kernel) float64 {
 	switch k := k.(type) {
 	case kernels.ShiftedInverse:
 		return float64(k.N) / columns
-	case kernels.FactorPanel:
+	case kernels.FactorBlock:
 		return float64(min(kernels.FactorOrder, k.N-k.From)) / columns
 	case kernels.InvertBlocks:
 		return float64(min(kernels.FactorOrder, k.N)) / columns

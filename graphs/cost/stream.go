@@ -161,7 +161,7 @@ func (s *stream) Launch(k kernels.Kernel) {
 	if g.Blocks == 0 {
 		return
 	}
-	numbers := touched(k)
+	numbers := touched(k, 8/s.elem())
 	// Several blocks share a multiprocessor, which one small block does not fill.
 	blocks := max(1, math.Ceil(float64(g.Blocks*g.X*g.Y)/threads))
 	traffic := s.elem() * numbers
@@ -171,17 +171,21 @@ func (s *stream) Launch(k kernels.Kernel) {
 	s.add(step{launches: 1, stages: waits(k), operations: arithmetic(k, numbers), traffic: traffic, blocks: blocks})
 }
 
-// touched is the number of elements that a kernel reads and writes.
-func touched(k kernels.Kernel) float64 {
+// touched is the number of elements that a kernel reads and writes, each number in float64 as doubles
+// elements.
+func touched(k kernels.Kernel, doubles float64) float64 {
 	switch k := k.(type) { // of these matrices the diagonal alone
 	case kernels.CheckFactor:
 		return float64(k.N)
 	case kernels.SumDiagonal:
 		return float64(k.N)
-	case kernels.FactorPanel: // the rows from its first one on
-		return 2 * kernels.FactorOrder * float64(k.N-k.From)
+	case kernels.FactorBlock: // read, and written in float64
+		return (1 + doubles) * kernels.FactorOrder * kernels.FactorOrder
+	case kernels.FactorRows: // each block reads the inverse
+		return 2*kernels.FactorOrder*float64(k.N-k.From-kernels.FactorOrder) +
+			doubles*kernels.FactorOrder*kernels.FactorOrder*float64(k.Grid().Blocks)
 	case kernels.PlaceDiagonal:
-		return 2 * kernels.FactorOrder * float64(k.N)
+		return (1 + doubles) * kernels.FactorOrder * float64(k.N)
 	case kernels.InvertBlocks: // the blocks, and all squares
 		return float64(k.N) * float64(kernels.FactorOrder+k.Size)
 	case kernels.JoinBlocks: // three halves read and one written, in each pair
@@ -251,9 +255,10 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 2 * float64(k.N) * float64(k.N)
 	case kernels.DotColumns:
 		return 2 * float64(k.Rows) * float64(k.Cols)
-	case kernels.FactorPanel: // the block's factor, which all blocks make, its inverse and the rows
-		const order = kernels.FactorOrder
-		return order * order * (2./3*order*float64(k.Grid().Blocks) + float64(k.N-k.From))
+	case kernels.FactorBlock: // the factor and its inverse
+		return 2. / 3 * kernels.FactorOrder * kernels.FactorOrder * kernels.FactorOrder
+	case kernels.FactorRows:
+		return kernels.FactorOrder * kernels.FactorOrder * float64(k.N-k.From-kernels.FactorOrder)
 	case kernels.InvertBlocks:
 		return kernels.FactorOrder * kernels.FactorOrder * float64(k.N) / 3
 	case kernels.JoinBlocks:

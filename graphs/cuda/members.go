@@ -197,18 +197,20 @@ func (t *task) eliminate(right bool, tr blas.Transpose, l, solved, b kernels.Mat
 }
 
 // factorMembers is Potrf for a batch: each block of columns subtracts the contribution of the
-// columns to its left, and a kernel factors it. Diagonal blocks, which other blocks of that kernel
-// read meanwhile, get to their places at the end, and so do zeros above the diagonal.
+// columns to its left, one kernel factors its diagonal block, and another its rows below. Diagonal
+// blocks, in float64 with their inverses, get to their places at the end, and so do zeros above the
+// diagonal.
 func (t *task) factorMembers(l kernels.Matrix, failed kernels.Flag) {
 	n := l.Rows
 	delete(t.inverted, l.At)
-	diagonal := t.Scratch(n, kernels.FactorOrder)
+	diagonal := t.Doubles(n * kernels.FactorOrder)
 	for j := 0; j < n; j += kernels.FactorOrder {
 		if j > 0 {
 			k := min(kernels.FactorOrder, n-j)
 			t.multiply(blas.NoTrans, blas.Trans, n-j, k, j, -1, t.view(l, j, 0), t.view(l, j, 0), 1, t.view(l, j, j))
 		}
-		t.Launch(kernels.FactorPanel{L: l, N: n, From: j, Diagonal: diagonal, Failed: failed})
+		t.Launch(kernels.FactorBlock{L: l, N: n, From: j, Diagonal: diagonal, Failed: failed})
+		t.Launch(kernels.FactorRows{L: l, N: n, From: j, Diagonal: diagonal})
 	}
 	t.Launch(kernels.PlaceDiagonal{Diagonal: diagonal, N: n, L: l})
 }

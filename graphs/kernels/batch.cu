@@ -7,9 +7,8 @@ extern "C" __global__ void batched_product(const REAL *a, const REAL *b, Int bat
     __shared__ REAL left[16][17], right[16][17];
     Int down = (m + 15) / 16, across = (n + 15) / 16;
     int x = threadIdx.x, y = threadIdx.y;
-    for (Int tile = blockIdx.x; tile < batch * down * across; tile += gridDim.x) {
-        Int which = tile / (down * across);
-        Int i0 = tile / across % down * 16, j0 = tile % across * 16;
+    for (Places<2> tile(blockIdx.x, gridDim.x, across, down); tile.at < batch * down * across; tile.next()) {
+        Int which = tile.index[2], i0 = tile.index[1] * 16, j0 = tile.index[0] * 16;
         const REAL *p = a + which * m * k, *q = b + which * k * n;
         REAL s = 0;
         for (Int l0 = 0; l0 < k; l0 += 16) {

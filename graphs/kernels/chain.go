@@ -157,7 +157,7 @@ func (c *Chain) Source() (string, error) {
 		fmt.Fprintf(&inside, "        out%d[i] = v%d;\n", i, k)
 	}
 	declared = append(declared, "Int n")
-	return fmt.Sprintf("%sextern \"C\" __global__ void %s(%s)\n{\n%s    PLACES(i, n)\n    {\n%s    }\n}\n", functions,
+	return fmt.Sprintf("%sextern \"C\" __global__ void %s(%s)\n{\n%s    EACH(i, n)\n    {\n%s    }\n}\n", functions,
 		ChainKernel, strings.Join(declared, ", "), before.String(), inside.String()), nil
 }
 

@@ -3,7 +3,7 @@ package kernels
 // The parameters of the kernels in cholesky.cu.
 
 // FactorOrder is the order of the blocks that are in shared memory, panelRows the rows of a block of
-// [FactorPanel], and joinColumns the columns of a block of [JoinBlocks].
+// [FactorRows], and joinColumns the columns of a block of [JoinBlocks].
 const (
 	FactorOrder = 64
 	panelRows   = 128
@@ -27,26 +27,36 @@ type ShiftedInverse struct {
 // Grid implements [Kernel].
 func (ShiftedInverse) Grid() Grid { return one }
 
-// FactorPanel is factor_panel: the [FactorOrder] columns of a Cholesky factor L from From on, in place of their
-// elements minus the products with the columns before. The block on the diagonal goes to its rows of Diagonal,
-// N×FactorOrder. Failed is the order of the first leading block without a factor, if it was 0.
-type FactorPanel struct {
+// FactorBlock is factor_block: the diagonal block of a Cholesky factor, of an order of [FactorOrder] from the row From
+// on, to its rows of Diagonal, N×FactorOrder, with its inverse. Failed is the order of the first leading block without
+// a factor, if it was 0.
+type FactorBlock struct {
 	L        Matrix
 	N, From  int
-	Diagonal Matrix
+	Diagonal Doubles
 	Failed   Flag
 }
 
 // Grid implements [Kernel].
-func (k FactorPanel) Grid() Grid {
-	rows := k.N - k.From - min(FactorOrder, k.N-k.From)
-	return Grid{max(1, (rows+panelRows-1)/panelRows), block, 1}
+func (FactorBlock) Grid() Grid { return one }
+
+// FactorRows is factor_rows: the rows of L below a [FactorBlock], in place of their elements minus the products with
+// the columns before.
+type FactorRows struct {
+	L        Matrix
+	N, From  int
+	Diagonal Doubles
+}
+
+// Grid implements [Kernel].
+func (k FactorRows) Grid() Grid {
+	return Grid{(max(0, k.N-k.From-FactorOrder) + panelRows - 1) / panelRows, block, 1}
 }
 
 // PlaceDiagonal is place_diagonal: the diagonal blocks of a factor L in their places, with zeros above the
 // diagonal.
 type PlaceDiagonal struct {
-	Diagonal Matrix
+	Diagonal Doubles
 	N        int
 	L        Matrix
 }

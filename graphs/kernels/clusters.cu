@@ -19,9 +19,9 @@ static __device__ Int shared(REAL v, const REAL *size, Int k)
 // after the other, without contraction, as on the host.
 extern "C" __global__ void half_distances(const REAL *x, const REAL *centres, Int n, Int m, Int d, REAL *out)
 {
-    EACH(q, n * m)
+    EACH_PAIR(q, i, c, n * m, m)
     {
-        const REAL *a = x + q / m * d, *b = centres + q % m * d;
+        const REAL *a = x + i * d, *b = centres + c * d;
         REAL s = 0;
         for (Int j = 0; j < d; j++) s += times(a[j] - b[j], a[j] - b[j]);
         out[q] = -s / 2;
@@ -34,9 +34,9 @@ extern "C" __global__ void half_distances(const REAL *x, const REAL *centres, In
 extern "C" __global__ void nearest_centres(const REAL *p, const REAL *hx, const REAL *hc, const REAL *labels, const REAL *count, Int n, Int starts, Int k, Int direct, REAL *out)
 {
     Int stay = leadingRows(*count, n);
-    EACH(q, n * starts)
+    EACH_PAIR(q, i, s, n * starts, starts)
     {
-        Int i = q / starts, s = q % starts, best = 0;
+        Int best = 0;
         REAL *to = out + i * 3 * starts + s;
         const REAL *row = p + i * starts * k + s * k, *half = hc + s * k;
         REAL most = direct ? row[0] : row[0] + half[0];
@@ -96,19 +96,16 @@ extern "C" __global__ void refill_clusters(const REAL *assignment, const REAL *c
 extern "C" __global__ void memberships(const REAL *labels, const REAL *count, Int n, Int starts, Int k, REAL *out)
 {
     Int stay = leadingRows(*count, n), cols = starts * k;
-    EACH(q, n * cols)
-    {
-        Int i = q / cols, r = q % cols;
-        out[q] = i < stay && labelOf(labels[i * starts + r / k], k) == r % k ? (REAL)1 : (REAL)0;
-    }
+    EACH_TRIPLE(q, i, s, c, n * cols, starts, k)
+    out[q] = i < stay && labelOf(labels[i * starts + s], k) == c ? (REAL)1 : (REAL)0;
 }
 
 // Rows of sums over sizes, in place; zeros where the size is zero.
 extern "C" __global__ void means_of_sums(const REAL *sizes, Int rows, Int cols, REAL *out)
 {
-    EACH(q, rows * cols)
+    EACH_PAIR(q, i, j, rows * cols, cols)
     {
-        REAL size = sizes[q / cols];
+        REAL size = sizes[i];
         out[q] = size > 0 ? out[q] / size : (REAL)0;
     }
 }

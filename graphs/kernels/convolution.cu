@@ -2,40 +2,41 @@
 // is one channel of one image. Windows of h×w elements stand stride apart and begin
 // pad before the image.
 
+// Strides in a length along one side, which is below 2^31.
+#define PARTS(length, stride) ((Int)((unsigned)(length) / (unsigned)(stride)))
+
 // The elements of each window beside each other: batch×outHeight×outWidth×(channels·h·w).
 #define COLUMNS Int batch, Int channels, Int height, Int width, Int outheight, Int outwidth, Int h, Int w, Int padh, Int padw, Int strideh, Int stridew, Int dilationh, Int dilationw
 
 extern "C" __global__ void image_columns(const REAL *in, REAL *out, COLUMNS)
 {
-    EACH(k, batch * outheight * outwidth * channels * h * w)
+    EACH_PLACE(5, k, batch * outheight * outwidth * channels * h * w, w, h, channels, outwidth, outheight)
     {
-        Int q = k % w, p = k / w % h, ch = k / (w * h) % channels, at = k / (w * h * channels);
-        Int x = at % outwidth, y = at / outwidth % outheight, b = at / (outwidth * outheight);
+        Int q = k.index[0], p = k.index[1], ch = k.index[2], x = k.index[3], y = k.index[4], b = k.index[5];
         Int row = y * strideh + p * dilationh - padh, col = x * stridew + q * dilationw - padw;
         bool inside = row >= 0 && row < height && col >= 0 && col < width;
-        out[k] = inside ? in[((b * channels + ch) * height + row) * width + col] : 0;
+        out[k.at] = inside ? in[((b * channels + ch) * height + row) * width + col] : 0;
     }
 }
 
 // The derivative of image_columns: each element of the image adds up where it went.
 extern "C" __global__ void columns_image(const REAL *in, REAL *out, COLUMNS)
 {
-    EACH(k, batch * channels * height * width)
+    EACH_PLACE(3, k, batch * channels * height * width, width, height, channels)
     {
-        Int col = k % width, row = k / width % height, ch = k / (width * height) % channels;
-        Int b = k / (width * height * channels);
+        Int col = k.index[0], row = k.index[1], ch = k.index[2], b = k.index[3];
         double s = 0;
         for (Int p = 0; p < h; p++) {
             Int y = row + padh - p * dilationh;
-            if (y < 0 || y % strideh != 0 || y / strideh >= outheight) continue;
+            if (y < 0 || PARTS(y, strideh) * strideh != y || PARTS(y, strideh) >= outheight) continue;
             for (Int q = 0; q < w; q++) {
                 Int x = col + padw - q * dilationw;
-                if (x < 0 || x % stridew != 0 || x / stridew >= outwidth) continue;
-                Int at = (b * outheight + y / strideh) * outwidth + x / stridew;
+                if (x < 0 || PARTS(x, stridew) * stridew != x || PARTS(x, stridew) >= outwidth) continue;
+                Int at = (b * outheight + PARTS(y, strideh)) * outwidth + PARTS(x, stridew);
                 s += in[((at * channels + ch) * h + p) * w + q];
             }
         }
-        out[k] = (REAL)s;
+        out[k.at] = (REAL)s;
     }
 }
 
@@ -45,10 +46,9 @@ extern "C" __global__ void columns_image(const REAL *in, REAL *out, COLUMNS)
 // equals, −1 where none is larger than the smallest number.
 extern "C" __global__ void max_pool(const REAL *in, REAL *out, double *index, POOL)
 {
-    EACH(k, planes * outheight * outwidth)
+    EACH_TRIPLE(k, o, y, x, planes * outheight * outwidth, outheight, outwidth)
     {
-        Int x = k % outwidth, y = k / outwidth % outheight;
-        const REAL *plane = in + k / (outwidth * outheight) * height * width;
+        const REAL *plane = in + o * height * width;
         Int top = y * strideh - padh, left = x * stridew - padw;
         Int bottom = top + h < height ? top + h : height, right = left + w < width ? left + w : width;
         REAL m = SINGLE ? (REAL)-3.40282346638528859811704183484516925440e+38 : (REAL)-1.79769313486231570814527423731704356798070e+308;
@@ -67,12 +67,11 @@ extern "C" __global__ void max_pool(const REAL *in, REAL *out, double *index, PO
 // The windows whose largest element an element is give it their derivatives.
 extern "C" __global__ void max_pool_gradient(const double *index, const REAL *g, REAL *out, POOL)
 {
-    EACH(k, planes * height * width)
+    EACH_TRIPLE(k, plane, row, col, planes * height * width, height, width)
     {
-        Int here = k % (height * width), plane = k / (height * width);
-        Int row = here / width, col = here % width;
-        Int y0 = row + padh - h < 0 ? 0 : (row + padh - h) / strideh + 1, y1 = (row + padh) / strideh;
-        Int x0 = col + padw - w < 0 ? 0 : (col + padw - w) / stridew + 1, x1 = (col + padw) / stridew;
+        Int here = row * width + col;
+        Int y0 = row + padh - h < 0 ? 0 : PARTS(row + padh - h, strideh) + 1, y1 = PARTS(row + padh, strideh);
+        Int x0 = col + padw - w < 0 ? 0 : PARTS(col + padw - w, stridew) + 1, x1 = PARTS(col + padw, stridew);
         double s = 0;
         for (Int y = y0; y <= y1 && y < outheight; y++)
             for (Int x = x0; x <= x1 && x < outwidth; x++) {
@@ -86,10 +85,9 @@ extern "C" __global__ void max_pool_gradient(const double *index, const REAL *g,
 // gorgonia's average pool: the sum of each window divided by the width of the image.
 extern "C" __global__ void average_pool(const REAL *in, REAL *out, POOL)
 {
-    EACH(k, planes * outheight * outwidth)
+    EACH_TRIPLE(k, o, y, x, planes * outheight * outwidth, outheight, outwidth)
     {
-        Int x = k % outwidth, y = k / outwidth % outheight;
-        const REAL *plane = in + k / (outwidth * outheight) * height * width;
+        const REAL *plane = in + o * height * width;
         Int top = y * strideh - padh, left = x * stridew - padw;
         Int bottom = top + h < height ? top + h : height, right = left + w < width ? left + w : width;
         double s = 0;

@@ -3,7 +3,7 @@
 // out = in for a rows×cols matrix that is part of wider ones.
 extern "C" __global__ void copy_block(const REAL *in, Int ldin, REAL *out, Int ldout, Int rows, Int cols)
 {
-    EACH(k, rows * cols) out[k / cols * ldout + k % cols] = in[k / cols * ldin + k % cols];
+    EACH_PAIR(k, i, j, rows * cols, cols) out[i * ldout + j] = in[i * ldin + j];
 }
 
 // out = inᵀ for a rows×cols matrix, by 32×32 tiles and 32×8 threads. The extra
@@ -11,8 +11,8 @@ extern "C" __global__ void copy_block(const REAL *in, Int ldin, REAL *out, Int l
 extern "C" __global__ void transpose(const REAL *in, REAL *out, Int rows, Int cols)
 {
     __shared__ REAL tile[32][33];
-    Int tilesAcross = (cols + 31) / 32;
-    Int r0 = blockIdx.x / tilesAcross * 32, c0 = blockIdx.x % tilesAcross * 32;
+    unsigned tilesAcross = (unsigned)((cols + 31) / 32);
+    Int r0 = blockIdx.x / tilesAcross * (Int)32, c0 = blockIdx.x % tilesAcross * (Int)32;
     for (int k = threadIdx.y; k < 32; k += 8)
         if (r0 + k < rows && c0 + threadIdx.x < cols) tile[k][threadIdx.x] = in[(r0 + k) * cols + c0 + threadIdx.x];
     __syncthreads();
@@ -23,15 +23,15 @@ extern "C" __global__ void transpose(const REAL *in, REAL *out, Int rows, Int co
 // out = diag(s) in, or in diag(s) with byCol.
 extern "C" __global__ void scale(const REAL *in, const REAL *s, REAL *out, Int rows, Int cols, Int byCol)
 {
-    EACH(k, rows * cols) out[k] = in[k] * s[byCol ? k % cols : k / cols];
+    EACH_PAIR(k, i, j, rows * cols, cols) out[k] = in[k] * s[byCol ? j : i];
 }
 
 // in diag(√s); a negative s is reported in *failed.
 extern "C" __global__ void scale_root(const REAL *in, const REAL *s, REAL *out, Int rows, Int cols, int *failed)
 {
-    EACH(k, rows * cols)
+    EACH_PAIR(k, i, j, rows * cols, cols)
     {
-        REAL w = s[k % cols];
+        REAL w = s[j];
         if (w < 0) *failed = 1;
         out[k] = in[k] * SQRT(w);
     }

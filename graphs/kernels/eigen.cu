@@ -190,7 +190,7 @@ extern "C" __global__ void symmetric_eigen(double *v, double *w, double *work, I
         x[2][j] = rank;
     }
     __syncthreads();
-    for (Int q = threadIdx.x; q < n * n; q += BLOCK) work[(Int)x[2][q / n] * n + q % n] = v[q];
+    BLOCK_PLACE(1, k, n * n, n) work[(Int)x[2][k.index[1]] * n + k.index[0]] = v[k.at];
     __syncthreads();
     for (Int q = threadIdx.x; q < n * n; q += BLOCK) v[q] = work[q];
 }
@@ -211,7 +211,7 @@ extern "C" __global__ void start_block(Int n, REAL *out)
 // The last k rows of the n×n v, in reverse order.
 extern "C" __global__ void last_rows(const double *v, Int n, Int k, REAL *out)
 {
-    EACH(q, k * n) out[q] = (REAL)v[(n - 1 - q / n) * n + q % n];
+    EACH_PAIR(q, i, j, k * n, n) out[q] = (REAL)v[(n - 1 - i) * n + j];
 }
 
 // Rows of the k largest Ritz values of w, m in ascending order: the value, the bound of its

@@ -160,7 +160,7 @@ func elementKernel(t reflect.Type) string {
 		}
 		declared = append(declared, constant+declaration(u.parameter))
 	}
-	return fmt.Sprintf("extern \"C\" __global__ void %s(%s)\n{\n    PLACES(i, n) out[i] = element::%s(%s);\n}\n",
+	return fmt.Sprintf("extern \"C\" __global__ void %s(%s)\n{\n    EACH(i, n) out[i] = element::%s(%s);\n}\n",
 		name, strings.Join(declared, ", "), name, strings.Join(arguments, ", "))
 }
 

@@ -44,13 +44,13 @@ func TestElementKernel(t *testing.T) {
 		kernel Elementwise
 		want   string
 	}{
-		{Add{}, "add(const REAL *a, Int sa, const REAL *b, Int sb, REAL *out, Int n)\n{\n    PLACES(i, n) " +
+		{Add{}, "add(const REAL *a, Int sa, const REAL *b, Int sb, REAL *out, Int n)\n{\n    EACH(i, n) " +
 			"out[i] = element::add(a[i * sa], b[i * sb]);\n}"},
-		{Sign{}, "sign(const REAL *a, REAL *out, Int n, Int bit)\n{\n    PLACES(i, n) out[i] = element::sign(a[i], bit);\n}"},
-		{Repeat{}, "repeat(const REAL *a, Int inner, Int by, REAL *out, Int n)\n{\n    PLACES(i, n) " +
+		{Sign{}, "sign(const REAL *a, REAL *out, Int n, Int bit)\n{\n    EACH(i, n) out[i] = element::sign(a[i], bit);\n}"},
+		{Repeat{}, "repeat(const REAL *a, Int inner, Int by, REAL *out, Int n)\n{\n    EACH(i, n) " +
 			"out[i] = element::repeat(a[i / inner / by * inner + i % inner]);\n}"},
 		{MatchTruth{}, "match_truth(const Byte *a, Int sa, const Byte *b, Int sb, Int unlike, Byte *out, Int n)\n{\n    " +
-			"PLACES(i, n) out[i] = element::match_truth(a[i * sa], b[i * sb], unlike);\n}"},
+			"EACH(i, n) out[i] = element::match_truth(a[i * sa], b[i * sb], unlike);\n}"},
 	} {
 		if got := elementKernel(reflect.TypeOf(c.kernel)); strings.TrimSpace(got) != `extern "C" __global__ void `+c.want {
 			t.Errorf("got %s\nwant %s", got, c.want)
@@ -79,7 +79,7 @@ func TestChain(t *testing.T) {
 		`Int inner0, Int by0, Int inner1, Int by1, double c0, REAL *out0, Byte *out1, Int n)
 {
     const REAL x1 = in1[0];
-    PLACES(i, n)
+    EACH(i, n)
     {
         const REAL x0 = in0[i / inner0 / by0 * inner0 + i % inner0];
         const REAL x2 = in2[i];

@@ -35,10 +35,6 @@
 #define SOFTPLUS_LINE 16
 #endif
 
-// EACH for those kernels. A grid has a thread for each of the first two million places, so
-// that most loops run once: copies of their bodies would only double the compiler's time.
-#define PLACES(i, n) _Pragma("unroll 1") EACH(i, n)
-
 namespace element {
 
 static __device__ REAL add(REAL a, REAL b) { return a + b; }

@@ -3,10 +3,9 @@
 // The lower triangle of a + *shift·I, zeros above; shift may be null.
 extern "C" __global__ void lower_shifted(const REAL *a, const REAL *shift, Int n, REAL *out)
 {
-    Int total = n * n;
     REAL s = shift ? *shift : (REAL)0;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / n, j = q % n;
+    EACH_PAIR(q, i, j, n * n, n)
+    {
         out[q] = j < i ? a[q] : j == i ? a[q] + s : (REAL)0;
     }
 }
@@ -26,23 +25,21 @@ extern "C" __global__ void check_factor(const REAL *l, Int n, int *failed)
 
 extern "C" __global__ void identity(Int n, REAL *out)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) out[q] = q / n == q % n ? (REAL)1 : (REAL)0;
+    EACH_PAIR(q, i, j, n * n, n) out[q] = i == j ? (REAL)1 : (REAL)0;
 }
 
 // A + shift·I in place; no shift stands for one.
 extern "C" __global__ void add_identity(REAL *a, const REAL *shift, Int n)
 {
     REAL v = shift ? *shift : (REAL)1;
-    for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) a[i * n + i] += v;
+    EACH(i, n) a[i * n + i] += v;
 }
 
 // Φ: the lower triangle and half the diagonal.
 extern "C" __global__ void halve_diagonal(REAL *a, Int n)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / n, j = q % n;
+    EACH_PAIR(q, i, j, n * n, n)
+    {
         if (j > i) a[q] = 0;
         if (j == i) a[q] /= 2;
     }
@@ -51,9 +48,8 @@ extern "C" __global__ void halve_diagonal(REAL *a, Int n)
 // ½(A + Aᵀ) in place.
 extern "C" __global__ void symmetrise(REAL *a, Int n)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / n, j = q % n;
+    EACH_PAIR(q, i, j, n * n, n)
+    {
         if (j >= i) continue;
         REAL v = (a[i * n + j] + a[j * n + i]) / 2;
         a[i * n + j] = v;
@@ -165,7 +161,7 @@ extern "C" __global__ void condition_end(const REAL *x, const double *state, con
 // *failed, and zero: the library must not loop over it.
 extern "C" __global__ void widen_finite(const REAL *a, double *out, Int n, int *failed)
 {
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < n; q += gridDim.x * (Int)BLOCK) {
+    EACH(q, n) {
         double v = a[q];
         if (!finite_(v)) {
             *failed = 1;
@@ -179,9 +175,8 @@ extern "C" __global__ void widen_finite(const REAL *a, double *out, Int n, int *
 // (n+1)×n matrix with the values above the vectors as columns.
 extern "C" __global__ void pack_eigen(const double *w, const double *v, Int n, REAL *out)
 {
-    Int total = n * (n + 1);
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / n, j = q % n;
+    EACH_PAIR(q, i, j, n * (n + 1), n)
+    {
         out[q] = (REAL)(i == 0 ? w[j] : v[j * n + i - 1]);
     }
 }
@@ -189,9 +184,9 @@ extern "C" __global__ void pack_eigen(const double *w, const double *v, Int n, R
 // The k largest, descending: k×(n+1) with the values left of the vectors as rows.
 extern "C" __global__ void pack_largest(const double *w, const double *v, Int n, Int k, REAL *out)
 {
-    Int total = k * (n + 1);
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = n - 1 - q / (n + 1), j = q % (n + 1);
+    EACH_PAIR(q, r, j, k * (n + 1), n + 1)
+    {
+        Int i = n - 1 - r;
         out[q] = (REAL)(j == 0 ? w[i] : v[i * n + j - 1]);
     }
 }
@@ -199,9 +194,9 @@ extern "C" __global__ void pack_largest(const double *w, const double *v, Int n,
 // V max(W, 0)^½ from the (n+1)×n result of pack_eigen.
 extern "C" __global__ void positive_part(const REAL *e, Int n, REAL *out)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        REAL w = e[q % n];
+    EACH_PAIR(q, i, j, n * n, n)
+    {
+        REAL w = e[j];
         out[q] = w > 0 ? e[n + q] * SQRT(w) : (REAL)0;
     }
 }
@@ -209,9 +204,9 @@ extern "C" __global__ void positive_part(const REAL *e, Int n, REAL *out)
 // s ∘ Γ, the divided differences of max(·, 0).
 extern "C" __global__ void divided_differences(const REAL *w, Int n, REAL *s)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        REAL a = w[q / n], b = w[q % n], g;
+    EACH_PAIR(q, i, j, n * n, n)
+    {
+        REAL a = w[i], b = w[j], g;
         if (a > 0 && b > 0)
             g = 1;
         else if (a <= 0 && b <= 0)

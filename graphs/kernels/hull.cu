@@ -4,8 +4,7 @@
 // The first d of c columns of z, each times its scale.
 extern "C" __global__ void hull_queries(const REAL *z, const REAL *w, Int rows, Int c, Int d, REAL *out)
 {
-    Int total = rows * d;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) out[q] = z[q / d * c + q % d] * w[q % d];
+    EACH_PAIR(q, i, j, rows * d, d) out[q] = z[i * c + j] * w[j];
 }
 
 // −½|x|² of each row; one block a row.
@@ -59,10 +58,10 @@ extern "C" __global__ void hull_safety(const REAL *b, Int n, Int cols, double sh
 // positive.
 extern "C" __global__ void hull_normalise(const REAL *a, const double *safety, Int rows, Int c, REAL *out)
 {
-    Int total = rows * c;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        const REAL *row = a + q / c * (c + 1);
+    EACH_PAIR(q, i, j, rows * c, c)
+    {
+        const REAL *row = a + i * (c + 1);
         double sum = row[c];
-        out[q] = sum > *safety ? row[q % c] * (REAL)(1 / sum) : (REAL)sqrt(-1.0);
+        out[q] = sum > *safety ? row[j] * (REAL)(1 / sum) : (REAL)sqrt(-1.0);
     }
 }

@@ -14,23 +14,22 @@ extern "C" __global__ void from_integers(const Int *a, REAL *out, Int n)
 // outer×count×inner. An index outside of the axis gives NaN.
 extern "C" __global__ void pick(const REAL *in, const Int *index, Int outer, Int length, Int inner, Int count, REAL *out)
 {
-    EACH(k, outer * count * inner)
+    EACH_TRIPLE(k, o, c, i, outer * count * inner, count, inner)
     {
-        Int j = index[k / inner % count];
+        Int j = index[c];
         bool inside = j >= 0 && j < length;
-        out[k] = inside ? in[(k / inner / count * length + j) * inner + k % inner] : (REAL)(infinity() - infinity());
+        out[k] = inside ? in[(o * length + j) * inner + i] : (REAL)(infinity() - infinity());
     }
 }
 
 // The derivative of pick: each element adds up where it was picked.
 extern "C" __global__ void pick_gradient(const REAL *g, const Int *index, Int outer, Int length, Int inner, Int count, REAL *out)
 {
-    EACH(k, outer * length * inner)
+    EACH_TRIPLE(k, o, j, i, outer * length * inner, length, inner)
     {
-        Int j = k / inner % length, o = k / inner / length;
         double s = 0;
         for (Int c = 0; c < count; c++)
-            if (index[c] == j) s += g[(o * count + c) * inner + k % inner];
+            if (index[c] == j) s += g[(o * count + c) * inner + i];
         out[k] = (REAL)s;
     }
 }

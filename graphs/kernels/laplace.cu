@@ -9,7 +9,7 @@ static __device__ double logistic(double f)
 // √(n W); a negative count is reported in *failed.
 extern "C" __global__ void logistic_scale(const REAL *f, const REAL *count, Int n, REAL *out, int *failed)
 {
-    for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) {
+    EACH(i, n) {
         double c = count[i], e = exp(-fabs((double)f[i]) / 2);
         if (c < 0) *failed = 1;
         out[i] = (REAL)(sqrt(c) * e / (1 + e * e));
@@ -19,9 +19,9 @@ extern "C" __global__ void logistic_scale(const REAL *f, const REAL *count, Int 
 // n W f + (Y + n)/2 − n π.
 extern "C" __global__ void newton_target(const REAL *f, const REAL *count, const REAL *y, Int n, Int m, REAL *out)
 {
-    Int total = n * m;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        double fi = f[q / m], c = count[q / m], pi = logistic(fi);
+    EACH_PAIR(q, i, j, n * m, m)
+    {
+        double fi = f[i], c = count[i], pi = logistic(fi);
         out[q] = (REAL)(c * (pi * logistic(-fi) * fi - pi) + ((double)y[q] + c) / 2);
     }
 }
@@ -29,9 +29,8 @@ extern "C" __global__ void newton_target(const REAL *f, const REAL *count, const
 // I + diag(s) K diag(s).
 extern "C" __global__ void identity_plus_scaled(const REAL *k, const REAL *s, Int n, REAL *out)
 {
-    Int total = n * n;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / n, j = q % n;
+    EACH_PAIR(q, i, j, n * n, n)
+    {
         out[q] = s[i] * s[j] * k[q] + (i == j ? (REAL)1 : (REAL)0);
     }
 }

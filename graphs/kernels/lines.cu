@@ -6,9 +6,8 @@
 
 extern "C" __global__ void sum_lines(const REAL *in, Int outer, Int length, Int inner, Int chunk, Int chunks, double *parts)
 {
-    EACH(k, outer * chunks * inner)
+    EACH_TRIPLE(k, o, c, i, outer * chunks * inner, chunks, inner)
     {
-        Int i = k % inner, c = k / inner % chunks, o = k / inner / chunks;
         Int end = (c + 1) * chunk < length ? (c + 1) * chunk : length;
         double s = 0;
         for (Int j = c * chunk; j < end; j++) s += in[(o * length + j) * inner + i];
@@ -18,9 +17,8 @@ extern "C" __global__ void sum_lines(const REAL *in, Int outer, Int length, Int 
 
 extern "C" __global__ void sum_chunks(const double *parts, Int outer, Int chunks, Int inner, REAL *out)
 {
-    EACH(k, outer * inner)
+    EACH_PAIR(k, o, i, outer * inner, inner)
     {
-        Int i = k % inner, o = k / inner;
         double s = 0;
         for (Int c = 0; c < chunks; c++) s += parts[(o * chunks + c) * inner + i];
         out[k] = (REAL)s;
@@ -34,9 +32,8 @@ extern "C" __global__ void sum_chunks(const double *parts, Int outer, Int chunks
 // before it does not matter.
 extern "C" __global__ void max_lines(const REAL *in, Int outer, Int length, Int inner, Int chunk, Int chunks, Int latest, REAL *out, double *restart)
 {
-    EACH(k, outer * chunks * inner)
+    EACH_TRIPLE(k, o, c, i, outer * chunks * inner, chunks, inner)
     {
-        Int i = k % inner, c = k / inner % chunks, o = k / inner / chunks;
         Int end = (c + 1) * chunk < length ? (c + 1) * chunk : length;
         REAL m = in[(o * length + c * chunk) * inner + i];
         bool seen = m != m;
@@ -55,9 +52,8 @@ extern "C" __global__ void max_lines(const REAL *in, Int outer, Int length, Int 
 
 extern "C" __global__ void max_chunks(const REAL *in, const double *restart, Int outer, Int chunks, Int inner, Int latest, REAL *out)
 {
-    EACH(k, outer * inner)
+    EACH_PAIR(k, o, i, outer * inner, inner)
     {
-        Int i = k % inner, o = k / inner;
         REAL m = in[o * chunks * inner + i];
         for (Int c = 1; c < chunks; c++) {
             Int at = (o * chunks + c) * inner + i;
@@ -71,8 +67,8 @@ extern "C" __global__ void max_chunks(const REAL *in, const double *restart, Int
 // exp x_j / Σ exp x, or its logarithm; one block a line.
 extern "C" __global__ void softmax(const REAL *in, Int outer, Int length, Int inner, Int logarithm, REAL *out)
 {
-    for (Int line = blockIdx.x; line < outer * inner; line += gridDim.x) {
-        Int first = line / inner * length * inner + line % inner;
+    for (Places<1> line(blockIdx.x, gridDim.x, inner); line.at < outer * inner; line.next()) {
+        Int first = line.index[1] * length * inner + line.index[0];
         double top = -infinity();
         for (Int j = threadIdx.x; j < length; j += BLOCK) {
             double v = in[first + j * inner];
@@ -94,8 +90,8 @@ extern "C" __global__ void softmax(const REAL *in, Int outer, Int length, Int in
 // g − exp(y) Σ g.
 extern "C" __global__ void softmax_gradient(const REAL *y, const REAL *g, Int outer, Int length, Int inner, Int logarithm, REAL *out)
 {
-    for (Int line = blockIdx.x; line < outer * inner; line += gridDim.x) {
-        Int first = line / inner * length * inner + line % inner;
+    for (Places<1> line(blockIdx.x, gridDim.x, inner); line.at < outer * inner; line.next()) {
+        Int first = line.index[1] * length * inner + line.index[0];
         double s = 0;
         for (Int j = threadIdx.x; j < length; j += BLOCK) {
             Int at = first + j * inner;

@@ -11,9 +11,8 @@ static __device__ Int leadingRows(REAL count, Int n)
 extern "C" __global__ void leading(const REAL *a, const REAL *count, Int n, double diagonal, REAL *out)
 {
     Int stay = leadingRows(*count, n);
-    EACH(q, n * n)
+    EACH_PAIR(q, i, j, n * n, n)
     {
-        Int i = q / n, j = q % n;
         out[q] = i < stay && j < stay ? a[q] : i == j && i >= stay ? (REAL)diagonal : (REAL)0;
     }
 }

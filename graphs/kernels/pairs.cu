@@ -57,7 +57,8 @@ static __device__ REAL profile(REAL s, Int form, Int slope, REAL scale, REAL rat
 #define DIRECT(TERM)                                                                              \
     {                                                                                             \
         __shared__ REAL xs[16][65], ys[16][65];                                                   \
-        Int across = (m + 63) / 64, i0 = blockIdx.x / across * 64, j0 = blockIdx.x % across * 64; \
+        unsigned across = (unsigned)((m + 63) / 64);                                              \
+        Int i0 = blockIdx.x / across * (Int)64, j0 = blockIdx.x % across * (Int)64;               \
         if (symmetric && j0 < i0) return;                                                         \
         int tx = threadIdx.x, ty = threadIdx.y, t = ty * 16 + tx;                                 \
         REAL s[4][4];                                                                             \
@@ -137,9 +138,8 @@ extern "C" __global__ void column_means(const REAL *a, Int rows, Int cols, doubl
 extern "C" __global__ void finish_squared(const REAL *x, const REAL *y, const REAL *xx, const REAL *yy, Int n, Int m, Int d, double near,
                                           Int symmetric, REAL *out, PROFILE)
 {
-    Int total = n * m;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / m, j = q % m;
+    EACH_PAIR(q, i, j, n * m, m)
+    {
         if (symmetric && j < i) continue;
         REAL norms = xx[i] + yy[j], s = norms + out[q];
         if (symmetric && i == j) {
@@ -159,9 +159,8 @@ extern "C" __global__ void finish_squared(const REAL *x, const REAL *y, const RE
 // symmetric.
 extern "C" __global__ void finish_product(Int n, Int m, Int symmetric, REAL *out, PROFILE)
 {
-    Int total = n * m;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK)
-        if (!symmetric || q % m >= q / m) out[q] = APPLY(out[q]);
+    EACH_PAIR(q, i, j, n * m, m)
+    if (!symmetric || j >= i) out[q] = APPLY(out[q]);
 }
 
 // Copies the upper triangle of an n×n matrix into the lower one, by tiles, so
@@ -169,7 +168,8 @@ extern "C" __global__ void finish_product(Int n, Int m, Int symmetric, REAL *out
 extern "C" __global__ void mirror_upper(REAL *a, Int n)
 {
     __shared__ REAL tile[32][33];
-    Int tiles = (n + 31) / 32, r0 = blockIdx.x / tiles * 32, c0 = blockIdx.x % tiles * 32;
+    unsigned tiles = (unsigned)((n + 31) / 32);
+    Int r0 = blockIdx.x / tiles * (Int)32, c0 = blockIdx.x % tiles * (Int)32;
     if (c0 < r0) return;
     for (int k = threadIdx.y; k < 32; k += 8)
         if (r0 + k < n && c0 + threadIdx.x < n) tile[k][threadIdx.x] = a[(r0 + k) * n + c0 + threadIdx.x];
@@ -185,7 +185,7 @@ extern "C" __global__ void mirror_upper(REAL *a, Int n)
 extern "C" __global__ void manhattan_gradient(const REAL *x, const REAL *y, const REAL *w, Int n, Int m, Int d, Int width, REAL *out)
 {
     __shared__ double part[BLOCK];
-    int lane = threadIdx.x % width, group = threadIdx.x / width, groups = BLOCK / width;
+    int lane = threadIdx.x % (int)width, group = threadIdx.x / (int)width, groups = BLOCK / (int)width; // width <= BLOCK
     for (Int i = blockIdx.x; i < n; i += gridDim.x)
         for (Int k0 = 0; k0 < d; k0 += width) {
             Int k = k0 + lane;
@@ -211,9 +211,8 @@ extern "C" __global__ void manhattan_gradient(const REAL *x, const REAL *y, cons
 // pullback of squared distances. sums are the row sums of W, mean is c.
 extern "C" __global__ void squared_gradient(const REAL *x, const REAL *sums, const double *mean, Int n, Int d, REAL *out)
 {
-    Int total = n * d;
-    for (Int q = blockIdx.x * (Int)BLOCK + threadIdx.x; q < total; q += gridDim.x * (Int)BLOCK) {
-        Int i = q / d, k = q % d;
+    EACH_PAIR(q, i, k, n * d, d)
+    {
         out[q] = (REAL)(2 * (double)sums[i] * ((double)x[q] - mean[k]) + (double)out[q]);
     }
 }
@@ -225,7 +224,8 @@ template <class T> static __device__ T sumOfSquares(T a, T b) { return times(a, 
 // The Gibbs kernel; 16×16 threads do 16×16 pairs.
 extern "C" __global__ void gibbs(const REAL *x, const REAL *y, const REAL *lx, const REAL *ly, Int n, Int m, Int d, double variance, REAL *out)
 {
-    Int across = (m + 15) / 16, i = blockIdx.x / across * 16 + threadIdx.y, j = blockIdx.x % across * 16 + threadIdx.x;
+    unsigned across = (unsigned)((m + 15) / 16);
+    Int i = blockIdx.x / across * (Int)16 + threadIdx.y, j = blockIdx.x % across * (Int)16 + threadIdx.x;
     if (i >= n || j >= m) return;
     REAL ratio = 1, exponent = 0;
     for (Int k = 0; k < d; k++) {
@@ -241,7 +241,7 @@ extern "C" __global__ void gibbs_gradient(const REAL *x, const REAL *y, const RE
                                           Int width, Int byLengthscale, REAL *out)
 {
     __shared__ double part[BLOCK];
-    int lane = threadIdx.x % width, group = threadIdx.x / width, groups = BLOCK / width;
+    int lane = threadIdx.x % (int)width, group = threadIdx.x / (int)width, groups = BLOCK / (int)width; // width <= BLOCK
     for (Int i = blockIdx.x; i < n; i += gridDim.x)
         for (Int k0 = 0; k0 < d; k0 += width) {
             Int k = k0 + lane;

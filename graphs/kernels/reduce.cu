@@ -4,7 +4,7 @@
 extern "C" __global__ void sum_all(const REAL *a, Int n, double *parts)
 {
     double s = 0;
-    for (Int i = blockIdx.x * (Int)BLOCK + threadIdx.x; i < n; i += gridDim.x * (Int)BLOCK) s += a[i];
+    EACH(i, n) s += a[i];
     s = blockSum(s);
     if (threadIdx.x == 0) parts[blockIdx.x] = s;
 }
@@ -23,9 +23,8 @@ extern "C" __global__ void sum_lower_products(const REAL *g, const REAL *p, Int 
 extern "C" __global__ void sum_ridge(const REAL *b, const REAL *m, Int rows, Int cols, double *parts)
 {
     double s = 0;
-    Int n = rows * (cols - 1);
-    for (Int k = blockIdx.x * (Int)BLOCK + threadIdx.x; k < n; k += gridDim.x * (Int)BLOCK) {
-        Int i = k / (cols - 1), j = k % (cols - 1);
+    EACH_PAIR(k, i, j, rows * (cols - 1), cols - 1)
+    {
         REAL v = b[i * cols + j] + b[i * cols + cols - 1] * m[j];
         s += (double)v * v;
     }

@@ -132,8 +132,9 @@ static __device__ bool orthogonalRows(double *t, Int k, Int m)
         __syncthreads();
         for (Int round = 0; round < players - 1; round++) {
             for (Int q = warp; q < players / 2; q += BLOCK / 32) {
-                Int i = q == 0 ? players - 1 : (round + q) % (players - 1);
-                Int j = (round + players - 1 - q) % (players - 1);
+                Int i = q == 0 ? players - 1 : round + q, j = round + players - 1 - q; // modulo players − 1
+                if (q > 0 && i >= players - 1) i -= players - 1;
+                if (j >= players - 1) j -= players - 1;
                 if (i > j) {
                     Int one = i;
                     i = j;

@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"math"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -23,10 +24,11 @@ func convolutions() []Builtin {
 
 // imagesOn fails for a shape that is not that of images.
 func imagesOn(t Stream, shape tensor.Shape) bool {
-	if len(shape) != 4 {
-		t.Fail(fmt.Errorf("shape %v, want images (batch, channels, height, width)", shape))
+	ok := len(shape) == 4 && max(shape[2], shape[3]) <= math.MaxInt32
+	if !ok {
+		t.Fail(fmt.Errorf("shape %v, want images (batch, channels, height, width) with sides below 2³¹", shape))
 	}
-	return len(shape) == 4
+	return ok
 }
 
 // columnsOf reads the size, padding, stride and dilation of windows; sizes of images come from

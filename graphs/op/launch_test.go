@@ -335,7 +335,7 @@ func TestEveryOperationHasCaseAndLaunch(t *testing.T) {
 		check("gorgonia's "+b.Name, b.Cases(), func(other gorgonia.Op) bool { return b.Launch(other) != nil })
 	}
 	// Package cuda launches these around the members of a batch.
-	for _, k := range []kernels.Kernel{kernels.Invalidate{}, kernels.FactorPanel{}, kernels.PlaceDiagonal{},
+	for _, k := range []kernels.Kernel{kernels.Invalidate{}, kernels.FactorBlock{}, kernels.FactorRows{}, kernels.PlaceDiagonal{},
 		kernels.InvertBlocks{}, kernels.JoinBlocks{}, kernels.SymmetricEigen{}} {
 		used[reflect.TypeOf(k)] = true
 	}
