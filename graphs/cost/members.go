@@ -66,14 +66,10 @@ const (
 
 // memberEigen counts an eigen-decomposition of order n for each member, as package cuda
 // computes it: by one kernel, whose rotations take most of the operations and the traffic,
-// or above its largest order by one call of the library after the other.
+// or above its largest order by one call of the library, whose stages all members share.
 func (s *stream) memberEigen(n float64) {
 	if n > kernels.EigenOrder {
-		one := &stream{element: s.element}
-		one.syevd(n)
-		for range s.members {
-			s.work.Add(one.work)
-		}
+		s.syevd(n)
 		return
 	}
 	s.add(step{launches: 1, double: true, stages: reflectionStages*n + rotationStages*rotationsOfOrder*n*n,

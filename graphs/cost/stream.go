@@ -168,7 +168,25 @@ func (s *stream) Launch(k kernels.Kernel) {
 	if numbers == 0 {
 		traffic = float64(g.Blocks * g.X * g.Y)
 	}
-	s.add(step{launches: 1, stages: waits(k), operations: arithmetic(k, numbers), traffic: traffic, blocks: blocks})
+	s.add(step{launches: 1, stages: waits(k), operations: arithmetic(k, numbers), double: inDouble(k), traffic: traffic,
+		blocks: blocks})
+}
+
+// inDouble reports whether a kernel computes in float64 for either element type, as sums and factors in shared
+// memory are.
+func inDouble(k kernels.Kernel) bool {
+	switch k.(type) {
+	case kernels.ShiftedInverse, kernels.FactorBlock, kernels.FactorRows, kernels.InvertBlocks, kernels.JoinBlocks,
+		kernels.LeftSingular, kernels.RitzPairs, kernels.LogisticScale, kernels.NewtonTarget, kernels.GibbsGradient,
+		kernels.ManhattanGradient, kernels.SquaredGradient, kernels.ShiftRows, kernels.HalfSquares, kernels.HullSafety,
+		kernels.Softmax, kernels.SoftmaxGradient, kernels.Sparsemax, kernels.SparsemaxGradient, kernels.SumLines,
+		kernels.SumChunks, kernels.Standardise, kernels.StandardiseGradient, kernels.SumAll, kernels.SumLowerProducts,
+		kernels.SumRidge, kernels.SumParts, kernels.SumDiagonal, kernels.SumRows, kernels.SumColumns, kernels.AddParts,
+		kernels.RowDistance, kernels.CentreSymmetric, kernels.RowNormParts, kernels.PickGradient, kernels.ColumnsImage,
+		kernels.MaxPoolGradient, kernels.AveragePool, kernels.AveragePoolGradient:
+		return true
+	}
+	return false
 }
 
 // touched is the number of elements that a kernel reads and writes, each number in float64 as doubles
@@ -192,6 +210,10 @@ func touched(k kernels.Kernel, doubles float64) float64 {
 		return 2 * float64(k.N) * float64(k.Half)
 	case kernels.AddIdentity:
 		return 2 * float64(k.N)
+	case kernels.SumColumns:
+		return float64(k.A.Size()+k.B.Size()) + doubles*float64(k.Chunks()*k.Cols)
+	case kernels.AddParts:
+		return doubles * float64(k.Rows*k.Cols)
 	}
 	return elements(reflect.ValueOf(k))
 }
@@ -253,8 +275,8 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return 4 * float64(k.Rows) * float64(k.Cols)
 	case kernels.SumLowerProducts:
 		return 2 * float64(k.N) * float64(k.N)
-	case kernels.DotColumns:
-		return 2 * float64(k.Rows) * float64(k.Cols)
+	case kernels.SumColumns: // and products where there are two matrices
+		return float64(k.A.Size() + k.B.Size())
 	case kernels.FactorBlock: // the factor and its inverse
 		return 2. / 3 * kernels.FactorOrder * kernels.FactorOrder * kernels.FactorOrder
 	case kernels.FactorRows:

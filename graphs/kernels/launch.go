@@ -83,8 +83,8 @@ func Rows(n int) Grid { return Grid{min(n, maxBlocks), block, 1} }
 // one is a single block.
 var one = Grid{1, block, 1}
 
-// columns is a grid for kernels that do 32 columns with 32×8 threads.
-func columns(n int) Grid { return Grid{(n + 31) / 32, 32, 8} }
+// columns is a grid for kernels that do 32 columns of each of some chunks with 32×8 threads.
+func columns(n, chunks int) Grid { return Grid{(n + 31) / 32 * chunks, 32, 8} }
 
 // tiles is a grid of side×side tiles with x×y threads.
 func tiles(rows, cols, side, x, y int) Grid {

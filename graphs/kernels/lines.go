@@ -13,7 +13,7 @@ func (l Lines) Count() int { return l.Outer * l.Inner }
 // Chunks is how a line is divided: the number of elements of a chunk, and the number of
 // chunks. In long lines the two are about equal, since one thread does each step.
 func (l Lines) Chunks() (length, count int) {
-	length = max(256, int(math.Sqrt(float64(l.Length))))
+	length = max(64, int(math.Sqrt(float64(l.Length))))
 	return length, max(1, (l.Length+length-1)/length)
 }
 

@@ -117,22 +117,6 @@ extern "C" __global__ void shift_rows(const REAL *a, const double *mean, Int row
     }
 }
 
-// The mean of each column. Blocks are 32×8 threads.
-extern "C" __global__ void column_means(const REAL *a, Int rows, Int cols, double *out)
-{
-    __shared__ double part[8][33];
-    Int j = blockIdx.x * (Int)32 + threadIdx.x;
-    double s = 0;
-    if (j < cols)
-        for (Int i = threadIdx.y; i < rows; i += 8) s += a[i * cols + j];
-    part[threadIdx.y][threadIdx.x] = s;
-    __syncthreads();
-    if (threadIdx.y == 0 && j < cols) {
-        for (int k = 1; k < 8; k++) s += part[k][threadIdx.x];
-        out[j] = s / rows;
-    }
-}
-
 // From out = −2 X Yᵀ to the kernel of |x|² + |y|² + out, in place. Where too
 // little is left of the norms, the distance is taken term by term.
 extern "C" __global__ void finish_squared(const REAL *x, const REAL *y, const REAL *xx, const REAL *yy, Int n, Int m, Int d, double near,

@@ -37,16 +37,6 @@ type ShiftRows struct {
 // Grid implements [Kernel].
 func (k ShiftRows) Grid() Grid { return Rows(k.Rows) }
 
-// ColumnMeans is column_means: the mean of each column.
-type ColumnMeans struct {
-	A          Matrix
-	Rows, Cols int
-	Out        Doubles
-}
-
-// Grid implements [Kernel].
-func (k ColumnMeans) Grid() Grid { return columns(k.Cols) }
-
 // FinishSquared is finish_squared: from Out = −2XYᵀ to the profile of squared distances; XX and YY are squared norms.
 type FinishSquared struct {
 	X, Y, XX, YY Matrix

@@ -64,37 +64,37 @@ extern "C" __global__ void sum_rows(const REAL *a, Int rows, Int cols, double sc
     }
 }
 
-// The sum of each column, times scale. Blocks are 32×8 threads and do 32
-// columns.
-extern "C" __global__ void sum_columns(const REAL *a, Int rows, Int cols, double scale, REAL *out)
+// Sums down the columns of rows×cols numbers, of products with those of b if there is a b, over
+// divisor. Blocks are 32×8 threads; each does 32 columns of one chunk of rows. A chunk leaves a row
+// of parts, whose columns add_parts sums; a single one the result, in one of the two forms.
+template <class T>
+static __device__ void sumColumns(const T *a, const T *b, Int rows, Int cols, Int chunk, double divisor, double *parts, REAL *out)
 {
     __shared__ double part[8][33];
-    Int j = blockIdx.x * (Int)32 + threadIdx.x;
+    unsigned across = (unsigned)((cols + 31) / 32);
+    Int c = blockIdx.x / across, j = blockIdx.x % across * (Int)32 + threadIdx.x;
+    Int end = (c + 1) * chunk < rows ? (c + 1) * chunk : rows;
     double s = 0;
     if (j < cols)
-        for (Int i = threadIdx.y; i < rows; i += 8) s += a[i * cols + j];
+        for (Int i = c * chunk + threadIdx.y; i < end; i += 8) s += b ? (double)a[i * cols + j] * b[i * cols + j] : (double)a[i * cols + j];
     part[threadIdx.y][threadIdx.x] = s;
     __syncthreads();
-    if (threadIdx.y == 0 && j < cols) {
-        for (int k = 1; k < 8; k++) s += part[k][threadIdx.x];
-        out[j] = (REAL)(s * scale);
-    }
+    if (threadIdx.y > 0 || j >= cols) return;
+    for (int k = 1; k < 8; k++) s += part[k][threadIdx.x];
+    if (parts)
+        parts[c * cols + j] = s / divisor;
+    else
+        out[j] = (REAL)(s / divisor);
 }
 
-// Σ_i a_ij b_ij for each column j. Blocks are 32×8 threads.
-extern "C" __global__ void dot_columns(const REAL *a, const REAL *b, Int rows, Int cols, REAL *out)
+extern "C" __global__ void sum_columns(const REAL *a, const REAL *b, Int rows, Int cols, Int chunk, double divisor, double *parts, REAL *out)
 {
-    __shared__ double part[8][33];
-    Int j = blockIdx.x * (Int)32 + threadIdx.x;
-    double s = 0;
-    if (j < cols)
-        for (Int i = threadIdx.y; i < rows; i += 8) s += (double)a[i * cols + j] * b[i * cols + j];
-    part[threadIdx.y][threadIdx.x] = s;
-    __syncthreads();
-    if (threadIdx.y == 0 && j < cols) {
-        for (int k = 1; k < 8; k++) s += part[k][threadIdx.x];
-        out[j] = (REAL)s;
-    }
+    sumColumns(a, b, rows, cols, chunk, divisor, parts, out);
+}
+
+extern "C" __global__ void add_parts(const double *a, Int rows, Int cols, double divisor, double *parts, REAL *out)
+{
+    sumColumns(a, (const double *)0, rows, cols, rows, divisor, parts, out);
 }
 
 // ‖a_i − b_i‖ over the columns from the first one on; one block a row.

@@ -64,26 +64,37 @@ type SumRows struct {
 // Grid implements [Kernel].
 func (k SumRows) Grid() Grid { return Rows(k.Rows) }
 
-// SumColumns is sum_columns: the sum of each column, times Scale.
+// RowChunk is the number of rows of a chunk of [SumColumns], by the number of all rows alone: 128, or as many as make
+// 256 chunks, a multiple of the eight rows that a block reads at a time.
+func RowChunk(rows int) int { return max(128, ((rows+255)/256+7)/8*8) }
+
+// SumColumns is sum_columns: Σ_i a_ij, or Σ_i a_ij b_ij where there is a B, over Divisor, for each column j and each
+// Chunk of rows. It leaves a row of Parts for each chunk, or without Parts of a single one the result in Out.
 type SumColumns struct {
-	A          Matrix
+	A, B              Matrix
+	Rows, Cols, Chunk int
+	Divisor           float64
+	Parts             Doubles
+	Out               Matrix
+}
+
+// Chunks is the number of rows of Parts.
+func (k SumColumns) Chunks() int { return max(1, (k.Rows+k.Chunk-1)/k.Chunk) }
+
+// Grid implements [Kernel].
+func (k SumColumns) Grid() Grid { return columns(k.Cols, k.Chunks()) }
+
+// AddParts is add_parts: the sum of each column of A over Divisor, in Parts if there are any, else in Out.
+type AddParts struct {
+	A          Doubles
 	Rows, Cols int
-	Scale      float64
+	Divisor    float64
+	Parts      Doubles
 	Out        Matrix
 }
 
 // Grid implements [Kernel].
-func (k SumColumns) Grid() Grid { return columns(k.Cols) }
-
-// DotColumns is dot_columns: Σ_i a_ij b_ij for each column j.
-type DotColumns struct {
-	A, B       Matrix
-	Rows, Cols int
-	Out        Matrix
-}
-
-// Grid implements [Kernel].
-func (k DotColumns) Grid() Grid { return columns(k.Cols) }
+func (k AddParts) Grid() Grid { return columns(k.Cols, 1) }
 
 // RowDistance is row_distance: ‖a_i − b_i‖ over the columns from First on.
 type RowDistance struct {

@@ -96,7 +96,7 @@ func sumLinesOn(t Stream, in kernels.Matrix, l kernels.Lines, out kernels.Matrix
 	case l.Inner == 1:
 		t.Launch(kernels.SumRows{A: in, Rows: l.Outer, Cols: l.Length, Scale: 1, Out: out})
 	case l.Outer == 1:
-		t.Launch(kernels.SumColumns{A: in, Rows: l.Length, Cols: l.Inner, Scale: 1, Out: out})
+		sumColumnsOn(t, kernels.SumColumns{A: kernels.MatrixOf(in.At, l.Length, l.Inner), Divisor: 1, Out: out})
 	default:
 		chunk, chunks := l.Chunks()
 		parts := t.Doubles(l.Outer * chunks * l.Inner)

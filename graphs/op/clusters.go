@@ -210,7 +210,7 @@ func ClusterMeans(k int) Op {
 			n, starts := labels.Rows, labels.Cols
 			z, sizes := t.Scratch(n, starts*k), t.Scratch(1, starts*k)
 			t.Launch(kernels.Memberships{Labels: labels, Count: t.In(2), N: n, Starts: starts, K: k, Out: z})
-			t.Launch(kernels.SumColumns{A: z, Rows: n, Cols: starts * k, Scale: 1, Out: sizes})
+			sumColumnsOn(t, kernels.SumColumns{A: z, Divisor: 1, Out: sizes})
 			t.Gemm(blas.Trans, blas.NoTrans, starts*k, x.Cols, n, 1, z, x, t.Out())
 			t.Launch(kernels.MeansOfSums{Sizes: sizes, Rows: starts * k, Cols: x.Cols, Out: t.Out()})
 		},

@@ -93,7 +93,7 @@ func QuadraticForms() Op {
 			c, g := t.In(0), t.In(1)
 			gc := t.Scratch(c.Rows, c.Cols)
 			t.Gemm(blas.NoTrans, blas.NoTrans, c.Rows, c.Cols, c.Rows, 1, g, c, gc)
-			t.Launch(kernels.DotColumns{A: c, B: gc, Rows: c.Rows, Cols: c.Cols, Out: t.Out()})
+			sumColumnsOn(t, kernels.SumColumns{A: c, B: gc, Divisor: 1, Out: t.Out()})
 		},
 		cases: func(s *sampler) []Case {
 			return []Case{applied("QuadraticForms", QuadraticForms(), 1000, s.normal(40, 67), s.definite(40))}
@@ -139,7 +139,7 @@ func ColumnNorms() Op {
 		run64: columnNorms[float64], run32: columnNorms[float32],
 		launch: func(t Stream) {
 			x := t.In(0)
-			t.Launch(kernels.DotColumns{A: x, B: x, Rows: x.Rows, Cols: x.Cols, Out: t.Out()})
+			sumColumnsOn(t, kernels.SumColumns{A: x, B: x, Divisor: 1, Out: t.Out()})
 		},
 		cases: func(s *sampler) []Case {
 			return []Case{applied("ColumnNorms", ColumnNorms(), 100, s.normal(small, 67))}

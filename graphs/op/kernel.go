@@ -143,7 +143,7 @@ func pairwiseOn(t Stream, p Profile, x, y kernels.Matrix, symmetric bool) {
 		// lose their digits in the product formula.
 		alpha = -2
 		centre := t.Doubles(d)
-		t.Launch(kernels.ColumnMeans{A: x, Rows: n, Cols: d, Out: centre})
+		sumColumnsOn(t, kernels.SumColumns{A: x, Divisor: float64(n), Parts: centre})
 		x, xx = shiftedOn(t, x, centre)
 		if symmetric {
 			y, yy = x, xx

@@ -127,11 +127,13 @@ func (r *recorder) arguments(v reflect.Value) {
 		}
 		switch a := v.Field(i).Interface().(type) {
 		case kernels.Matrix:
-			if a != (kernels.Matrix{}) || v.Type().Field(i).Name != "Shift" && !strings.HasPrefix(v.Type().Name(), "Finish") {
+			if a != (kernels.Matrix{}) || !optional(v, v.Type().Field(i).Name) {
 				r.check(v.Type().Name(), a)
 			}
 		case kernels.Doubles:
-			r.handedOut(v, i, uintptr(a))
+			if a != 0 || !optional(v, v.Type().Field(i).Name) {
+				r.handedOut(v, i, uintptr(a))
+			}
 		case kernels.Flag:
 			r.handedOut(v, i, uintptr(a))
 		case kernels.Truth:
@@ -144,6 +146,17 @@ func (r *recorder) arguments(v reflect.Value) {
 			}
 		}
 	}
+}
+
+// optional reports whether a kernel does without a parameter: sums of columns have one of two results.
+func optional(kernel reflect.Value, field string) bool {
+	switch k := kernel.Interface().(type) {
+	case kernels.SumColumns:
+		return field == "B" || (k.Parts == 0) != (k.Out.At == 0)
+	case kernels.AddParts:
+		return (k.Parts == 0) != (k.Out.At == 0)
+	}
+	return field == "Shift" || strings.HasPrefix(kernel.Type().Name(), "Finish")
 }
 
 func (r *recorder) handedOut(v reflect.Value, field int, at uintptr) {

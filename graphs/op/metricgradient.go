@@ -58,7 +58,7 @@ func metricGradientOn(t Stream, m Metric) {
 		t.Launch(kernels.ManhattanGradient{X: x, Y: y, W: w, N: n, M: k, D: d, Width: lanes(d), Out: t.Out()})
 	default:
 		centre, sums := t.Doubles(d), t.Scratch(n, 1)
-		t.Launch(kernels.ColumnMeans{A: y, Rows: k, Cols: d, Out: centre})
+		sumColumnsOn(t, kernels.SumColumns{A: y, Divisor: float64(k), Parts: centre})
 		centred, _ := shiftedOn(t, y, centre)
 		t.Launch(kernels.SumRows{A: w, Rows: n, Cols: k, Scale: 1, Out: sums})
 		t.Gemm(blas.NoTrans, blas.NoTrans, n, d, k, -2, w, centred, t.Out())

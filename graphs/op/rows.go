@@ -102,8 +102,8 @@ func SubtractRow() Op {
 		run64: subtractRow[float64], run32: subtractRow[float32],
 		launch: func(t Stream) {
 			x := t.In(0)
-			row := t.Doubles(x.Cols) // the mean of one row is the row
-			t.Launch(kernels.ColumnMeans{A: t.In(1), Rows: 1, Cols: x.Cols, Out: row})
+			row := t.Doubles(x.Cols) // the sum of one row is the row
+			sumColumnsOn(t, kernels.SumColumns{A: t.In(1), Divisor: 1, Parts: row})
 			t.Launch(kernels.ShiftRows{A: x, Mean: row, Rows: x.Rows, Cols: x.Cols, Out: t.Out(), Norms: t.Scratch(x.Rows, 1)})
 		},
 		cases: func(s *sampler) []Case {

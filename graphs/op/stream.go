@@ -82,7 +82,7 @@ type Stream interface {
 	// Syevd overwrites the n×n v by its eigenvectors, as rows, and w by the
 	// eigenvalues in ascending order. The flag that it returns reports whether it
 	// converged. In a batch one kernel decomposes all members up to [kernels.EigenOrder],
-	// and a call of the library each of those above.
+	// and above it a call of the library, or where that has none for batches one each.
 	Syevd(n int, v, w kernels.Doubles) kernels.Flag
 
 	// Batch queues an operation for all members of a batch.
@@ -203,6 +203,21 @@ func mirrorOn(t Stream, a kernels.Matrix) { t.Launch(kernels.MirrorUpper{A: a, N
 // totalOn adds the parts that the blocks of a grid left to a scalar.
 func totalOn(t Stream, parts kernels.Doubles, g kernels.Grid) {
 	t.Launch(kernels.SumParts{Parts: parts, N: g.Blocks, Out: t.Out()})
+}
+
+// sumColumnsOn queues the sums down the columns of k.A, or of its products with k.B, over k.Divisor: to k.Parts in
+// float64, or else to k.Out. Chunks of rows are summed apart, and then one after the other.
+func sumColumnsOn(t Stream, k kernels.SumColumns) {
+	k.Rows, k.Cols, k.Chunk = k.A.Rows, k.A.Cols, kernels.RowChunk(k.A.Rows)
+	n := k.Chunks()
+	if n == 1 {
+		t.Launch(k)
+		return
+	}
+	sum := kernels.AddParts{A: t.Doubles(n * k.Cols), Rows: n, Cols: k.Cols, Divisor: k.Divisor, Parts: k.Parts, Out: k.Out}
+	k.Divisor, k.Parts, k.Out = 1, sum.A, kernels.Matrix{}
+	t.Launch(k)
+	t.Launch(sum)
 }
 
 // substituteOn solves L Lᵀ X = B in place of B.
