@@ -19,6 +19,8 @@ type lane struct {
 	event  driver.Event // marks the end of the queued work
 	blas   uintptr      // cuBLAS's handle, 0 until it is needed
 	solver uintptr      // cuSOLVER's handle, 0 until it is needed
+	params uintptr      // of cuSOLVER's generic functions, 0 until they are needed
+	host   [][]byte     // work areas of queued calls
 	// free are blocks that work in this stream may still use, by size.
 	free map[int][]driver.Pointer
 	// tails are the runs that were queued here and that nobody has waited for.
@@ -83,6 +85,7 @@ func (g *gpu) settleIdle() error {
 // settled makes the lane's free blocks everybody's, once nothing that is queued uses them.
 // The caller holds the device's lock.
 func (l *lane) settled() {
+	l.host = nil
 	for size, list := range l.free {
 		l.gpu.pool.free[size] = append(l.gpu.pool.free[size], list...)
 		delete(l.free, size)
@@ -101,6 +104,9 @@ func (l *lane) wait() error {
 // destroy gives the lane up.
 func (l *lane) destroy() error {
 	g := l.gpu
+	if l.params != 0 {
+		g.libs.solver.Call("cusolverDnDestroyParams", l.params)
+	}
 	if l.solver != 0 {
 		g.libs.solver.Call("cusolverDnDestroy", l.solver)
 	}

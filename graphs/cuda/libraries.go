@@ -67,6 +67,7 @@ var support = map[int][]string{
 type libraries struct {
 	major               int
 	nvrtc, blas, solver *library.Library
+	eigenBatch          bool             // cuSOLVER has the functions of that name
 	missing             map[string]error // by the component's name
 	loaded              []*library.Library
 }
@@ -146,6 +147,7 @@ func loadMajor(major int) *libraries {
 		}
 	}
 	l.blas, l.solver = open(products), open(solvers)
+	l.eigenBatch = l.solver != nil && !slices.ContainsFunc(eigenBatch, func(f string) bool { return !l.solver.Has(f) })
 	var packages []string
 	for _, c := range components {
 		if l.missing[c.name] != nil {

@@ -298,6 +298,11 @@ func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
 		t.Launch(kernels.SymmetricEigen{V: v, W: w, Work: t.Doubles(n * n), N: n, Failed: converged})
 		return converged
 	}
+	if t.members > 0 && t.gpu.libs.eigenBatch {
+		converged = kernels.Flag(t.scratchEach(1, 4))
+		t.syevMembers(n, v, w, converged)
+		return converged
+	}
 	const name, vectors, lower = "cusolverDnDsyevd", 1, 0
 	var work int32
 	t.solverCall(name+"_bufferSize", vectors, lower, uintptr(n), uintptr(v), uintptr(n), uintptr(w),

@@ -44,6 +44,8 @@
 //     limits of a device, and PTX newer than the driver fail as they do there.
 //   - Libraries. cuBLAS and cuSOLVER have the functions for real matrices that
 //     this project uses, on the handle's stream, with the documented info values.
+//     Eigen-decompositions of batches are in CUDA 13's cuSOLVER alone; NVIDIA's has them
+//     from CUDA 12.6 on.
 //     All other symbols that gorgonia.org/cu links are there and report
 //     "not supported".
 //
@@ -126,6 +128,7 @@ type library struct {
 	sonames map[int]string // by CUDA's major version; the driver has one for all
 	sources []string
 	links   map[int][]string
+	newer   string // a source with functions of CUDA 13's alone
 }
 
 // majors are the versions of CUDA of the libraries.
@@ -136,16 +139,17 @@ var majors = []int{12, 13}
 var libraries = []library{
 	{"libcuda.so", map[int]string{12: "libcuda.so.1"},
 		[]string{"driver.cpp", "faults.cpp", "fiber.cpp", "races.cpp", "compile.cpp", "errors.cpp", "unsupported_cuda.cpp"},
-		map[int][]string{12: {"-ldl", "-lpthread"}}},
+		map[int][]string{12: {"-ldl", "-lpthread"}}, ""},
 	{"libnvrtc.so", map[int]string{12: "libnvrtc.so.12", 13: "libnvrtc.so.13"},
 		[]string{"nvrtc.cpp", "compile.cpp"},
-		map[int][]string{12: {"-ldl", "-lpthread"}, 13: {"-ldl", "-lpthread"}}},
+		map[int][]string{12: {"-ldl", "-lpthread"}, 13: {"-ldl", "-lpthread"}}, ""},
 	{"libcublas.so", map[int]string{12: "libcublas.so.12", 13: "libcublas.so.13"},
 		[]string{"cublas.cpp", "unsupported_cublas.cpp"},
-		map[int][]string{12: {"-l:libcuda.so.1"}, 13: {"-l:libcuda.so.1"}}},
+		map[int][]string{12: {"-l:libcuda.so.1"}, 13: {"-l:libcuda.so.1"}}, ""},
 	{"libcusolver.so", map[int]string{12: "libcusolver.so.11", 13: "libcusolver.so.12"},
 		[]string{"cusolver.cpp"},
-		map[int][]string{12: {"-l:libcuda.so.1", "-l:libcublas.so.12"}, 13: {"-l:libcuda.so.1", "-l:libcublas.so.13"}}},
+		map[int][]string{12: {"-l:libcuda.so.1", "-l:libcublas.so.12"}, 13: {"-l:libcuda.so.1", "-l:libcublas.so.13"}},
+		"cusolver_batched.cpp"},
 }
 
 // Build compiles the libraries into dir, which it makes: the driver, and those of CUDA 12 and of
@@ -247,6 +251,9 @@ func (l library) link(compiler, src, dir string, major int) error {
 		fmt.Sprintf("-DCUDASIM_MAJOR=%d", major), filepath.Join(src, "version.cpp")}
 	for _, s := range l.sources {
 		args = append(args, filepath.Join(l.folder(src), strings.TrimSuffix(s, ".cpp")+".o"))
+	}
+	if l.newer != "" && major == 13 {
+		args = append(args, filepath.Join(src, l.newer))
 	}
 	if err := l.run(dir, compiler, append(append(args, "-L"+dir), l.links[major]...)...); err != nil {
 		return err
