@@ -118,7 +118,8 @@ func TestBatchesLikeTheHost(t *testing.T) {
 // has in a batch of one.
 func TestLaunchesDoNotGrowWithTheBatch(t *testing.T) {
 	_, e := engines(t, "float64")
-	for _, o := range []op.Op{op.Solve(), op.RidgeSolve(), op.LeadingEigen(3, 5), op.Eigen(), op.LargestEigen(4)} {
+	for _, o := range []op.Op{op.Solve(), op.RidgeSolve(), op.LeadingEigen(3, 5), op.Eigen(), op.LargestEigen(4),
+		op.ColumnNorms()} {
 		c := o.Cases()[0]
 		launches, first := 0, []float64(nil)
 		for _, members := range []int{1, 2, 9} {

@@ -142,7 +142,7 @@ func ColumnNorms() Op {
 			sumColumnsOn(t, kernels.SumColumns{A: x, B: x, Divisor: 1, Out: t.Out()})
 		},
 		cases: func(s *sampler) []Case {
-			return []Case{applied("ColumnNorms", ColumnNorms(), 100, s.normal(small, 67))}
+			return []Case{applied("ColumnNorms", ColumnNorms(), 100, s.normal(big, 67))}
 		},
 	}}
 }

@@ -348,8 +348,8 @@ func TestEveryOperationHasCaseAndLaunch(t *testing.T) {
 		check("gorgonia's "+b.Name, b.Cases(), func(other gorgonia.Op) bool { return b.Launch(other) != nil })
 	}
 	// Package cuda launches these around the members of a batch.
-	for _, k := range []kernels.Kernel{kernels.Invalidate{}, kernels.FactorBlock{}, kernels.FactorRows{}, kernels.PlaceDiagonal{},
-		kernels.InvertBlocks{}, kernels.JoinBlocks{}, kernels.SymmetricEigen{}} {
+	for _, k := range []kernels.Kernel{kernels.Invalidate{}, kernels.FactorBlock{}, kernels.FactorRows{},
+		kernels.PlaceDiagonal{}, kernels.InvertBlocks{}, kernels.JoinBlocks{}, kernels.SymmetricEigen{}} {
 		used[reflect.TypeOf(k)] = true
 	}
 	for _, k := range kernels.All() {

@@ -214,7 +214,8 @@ func sumColumnsOn(t Stream, k kernels.SumColumns) {
 		t.Launch(k)
 		return
 	}
-	sum := kernels.AddParts{A: t.Doubles(n * k.Cols), Rows: n, Cols: k.Cols, Divisor: k.Divisor, Parts: k.Parts, Out: k.Out}
+	sum := kernels.AddParts{A: t.Doubles(n * k.Cols), Rows: n, Cols: k.Cols, Divisor: k.Divisor, Parts: k.Parts,
+		Out: k.Out}
 	k.Divisor, k.Parts, k.Out = 1, sum.A, kernels.Matrix{}
 	t.Launch(k)
 	t.Launch(sum)
