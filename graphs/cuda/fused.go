@@ -74,12 +74,18 @@ type fused struct {
 	chain  *kernels.Chain
 	dtype  tensor.Dtype
 	kernel *chainKernel
+	words  []uint64 // the kernel's arguments, with the addresses of the last launch
 }
 
 var _ engine.Fuser = (*device)(nil)
 
-// Fuses implements [engine.Fuser]: where NVRTC is there.
-func (d *device) Fuses() bool { return d.gpu.libs.nvrtc != nil && d.gpu.fusion != fuseNever }
+// FusedWords implements [engine.Fuser]: it fuses where NVRTC is there.
+func (d *device) FusedWords() int {
+	if d.gpu.libs.nvrtc == nil || d.gpu.fusion == fuseNever {
+		return 0
+	}
+	return kernels.MaxWords
+}
 
 // Fuse implements [engine.Fuser].
 func (d *device) Fuse(c *kernels.Chain, dtype tensor.Dtype) (engine.Fused, error) {
@@ -99,7 +105,7 @@ func (d *device) Fuse(c *kernels.Chain, dtype tensor.Dtype) (engine.Fused, error
 		}
 		g.chains[key] = k
 	}
-	return &fused{d: d, chain: c, dtype: dtype, kernel: k}, nil
+	return &fused{d: d, chain: c, dtype: dtype, kernel: k, words: c.Words()}, nil
 }
 
 // Ready implements [engine.Fused]. While another run compiles the kernel it is not: the
@@ -187,22 +193,21 @@ func (f *fused) String() string {
 
 // Launch implements [engine.Fused].
 func (f *fused) Launch(out, in []engine.DTensor) error {
-	words := f.chain.Words(addresses(in), addresses(out))
+	place(f.words, in)
+	place(f.words[len(f.words)-1-len(out):], out)
 	grid := f.chain.Grid()
 	g := f.d.gpu
 	return f.d.on(func(l *lane) error {
-		if err := g.api.Launch(f.kernel.function, grid.Blocks, 1, grid.X, grid.Y, l.stream, words); err != nil {
+		if err := g.api.Launch(f.kernel.function, grid.Blocks, 1, grid.X, grid.Y, l.stream, f.words); err != nil {
 			return g.failed(fmt.Sprintf("the kernel of %v", f), err)
 		}
 		return nil
 	})
 }
 
-// addresses are where tensors are.
-func addresses(tensors []engine.DTensor) []uintptr {
-	at := make([]uintptr, len(tensors))
+// place sets the first words to the addresses of tensors.
+func place(words []uint64, tensors []engine.DTensor) {
 	for i, t := range tensors {
-		at[i] = uintptr(t.Buf.(*buffer).block)
+		words[i] = uint64(t.Buf.(*buffer).block)
 	}
-	return at
 }

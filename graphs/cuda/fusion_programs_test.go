@@ -27,8 +27,8 @@ func edges(dtype tensor.Dtype) []float64 {
 
 // randomGraph applies all of gorgonia's functions on single elements, at random, to
 // scalars, vectors, matrices, repeated rows and columns, and the results of one another.
-// Many of the results are outputs.
-func randomGraph(rng *rand.Rand, b *engine.Builder) {
+// Many of the results are outputs. There are 28 operations, and 280 where many is set.
+func randomGraph(rng *rand.Rand, b *engine.Builder, many bool) {
 	unaries := []func(*gorgonia.Node) (*gorgonia.Node, error){gorgonia.Abs, gorgonia.Sign, gorgonia.Ceil, gorgonia.Floor,
 		gorgonia.Sin, gorgonia.Cos, gorgonia.Exp, gorgonia.Log, gorgonia.Log2, gorgonia.Neg, gorgonia.Square, gorgonia.Sqrt,
 		gorgonia.Inverse, gorgonia.InverseSqrt, gorgonia.Cube, gorgonia.Tanh, gorgonia.Sigmoid, gorgonia.Log1p,
@@ -50,7 +50,11 @@ func randomGraph(rng *rand.Rand, b *engine.Builder) {
 	}
 	column, row := b.Tensor("column", rows, 1), b.Tensor("row", 1, cols)
 	outputs := 0
-	for range 28 {
+	operations := 28
+	if many {
+		operations = 280
+	}
+	for range operations {
 		kind := rng.IntN(len(all))
 		pick := func(k int) *gorgonia.Node { return all[k][rng.IntN(len(all[k]))] }
 		a, c := pick(kind), pick(kind)

@@ -25,6 +25,7 @@ type lane struct {
 	free map[int][]driver.Pointer
 	// tails are the runs that were queued here and that nobody has waited for.
 	tails int
+	words []uint64 // of the last launch, as memory for the next one's
 }
 
 // lane returns one that no run has: one in particular if that is idle, or the last of those

@@ -195,7 +195,8 @@ func (t *task) Launch(k kernels.Kernel) {
 	if kernels.UnitOf(k) != kernels.General && !t.noBatch("kernel of single elements") {
 		return
 	}
-	name, words := kernels.PackBatch(k, t.stride)
+	name, words := kernels.PackBatch(t.lane.words[:0], k, t.stride)
+	t.lane.words = words
 	if t.err != nil {
 		return
 	}
@@ -204,7 +205,9 @@ func (t *task) Launch(k kernels.Kernel) {
 		t.err = err
 		return
 	}
-	t.err = t.gpu.failed("kernel "+name, t.gpu.api.Launch(f, g.Blocks, max(1, t.members), g.X, g.Y, t.lane.stream, words))
+	if err := t.gpu.api.Launch(f, g.Blocks, max(1, t.members), g.X, g.Y, t.lane.stream, words); err != nil {
+		t.err = t.gpu.failed("kernel "+name, err)
+	}
 }
 
 // Copy implements [op.Stream].

@@ -87,8 +87,9 @@ type giver interface {
 // Fuser is a device that may compute several operations on single elements by one kernel.
 type Fuser interface {
 	Device
-	// Fuses reports whether the device fuses operations.
-	Fuses() bool
+	// FusedWords is the largest number of arguments of 64 bits of a kernel; it is 0 where the
+	// device does not fuse operations.
+	FusedWords() int
 	// Fuse prepares the kernel of a chain on numbers of one element type, and on truth
 	// values.
 	Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error)

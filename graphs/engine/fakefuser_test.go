@@ -19,15 +19,17 @@ type fakeFuser struct {
 	*fakeDevice
 	ready  func() (bool, error)
 	chains []*kernels.Chain
+	limit  int  // of arguments
+	most   int  // arguments of a chain
 	fail   bool // launches of chains do
 	fused  int  // chains that were launched
 }
 
 func newFuser(t *testing.T) *fakeFuser {
-	return &fakeFuser{fakeDevice: newFake(t), ready: func() (bool, error) { return true, nil }}
+	return &fakeFuser{fakeDevice: newFake(t), limit: kernels.MaxWords, ready: func() (bool, error) { return true, nil }}
 }
 
-func (f *fakeFuser) Fuses() bool { return true }
+func (f *fakeFuser) FusedWords() int { return f.limit }
 
 func (f *fakeFuser) Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error) {
 	if dtype != tensor.Float64 {
@@ -35,6 +37,10 @@ func (f *fakeFuser) Fuse(c *kernels.Chain, dtype tensor.Dtype) (Fused, error) {
 	}
 	if len(c.Steps) < 2 {
 		f.t.Errorf("a chain of %d steps", len(c.Steps))
+	}
+	words := len(c.Words())
+	if f.most = max(f.most, words); words > f.limit {
+		f.t.Errorf("a chain of %d arguments, at most %d", words, f.limit)
 	}
 	f.chains = append(f.chains, c)
 	return fakeFused{f, c}, nil

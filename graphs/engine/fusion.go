@@ -50,14 +50,18 @@ func at(values []DTensor, slots []int) []DTensor {
 	return t
 }
 
-// maxChain bounds the steps of one kernel: with them grow the compiler's time, the
-// registers that a thread takes, and the parameters, which are at most four for each step.
+// maxChain bounds the steps of one kernel: with them grow the compiler's time and the registers
+// that a thread takes.
 const maxChain = 48
 
 // planUnits decides which steps one kernel may compute, and when slots are freed.
 func (x *Executor) planUnits() error {
 	f, ok := x.device.Device.(Fuser)
-	if !ok || !f.Fuses() {
+	limit := 0
+	if ok {
+		limit = f.FusedWords()
+	}
+	if limit == 0 {
 		x.units = make([]unit, len(x.steps))
 		for i := range x.steps {
 			x.units[i] = unit{from: i, to: i + 1}
@@ -66,7 +70,8 @@ func (x *Executor) planUnits() error {
 		return nil
 	}
 	elements := x.elements()
-	groups, err := x.frugal(x.group(elements), func(groups [][]int) ([][]int, error) {
+	readers := x.readers()
+	groups, err := x.frugal(x.within(limit, x.group(elements), elements, readers), func(groups [][]int) ([][]int, error) {
 		return x.inOrder(groups, elements)
 	})
 	if err != nil {
@@ -87,11 +92,51 @@ func (x *Executor) planUnits() error {
 		if u.to == u.from+1 {
 			continue
 		}
-		if u.chain, err = x.chain(f, *u, members[u.from:u.to]); err != nil {
+		c := x.describe(steps[u.from:u.to], members[u.from:u.to], readers)
+		if c.kernel, err = f.Fuse(c.source, c.dtype); err != nil {
 			return err
 		}
+		u.chain = c
 	}
 	return nil
+}
+
+// readers returns the number of operands that each slot is, the host's outputs among them.
+func (x *Executor) readers() []int {
+	readers := make([]int, len(x.shapes))
+	for _, s := range x.steps {
+		for _, slot := range s.in {
+			readers[slot]++
+		}
+	}
+	for _, slot := range x.output {
+		readers[slot]++
+	}
+	return readers
+}
+
+// within cuts groups between steps, so that the kernel of each part has at most limit arguments.
+// A step alone has a kernel of its own.
+func (x *Executor) within(limit int, groups [][]int, elements []*kernels.Element, readers []int) (parts [][]int) {
+	for _, g := range groups {
+		for len(g) > 0 {
+			n := len(g)
+			for n > 1 && x.words(g[:n], elements, readers) > limit {
+				n--
+			}
+			parts, g = append(parts, g[:n]), g[n:]
+		}
+	}
+	return parts
+}
+
+// words is the number of arguments of a group's kernel.
+func (x *Executor) words(group []int, elements []*kernels.Element, readers []int) int {
+	steps, members := make([]step, len(group)), make([]*kernels.Element, len(group))
+	for i, at := range group {
+		steps[i], members[i] = x.steps[at], elements[at]
+	}
+	return len(x.describe(steps, members, readers).source.Words())
 }
 
 // elements returns the functions of the steps on single elements, nil for the other steps. No
@@ -237,13 +282,13 @@ func (x *Executor) inOrder(groups [][]int, elements []*kernels.Element) ([][]int
 	return ordered, nil
 }
 
-// chain returns the kernel of a unit's steps.
-func (x *Executor) chain(f Fuser, u unit, elements []*kernels.Element) (*chain, error) {
-	steps := x.steps[u.from:u.to]
+// describe returns the chain of some steps, without its kernel. readers are those of all steps.
+func (x *Executor) describe(steps []step, elements []*kernels.Element, readers []int) *chain {
 	c := new(chain)
 	k := &kernels.Chain{N: x.size(steps[0].out)}
 	made := map[int]int{} // the step that makes a slot
 	taken := map[int]int{}
+	inside := map[int]int{} // the number of operands that a slot is
 	var types []tensor.Dtype
 	for i, s := range steps {
 		made[s.out] = i
@@ -263,26 +308,18 @@ func (x *Executor) chain(f Fuser, u unit, elements []*kernels.Element) (*chain, 
 			}
 			from[j] = -1 - taken[slot]
 		}
+		for _, slot := range s.in {
+			inside[slot]++
+		}
 		k.Steps = append(k.Steps, kernels.Step{Element: e, From: from})
 		c.dead = append(c.dead, s.dead...)
 	}
 	k.Inputs = len(c.in)
-	outside := map[int]bool{}
-	for _, slot := range x.output {
-		outside[slot] = true
-	}
-	for _, s := range x.steps[u.to:] {
-		for _, slot := range s.in {
-			outside[slot] = true
-		}
-	}
 	for i, s := range steps {
-		if outside[s.out] {
+		if readers[s.out] > inside[s.out] {
 			c.out, k.Out = append(c.out, s.out), append(k.Out, i)
 		}
 	}
 	c.source, c.dtype = k, op.ElementType(types...)
-	var err error
-	c.kernel, err = f.Fuse(k, c.dtype)
-	return c, err
+	return c
 }

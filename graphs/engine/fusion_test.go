@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"privkern/graphs/kernels"
 )
 
 // mixture has chains of two sizes with scalars and repeated rows and columns, broken by a
@@ -110,71 +112,100 @@ func TestFusedStepsGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// On random graphs one kernel instead of several gives the same bits, and the operations that
-// are not fused keep their order.
+// randomProgram applies some operations at random to matrices, rows and scalars, and to the
+// results of one another; one in five is an output.
+func randomProgram(seed uint64, operations int) (Program, Values) {
+	p := Program{Name: "random", Key: fmt.Sprint("random ", seed, operations), Build: func(b *Builder) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		all := gorgonia.Nodes{b.Input("a", 3, 3), b.Input("b", 3, 3)}
+		rows := gorgonia.Nodes{b.Tensor("row", 1, 3)}
+		scalars := gorgonia.Nodes{b.Scalar("s")}
+		for i := range operations {
+			x, y, s := all[rng.IntN(len(all))], all[rng.IntN(len(all))], scalars[rng.IntN(len(scalars))]
+			r := rows[rng.IntN(len(rows))]
+			switch rng.IntN(max(8, operations/4)) { // of many operations, most are on single elements
+			case 0, 1:
+				all = append(all, b.Mul(x, y))
+			case 2:
+				scalars = append(scalars, b.Sum(x))
+			case 3:
+				scalars = append(scalars, b.Add(s, scalars[0]))
+			case 4:
+				all = append(all, b.Hadamard(s, x))
+			case 5:
+				all = append(all, b.Neg(x))
+			case 6:
+				rows = append(rows, b.Hadamard(s, r))
+				all = append(all, gorgonia.Must(gorgonia.BroadcastAdd(x, r, nil, []byte{0})))
+			default:
+				all = append(all, b.Sub(x, y))
+			}
+			if rng.IntN(5) == 0 {
+				b.Output(fmt.Sprint("out", i), all[len(all)-1])
+			}
+		}
+		b.Output("scalar", scalars[len(scalars)-1])
+		b.Output("row", rows[len(rows)-1])
+		b.Output("last", b.Neg(all[len(all)-1]))
+	}}
+	return p, Values{"a": NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9})),
+		"b":   NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{.3, -.1, .2, .5, -.7, .4, .1, .6, -.2})),
+		"row": NewMatrix(tensor.Float64, mat.NewDense(1, 3, []float64{.2, -.4, .1})),
+		"s":   NewScalar(tensor.Float64, 0.3)}
+}
+
+// On random graphs one kernel instead of several gives the same bits with any number of
+// arguments, and the operations that are not fused keep their order.
 func TestFusedRandomGraphs(t *testing.T) {
-	chains, others := 0, 0
-	for seed := range uint64(60) {
-		p := Program{Name: "random", Key: fmt.Sprint("random ", seed), Build: func(b *Builder) {
-			rng := rand.New(rand.NewPCG(seed, 1))
-			all := gorgonia.Nodes{b.Input("a", 3, 3), b.Input("b", 3, 3)}
-			scalars := gorgonia.Nodes{b.Scalar("s")}
-			for i := range 25 {
-				x, y, s := all[rng.IntN(len(all))], all[rng.IntN(len(all))], scalars[rng.IntN(len(scalars))]
-				switch rng.IntN(8) {
-				case 0, 1:
-					all = append(all, b.Mul(x, y))
-				case 2:
-					scalars = append(scalars, b.Sum(x))
-				case 3:
-					scalars = append(scalars, b.Add(s, scalars[0]))
-				case 4:
-					all = append(all, b.Hadamard(s, x))
-				case 5:
-					all = append(all, b.Neg(x))
-				default:
-					all = append(all, b.Sub(x, y))
+	for _, c := range []struct{ operations, limit, most, chains, others int }{ // of the last three, at least
+		{25, kernels.MaxWords, 15, 100, 200},
+		{25, 7, 7, 100, 200},
+		{300, kernels.MaxWords, 90, 40, 30},
+		{300, 40, 40, 60, 30},
+	} {
+		t.Run(fmt.Sprint(c.operations, " operations, ", c.limit, " arguments"), func(t *testing.T) {
+			chains, others, most := 0, 0, 0
+			for seed := range uint64(60 * 25 / c.operations) {
+				p, in := randomProgram(seed, c.operations)
+				run := func(d Device) (*Executor, Values) {
+					x := newExecutor(t, p, d, nil)
+					defer x.Close()
+					out, err := x.Run(context.Background(), in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return x, out
 				}
-				if rng.IntN(5) == 0 {
-					b.Output(fmt.Sprint("out", i), all[len(all)-1])
-				}
+				_, want := run(newFake(t))
+				fuser := newFuser(t)
+				fuser.limit = c.limit
+				x, got := run(fuser)
+				sameBits(t, got, want)
+				chains, most = chains+len(fuser.chains), max(most, fuser.most)
+				others += inOrder(t, x)
 			}
-			b.Output("scalar", scalars[len(scalars)-1])
-			b.Output("last", b.Neg(all[len(all)-1]))
-		}}
-		in := Values{"a": NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9})),
-			"b": NewMatrix(tensor.Float64, mat.NewDense(3, 3, []float64{.3, -.1, .2, .5, -.7, .4, .1, .6, -.2})),
-			"s": NewScalar(tensor.Float64, 0.3)}
-		run := func(d Device) (*Executor, Values) {
-			x := newExecutor(t, p, d, nil)
-			defer x.Close()
-			out, err := x.Run(context.Background(), in)
-			if err != nil {
-				t.Fatal(err)
+			if most < c.most || chains < c.chains || others < c.others {
+				t.Errorf("%d arguments at most, %d chains and %d other steps", most, chains, others)
 			}
-			return x, out
-		}
-		_, want := run(newFake(t))
-		fuser := newFuser(t)
-		x, got := run(fuser)
-		sameBits(t, got, want)
-		chains += len(fuser.chains)
-		last := -1
-		for i, e := range x.elements() {
-			if e != nil {
-				continue
-			}
-			// Slots are numbered in the order of the graph.
-			if out := x.steps[i].out; out < last {
-				t.Errorf("seed %d: %v is launched out of its order", seed, x.steps[i].op)
-			}
-			last = x.steps[i].out
-			others++
-		}
+		})
 	}
-	if chains < 100 || others < 200 {
-		t.Errorf("%d chains and %d other steps", chains, others)
+}
+
+// inOrder checks that steps that are not on single elements keep their order, and counts them.
+func inOrder(t *testing.T, x *Executor) (others int) {
+	last := -1
+	for i, e := range x.elements() {
+		if e != nil {
+			continue
+		}
+		// Slots are numbered in the order of the graph.
+		if out := x.steps[i].out; out < last {
+			t.Errorf("%v is launched out of its order", x.steps[i].op)
+		}
+		last = x.steps[i].out
+		others++
 	}
+	return others
 }
 
 // After any failure nothing is left in the device's memory, and the next run is right.

@@ -63,15 +63,7 @@ func (x *Executor) connected(groups [][]int) (parts [][]int) {
 // in this order, each as one kernel or step by step. Inputs and constants are not counted,
 // because they are the same in every order.
 func (x *Executor) peak(groups [][]int, fused bool) int {
-	readers := make([]int, len(x.shapes)) // that are left
-	for _, s := range x.steps {
-		for _, slot := range s.in {
-			readers[slot]++
-		}
-	}
-	for _, slot := range x.output {
-		readers[slot]++ // the host
-	}
+	readers := x.readers() // that are left
 	live, most := make([]int, len(x.shapes)), 0
 	held := 0
 	take := func(slot int) {

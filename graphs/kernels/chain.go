@@ -75,24 +75,18 @@ func number[T comparable](list *[]T, v T) int {
 	return i
 }
 
-// Words are the kernel's arguments, 64 bits each, for inputs and outputs at some
-// addresses.
-func (c *Chain) Words(in, out []uintptr) []uint64 {
+// Words are the kernel's arguments, 64 bits each: the addresses of inputs first, those of outputs
+// before the last one. The addresses are 0, to be set for each launch.
+func (c *Chain) Words() []uint64 {
 	p := c.plan()
-	words := make([]uint64, 0, len(in)+2*len(p.runs)+len(p.numbers)+len(out)+1)
-	for _, at := range in {
-		words = append(words, uint64(at))
-	}
+	words := make([]uint64, c.Inputs, c.Inputs+2*len(p.runs)+len(p.numbers)+len(c.Out)+1)
 	for _, r := range p.runs {
 		words = append(words, uint64(r[0]), uint64(r[1]))
 	}
 	for _, v := range p.numbers {
 		words = append(words, math.Float64bits(v))
 	}
-	for _, at := range out {
-		words = append(words, uint64(at))
-	}
-	return append(words, uint64(c.N))
+	return append(append(words, make([]uint64, len(c.Out))...), uint64(c.N))
 }
 
 // Grid is the number and the shape of the kernel's blocks.

@@ -68,6 +68,10 @@ type Truth uintptr
 // Grid is the number and the shape of a launch's blocks.
 type Grid struct{ Blocks, X, Y int }
 
+// MaxWords is the largest number of a kernel's arguments: with the drivers of CUDA 12.0 they take
+// 4 KiB at most (CUDA C++ Programming Guide, function parameters).
+const MaxWords = 4096 / 8
+
 const (
 	block = 256 // BLOCK of the source
 	// Kernels stride over the elements beyond maxBlocks.
@@ -94,15 +98,17 @@ func tiles(rows, cols, side, x, y int) Grid {
 // Pack returns the name of a kernel in the source, and its arguments in 64 bits
 // each, for a launch that is no batch.
 func Pack(k Kernel) (name string, words []uint64) {
-	return PackBatch(k, func(uintptr) int { return 0 })
+	return PackBatch(nil, k, func(uintptr) int { return 0 })
 }
 
 // PackBatch is Pack for a batch, with one block in y for each member. stride returns the number
 // of elements from the memory of a member to that of the next, given the address of the first
 // one's; it is 0 for operands that all members share. [Elementwise] kernels compute no batches.
-func PackBatch(k Kernel, stride func(at uintptr) int) (name string, words []uint64) {
+// The arguments are appended to words, which saves an allocation.
+func PackBatch(words []uint64, k Kernel, stride func(at uintptr) int) (name string, all []uint64) {
 	v := reflect.ValueOf(k)
-	words, addresses := pack(make([]uint64, 0, 32), nil, v)
+	var room [16]uint64
+	words, addresses := pack(words, room[:0], v)
 	if UnitOf(k) == General {
 		for _, at := range addresses {
 			words = append(words, uint64(stride(uintptr(at))))

@@ -79,14 +79,14 @@ func TestPack(t *testing.T) {
 
 // In a batch a stride for every address follows the arguments.
 func TestPackBatch(t *testing.T) {
-	_, words := PackBatch(CheckFactor{L: Matrix{At: 4096, Rows: 2, Cols: 2}, N: 2, Failed: 16},
+	_, words := PackBatch(nil, CheckFactor{L: Matrix{At: 4096, Rows: 2, Cols: 2}, N: 2, Failed: 16},
 		func(at uintptr) int { return int(at) / 4 })
 	if want := []uint64{4096, 2, 16, 1024, 4}; !slices.Equal(words, want) {
 		t.Errorf("got %v, want %v", words, want)
 	}
 	add := Add{Binary{A: Matrix{At: 8}, B: Matrix{At: 16}, Out: Matrix{At: 24}, N: 3}}
 	_, one := Pack(add)
-	if _, words := PackBatch(add, func(uintptr) int { return 7 }); !slices.Equal(words, one) {
+	if _, words := PackBatch(nil, add, func(uintptr) int { return 7 }); !slices.Equal(words, one) {
 		t.Errorf("a kernel of single elements has the arguments %v, want %v", words, one)
 	}
 }

@@ -39,7 +39,7 @@ const (
 	CapabilityMinor Attribute = 76
 )
 
-// API is the driver. Errors are of type [Error], but for those of Init. Except for Init, Version
+// API is the driver. Errors wrap an [Error], but for those of Init. Except for Init, Version
 // and queries of a [Device], the calling thread must have a current context.
 type API interface {
 	// Name is the binding's name.
@@ -103,7 +103,8 @@ type API interface {
 	Unload(m Module) error
 	Function(m Module, name string) (Function, error)
 	// Launch queues a kernel on blocks of x×y threads, for each of some members of a batch,
-	// which are the blocks' numbers in y; its arguments have 64 bits each.
+	// which are the blocks' numbers in y; its arguments, at most [kernels.MaxWords], have 64
+	// bits each.
 	Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error
 }
 

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"privkern/graphs/cuda/library"
+	"privkern/graphs/kernels"
 )
 
 // pure calls the driver without cgo.
@@ -62,19 +63,23 @@ var initialised = sync.OnceValue(func() error {
 	if _, err := loaded(); err != nil {
 		return err
 	}
-	return call("cuInit", 0)
+	return do("cuInit", 0)
 })
 
 // call calls a function of the driver. Pointers to Go memory must be converted to uintptr
 // in the call's own arguments.
 //
 //go:uintptrescapes
-func call(function string, args ...uintptr) error {
+func call(function string, args ...uintptr) error { return do(function, args...) }
+
+// do is call for arguments without pointers to Go memory, or to such that stays where it is. It
+// allocates nothing.
+func do(function string, args ...uintptr) error {
 	l, err := loaded()
 	if err != nil {
 		return NotInitialized
 	}
-	if status := l.Call(function, args...); status != 0 {
+	if status := l.Do(function, args...); status != 0 {
 		return Error(status)
 	}
 	return nil
@@ -158,7 +163,7 @@ func (pure) TotalMemory(d Device) (int64, error) {
 // RetainContext implements [API].
 func (pure) RetainContext(d Device) (Context, error) {
 	// A context that another library of the process made keeps its flags.
-	err := call("cuDevicePrimaryCtxSetFlags_v2", uintptr(d), blockingContext)
+	err := do("cuDevicePrimaryCtxSetFlags_v2", uintptr(d), blockingContext)
 	if err != nil && !errors.Is(err, ContextActive) {
 		return 0, err
 	}
@@ -168,10 +173,10 @@ func (pure) RetainContext(d Device) (Context, error) {
 }
 
 // ReleaseContext implements [API].
-func (pure) ReleaseContext(d Device) error { return call("cuDevicePrimaryCtxRelease_v2", uintptr(d)) }
+func (pure) ReleaseContext(d Device) error { return do("cuDevicePrimaryCtxRelease_v2", uintptr(d)) }
 
 // SetContext implements [API].
-func (pure) SetContext(c Context) error { return call("cuCtxSetCurrent", uintptr(c)) }
+func (pure) SetContext(c Context) error { return do("cuCtxSetCurrent", uintptr(c)) }
 
 // Alloc implements [API].
 func (pure) Alloc(bytes int) (Pointer, error) {
@@ -181,7 +186,7 @@ func (pure) Alloc(bytes int) (Pointer, error) {
 }
 
 // Free implements [API].
-func (pure) Free(p Pointer) error { return call("cuMemFree_v2", uintptr(p)) }
+func (pure) Free(p Pointer) error { return do("cuMemFree_v2", uintptr(p)) }
 
 // Memory implements [API].
 func (pure) Memory() (free, total int64, err error) {
@@ -198,26 +203,26 @@ func (pure) AllocHost(bytes int) (unsafe.Pointer, error) {
 }
 
 // FreeHost implements [API].
-func (pure) FreeHost(p unsafe.Pointer) error { return call("cuMemFreeHost", uintptr(p)) }
+func (pure) FreeHost(p unsafe.Pointer) error { return do("cuMemFreeHost", uintptr(p)) }
 
 // Upload implements [API].
 func (pure) Upload(to Pointer, from unsafe.Pointer, bytes int, s Stream) error {
-	return call("cuMemcpyHtoDAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
+	return do("cuMemcpyHtoDAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
 }
 
 // Download implements [API].
 func (pure) Download(to unsafe.Pointer, from Pointer, bytes int, s Stream) error {
-	return call("cuMemcpyDtoHAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
+	return do("cuMemcpyDtoHAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
 }
 
 // Copy implements [API].
 func (pure) Copy(to, from Pointer, bytes int, s Stream) error {
-	return call("cuMemcpyDtoDAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
+	return do("cuMemcpyDtoDAsync_v2", uintptr(to), uintptr(from), uintptr(bytes), uintptr(s))
 }
 
 // Clear implements [API].
 func (pure) Clear(p Pointer, bytes int, s Stream) error {
-	return call("cuMemsetD8Async", uintptr(p), 0, uintptr(bytes), uintptr(s))
+	return do("cuMemsetD8Async", uintptr(p), 0, uintptr(bytes), uintptr(s))
 }
 
 // NewStream implements [API].
@@ -228,10 +233,10 @@ func (pure) NewStream() (Stream, error) {
 }
 
 // Synchronize implements [API].
-func (pure) Synchronize(s Stream) error { return call("cuStreamSynchronize", uintptr(s)) }
+func (pure) Synchronize(s Stream) error { return do("cuStreamSynchronize", uintptr(s)) }
 
 // DestroyStream implements [API].
-func (pure) DestroyStream(s Stream) error { return call("cuStreamDestroy_v2", uintptr(s)) }
+func (pure) DestroyStream(s Stream) error { return do("cuStreamDestroy_v2", uintptr(s)) }
 
 // NewEvent implements [API].
 func (pure) NewEvent() (Event, error) {
@@ -241,19 +246,19 @@ func (pure) NewEvent() (Event, error) {
 }
 
 // Record implements [API].
-func (pure) Record(e Event, s Stream) error { return call("cuEventRecord", uintptr(e), uintptr(s)) }
+func (pure) Record(e Event, s Stream) error { return do("cuEventRecord", uintptr(e), uintptr(s)) }
 
 // Wait implements [API].
-func (pure) Wait(e Event) error { return call("cuEventSynchronize", uintptr(e)) }
+func (pure) Wait(e Event) error { return do("cuEventSynchronize", uintptr(e)) }
 
 // Follow implements [API].
 func (pure) Follow(s Stream, e Event) error {
-	return call("cuStreamWaitEvent", uintptr(s), uintptr(e), 0)
+	return do("cuStreamWaitEvent", uintptr(s), uintptr(e), 0)
 }
 
 // Passed implements [API].
 func (pure) Passed(e Event) (bool, error) {
-	err := call("cuEventQuery", uintptr(e))
+	err := do("cuEventQuery", uintptr(e))
 	if errors.Is(err, NotReady) {
 		return false, nil
 	}
@@ -261,7 +266,7 @@ func (pure) Passed(e Event) (bool, error) {
 }
 
 // DestroyEvent implements [API].
-func (pure) DestroyEvent(e Event) error { return call("cuEventDestroy_v2", uintptr(e)) }
+func (pure) DestroyEvent(e Event) error { return do("cuEventDestroy_v2", uintptr(e)) }
 
 // Load implements [API].
 func (pure) Load(image []byte) (Module, error) {
@@ -273,7 +278,7 @@ func (pure) Load(image []byte) (Module, error) {
 }
 
 // Unload implements [API].
-func (pure) Unload(m Module) error { return call("cuModuleUnload", uintptr(m)) }
+func (pure) Unload(m Module) error { return do("cuModuleUnload", uintptr(m)) }
 
 // Function implements [API].
 func (pure) Function(m Module, name string) (Function, error) {
@@ -283,24 +288,29 @@ func (pure) Function(m Module, name string) (Function, error) {
 	return f, err
 }
 
-// maxWords bounds the arguments of a kernel.
-const maxWords = 64
+// frame is the memory of a launch: the kernel's arguments and their addresses.
+type frame struct {
+	at    [kernels.MaxWords]uintptr
+	words [kernels.MaxWords]uint64
+}
 
-// Launch implements [API]. The driver takes an array of the arguments' addresses: both lie
-// in one piece of memory, which Go does not move.
+// frames keeps those that no launch uses. Go does not move them.
+var frames = sync.Pool{New: func() any {
+	f := new(frame)
+	for i := range f.words {
+		f.at[i] = uintptr(unsafe.Pointer(&f.words[i]))
+	}
+	return f
+}}
+
+// Launch implements [API]. The driver has read the arguments when it returns.
 func (pure) Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error {
-	if len(words) > maxWords {
-		return InvalidValue
+	if len(words) > kernels.MaxWords {
+		return fmt.Errorf("%w: a kernel with %d arguments; at most %d", InvalidValue, len(words), kernels.MaxWords)
 	}
-	var frame struct {
-		at    [maxWords]uintptr
-		words [maxWords]uint64
-	}
-	p := &frame
-	for i, w := range words {
-		p.words[i] = w
-		p.at[i] = uintptr(unsafe.Pointer(&p.words[i]))
-	}
-	return call("cuLaunchKernel", uintptr(f), uintptr(blocks), uintptr(members), 1, uintptr(x), uintptr(y), 1, 0,
-		uintptr(s), uintptr(unsafe.Pointer(p)), 0)
+	p := frames.Get().(*frame)
+	defer frames.Put(p)
+	copy(p.words[:], words)
+	return do("cuLaunchKernel", uintptr(f), uintptr(blocks), uintptr(members), 1, uintptr(x), uintptr(y), 1, 0, uintptr(s),
+		uintptr(unsafe.Pointer(&p.at)), 0)
 }

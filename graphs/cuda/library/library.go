@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -118,10 +119,19 @@ func (l *Library) Has(function string) bool {
 // must be converted to uintptr in the call's own arguments.
 //
 //go:uintptrescapes
-func (l *Library) Call(function string, args ...uintptr) int {
-	r, _, _ := purego.SyscallN(l.calls[function], args...)
+func (l *Library) Call(function string, args ...uintptr) int { return l.Do(function, args...) }
+
+// Do is Call for arguments without pointers to Go memory, or to such that stays where it is. It
+// allocates nothing.
+func (l *Library) Do(function string, args ...uintptr) int {
+	p := arguments.Get().(*[32]uintptr)
+	r, _, _ := purego.SyscallN(l.calls[function], append(p[:0], args...)...)
+	arguments.Put(p)
 	return int(int32(r))
 }
+
+// arguments keeps memory for those of calls, which purego has on the heap.
+var arguments = sync.Pool{New: func() any { return new([32]uintptr) }}
 
 // Version asks a library for its version by a function like cublasGetProperty; it is empty where
 // the library has none.

@@ -1355,6 +1355,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     l->offsets.push_back(size);
     size += k.sizes[i];
   }
+  if (size > 4096) return refuse(std::to_string(size) + " bytes of arguments; at most 4096");
   l->arguments.resize(size);
   if (k.count && parameters) {
     for (unsigned i = 0; i < k.count; i++) {
