@@ -25,7 +25,8 @@ func DriverFolders() []string {
 // ToolkitFolders returns the folders in which libraries of the toolkit are looked for, of one major
 // version of CUDA before the others: those of [Variable], those of the dynamic loader, the roots
 // that CUDA_HOME and CUDA_PATH name, conda's environment, NVIDIA's wheels of Python's environments,
-// and the usual folders, with the newest version first.
+// and the usual folders, with the newest version first and the wheels of the python3 of the PATH
+// after the toolkits.
 func ToolkitFolders(major int) []string {
 	folders := append(chosen(), "")
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -53,6 +54,7 @@ func ToolkitFolders(major int) []string {
 	for _, root := range append(append([]string{"/usr/local/cuda"}, installed...), "/opt/cuda") {
 		folders = append(folders, roots(root)...)
 	}
+	folders = append(folders, interpreter()...)
 	if home, err := os.UserHomeDir(); err == nil {
 		folders = append(folders, wheels(filepath.Join(home, ".local", "lib", "python3*", "site-packages"))...)
 	}

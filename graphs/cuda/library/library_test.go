@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +64,27 @@ func TestToolkitFolders(t *testing.T) {
 			t.Setenv("HOME", root)
 			return folder(t, root, ".local", "lib", "python3.11", "site-packages", "nvidia", "cusolver", "lib")
 		}, false},
+		{"an environment of the PATH", func(t *testing.T, root string) string {
+			interpreter(t, root, "../../base/bin/python3.12", "")
+			return folder(t, root, "venv", "lib", "python3.12", "site-packages", "nvidia", "cu13", "lib")
+		}, false},
+		{"an environment of the PATH with the packages of the system", func(t *testing.T, root string) string {
+			interpreter(t, root, "../../base/bin/python3.12", "Include-System-Site-Packages = true\n")
+			return folder(t, root, "base", "lib", "python3.12", "site-packages", "nvidia", "cublas", "lib")
+		}, false},
+		{"Debian's python3", func(t *testing.T, root string) string {
+			bin := folder(t, root, "usr", "bin")
+			write(t, "", bin, "python3.11")
+			link(t, "python3.11", bin, "python3")
+			t.Setenv("PATH", bin)
+			return folder(t, root, "usr", "lib", "python3", "dist-packages", "nvidia", "cublas", "lib")
+		}, false},
+		{"a version manager's python3", func(t *testing.T, root string) string {
+			interpreter(t, root, "../../base/bin/python3.12", "")
+			write(t, "#!/bin/sh\necho "+filepath.Join(root, "base", "bin", "python3")+"\n", folder(t, root, "shims"), "python3")
+			t.Setenv("PATH", filepath.Join(root, "shims"))
+			return folder(t, root, "base", "lib64", "python3.12", "site-packages", "nvidia", "cublas", "lib")
+		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, variable := range []string{"PRIVKERN_CUDA", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX", "VIRTUAL_ENV"} {
@@ -75,6 +97,57 @@ func TestToolkitFolders(t *testing.T) {
 				t.Errorf("%s is number %d and the loader's folders number %d of %q", want, at, loader, got)
 			}
 		})
+	}
+}
+
+// write makes an executable file.
+func write(t *testing.T, content string, elements ...string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(elements...), []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link makes a symbolic link.
+func link(t *testing.T, to string, elements ...string) {
+	t.Helper()
+	if err := os.Symlink(to, filepath.Join(elements...)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// interpreter makes python3 of a virtual environment and of the base below a root, and sets the PATH
+// to the first.
+func interpreter(t *testing.T, root, to, settings string) {
+	t.Helper()
+	bin, base := folder(t, root, "venv", "bin"), folder(t, root, "base", "bin")
+	link(t, to, bin, "python3")
+	link(t, "python3.12", base, "python3")
+	write(t, "", base, "python3.12")
+	write(t, "home = "+base+"\n"+settings, root, "venv", "pyvenv.cfg")
+	t.Setenv("PATH", bin)
+}
+
+// A virtual environment hides the packages of the system, and links and environments that go in
+// circles end.
+func TestInterpretersWithout(t *testing.T) {
+	root := t.TempDir()
+	interpreter(t, root, "../../base/bin/python3.12", "include-system-site-packages = false\n")
+	hidden := folder(t, root, "base", "lib", "python3.12", "site-packages", "nvidia", "cublas", "lib")
+	if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
+		t.Errorf("%s is among %q", hidden, got)
+	}
+	write(t, "include-system-site-packages = true\nhome = "+filepath.Join(root, "venv", "bin")+"\n", root, "venv", "pyvenv.cfg")
+	if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
+		t.Errorf("%s is among %q", hidden, got)
+	}
+	for i, script := range []string{"#!/bin/sh\nexit 1\n", "#!/bin/sh\necho $0\n", "#!/nowhere\n"} {
+		shims := folder(t, root, "shims", strconv.Itoa(i))
+		write(t, script, shims, "python3")
+		t.Setenv("PATH", shims)
+		if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
+			t.Errorf("%s is among %q", hidden, got)
+		}
 	}
 }
 
