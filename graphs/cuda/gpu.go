@@ -91,7 +91,7 @@ func openDevice() (*gpu, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkKernels(); err != nil {
+	if err := errors.Join(checkKernels(), checkEnvironment()); err != nil {
 		return nil, err
 	}
 	index := 0
