@@ -3,17 +3,20 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"privkern/graphs/cuda/driver"
 	"privkern/graphs/cuda/library"
+	"privkern/graphs/engine"
 )
 
 // NVIDIA's libraries are loaded when the first device is opened: only their absence at run
@@ -86,13 +89,30 @@ func (l *libraries) count() int {
 	return n
 }
 
+// oldest13 is the oldest compute capability of which CUDA 13 has code.
+const oldest13 = 75
+
 // majors are the versions of CUDA that the program can use, the preferred one first: the
-// newest that the driver knows, and where there is no driver the newest.
-func majors(driverVersion int) []int {
-	if driverVersion > 0 && driverVersion < 13000 {
+// newest that the driver and the device know. Without a driver, or a device, either is 0.
+func majors(driverVersion, capability int) []int {
+	if driverVersion > 0 && driverVersion < 13000 || capability > 0 && capability < oldest13 {
 		return []int{12}
 	}
 	return []int{13, 12}
+}
+
+// capability is the compute capability of the device that the process opens, such as 90 for 9.0, or
+// 0 where there is none.
+func capability() int {
+	index, err := strconv.Atoi(cmp.Or(os.Getenv(engine.DeviceVariable), "0"))
+	if err != nil || binding().Init() != nil {
+		return 0
+	}
+	_, i, err := describe(index)
+	if err != nil {
+		return 0
+	}
+	return 10*i.Major + i.Minor
 }
 
 // loadedLibraries are those of the process.
@@ -101,8 +121,8 @@ var loadedLibraries struct {
 	libs *libraries
 }
 
-// loadLibraries loads them once in a process: all of the first version of CUDA of which
-// all are there, or else of that of which most are.
+// loadLibraries loads them once in a process, for the device that it opens: all of the first
+// version of CUDA of which all are there, or else of that of which most are.
 func loadLibraries(driverVersion int) *libraries {
 	loadedLibraries.Lock()
 	defer loadedLibraries.Unlock()
@@ -110,7 +130,7 @@ func loadLibraries(driverVersion int) *libraries {
 		return loadedLibraries.libs
 	}
 	best, most := 0, -1
-	for _, major := range majors(driverVersion) {
+	for _, major := range majors(driverVersion, capability()) {
 		l := loadMajor(major)
 		if l.complete() {
 			loadedLibraries.libs = l

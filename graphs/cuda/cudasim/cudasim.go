@@ -42,7 +42,8 @@
 //   - Errors. Those of a kernel stick to its context: every later call returns
 //     them. Calls without a current context, stale handles, launches beyond the
 //     limits of a device, and PTX newer than the driver fail as they do there.
-//   - Libraries. cuBLAS and cuSOLVER have the functions for real matrices that
+//   - Libraries. Those of CUDA 13 refuse devices before compute capability 7.5. cuBLAS and
+//     cuSOLVER have the functions for real matrices that
 //     this project uses, on the handle's stream, with the documented info values.
 //     Eigen-decompositions of batches are in CUDA 13's cuSOLVER alone; NVIDIA's has them
 //     from CUDA 12.6 on.

@@ -16,7 +16,7 @@ using blas::View;
 
 namespace {
 
-enum Status { OK = 0, NO_HANDLE = 1, ALLOC_FAILED = 3, BAD_VALUE = 7, MAPPING_ERROR = 11, EXECUTION_FAILED = 13, INTERNAL = 14, UNSUPPORTED = 15 };
+enum Status { OK = 0, NO_HANDLE = 1, ALLOC_FAILED = 3, BAD_VALUE = 7, MAPPING_ERROR = 11, EXECUTION_FAILED = 13, INTERNAL = 14, UNSUPPORTED = 15, ARCH_MISMATCH = 8 };
 
 struct Handle {
   StreamHandle stream = nullptr;
@@ -482,6 +482,7 @@ extern "C" {
 int cublasCreate_v2(Handle **out) {
   if (!out) return BAD_VALUE;
   if (usable() != SUCCESS) return NO_HANDLE;
+  if (toolkit_major() >= 13 && cudasim::capability() < 75) return ARCH_MISMATCH;
   std::lock_guard<std::mutex> hold(lock);
   *out = new Handle;
   handles.insert(*out);

@@ -15,7 +15,7 @@ using blas::View;
 
 namespace {
 
-enum Status { OK = 0, NO_HANDLE = 1, BAD_VALUE = 3, EXECUTION_FAILED = 6, INTERNAL_ERROR = 7 };
+enum Status { OK = 0, NO_HANDLE = 1, BAD_VALUE = 3, ARCH_MISMATCH = 4, EXECUTION_FAILED = 6, INTERNAL_ERROR = 7 };
 
 struct Handle {
   StreamHandle stream = nullptr;
@@ -314,6 +314,7 @@ int cusolverDnCreate(Handle **out) {
     return INTERNAL_ERROR;
   }
   if (usable() != SUCCESS) return NO_HANDLE;
+  if (toolkit_major() >= 13 && cudasim::capability() < 75) return ARCH_MISMATCH;
   std::lock_guard<std::mutex> hold(lock);
   *out = new Handle;
   handles.insert(*out);

@@ -51,6 +51,9 @@ int synchronise(StreamHandle);
 // Whether a context is current on this thread and not in error.
 int usable();
 
+// The devices' compute capability, such as 90 for 9.0.
+int capability();
+
 // For work that runs: whether bytes at p lie inside a live allocation of the
 // context's device. What does not is reported as ILLEGAL_ADDRESS.
 int reachable(const void *p, size_t bytes, const char *what);

@@ -638,6 +638,8 @@ int usable() {
   return check(&c);
 }
 
+int capability() { return 10 * settings.major + settings.minor; }
+
 int enqueue(StreamHandle handle, std::string what, Work work) {
   CONTEXT(c);
   std::shared_ptr<Stream> s;

@@ -3,6 +3,7 @@
 #include "compile.h"
 #include "version.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -40,6 +41,11 @@ bool valid(Program *p) { return programs.count(p) != 0; }
 
 const int architectures[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121};
 
+// The first of them that this version compiles for: CUDA 13 has dropped those before 7.5.
+const int *oldest() {
+  return std::find_if(architectures, std::end(architectures), [](int a) { return cudasim::toolkit_major() < 13 || a >= 75; });
+}
+
 bool starts(const std::string &s, const char *prefix) { return s.rfind(prefix, 0) == 0; }
 
 // Takes the options apart. Unknown ones are refused, as by the real compiler.
@@ -54,7 +60,7 @@ bool options(Program &p, int count, const char *const *given, std::string &archi
       o += (o == "-D" || o == "-U" || o == "-I" ? "" : "=") + std::string(given[++i]);
     all.push_back(o);
   }
-  architecture = "compute_52";
+  architecture = "compute_" + std::to_string(std::max(52, *oldest()));
   bool contract = true;
   for (auto &o : all) {
     size_t equals = o.find('=');
@@ -63,7 +69,7 @@ bool options(Program &p, int count, const char *const *given, std::string &archi
       size_t underscore = value.find('_');
       int cc = underscore == std::string::npos ? 0 : atoi(value.c_str() + underscore + 1);
       bool known = starts(value, "sm_") || starts(value, "compute_"), there = false;
-      for (int a : architectures) there |= a == cc;
+      for (const int *a = oldest(); a < std::end(architectures); a++) there |= *a == cc;
       if (!known || !there) {
         p.log = "nvrtc: error: invalid value for --gpu-architecture (-arch): " + value + "\n";
         return false;
@@ -133,13 +139,13 @@ const char *nvrtcGetErrorString(int result) {
 
 int nvrtcGetNumSupportedArchs(int *count) {
   if (!count) return INVALID_INPUT;
-  *count = sizeof architectures / sizeof *architectures;
+  *count = int(std::end(architectures) - oldest());
   return SUCCESS;
 }
 
 int nvrtcGetSupportedArchs(int *out) {
   if (!out) return INVALID_INPUT;
-  memcpy(out, architectures, sizeof architectures);
+  std::copy(oldest(), std::end(architectures), out);
   return SUCCESS;
 }
 
