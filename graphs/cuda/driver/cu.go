@@ -15,8 +15,8 @@ import (
 func New() API { return bound{} }
 
 // bound calls the driver through gorgonia.org/cu, and without cgo where that has no function:
-// page-locked memory, texts of errors, the destruction of streams and modules without leaks, and
-// queries of events and streams that follow them.
+// page-locked memory, texts of errors, the destruction of streams and modules without leaks,
+// queries of events and streams that follow them, and launches without allocations.
 type bound struct{ pure }
 
 // Its handles are structures of one pointer of C, which only it can name.
@@ -161,13 +161,4 @@ func (bound) Load(image []byte) (Module, error) {
 func (bound) Function(m Module, name string) (Function, error) {
 	f, err := from[cu.Module](m).Function(name)
 	return from[Function](f), result(err)
-}
-
-// Launch implements [API].
-func (bound) Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error {
-	params := make([]unsafe.Pointer, len(words))
-	for i := range words {
-		params[i] = unsafe.Pointer(&words[i])
-	}
-	return result(from[cu.Function](f).Launch(blocks, members, 1, x, y, 1, 0, from[cu.Stream](s), params))
 }
