@@ -196,12 +196,6 @@ func (g *Graph) finish() error {
 			if err := checkSlice(n, operands[0]); err != nil {
 				return err
 			}
-			continue
-		}
-		// Tensor constants that print alike are merged, and long ones print
-		// alike.
-		if !n.Shape().IsScalar() && !op.Random(n.Op()) {
-			return fmt.Errorf("the node %q is a tensor constant; make it an input", n.Name())
 		}
 	}
 	return nil
