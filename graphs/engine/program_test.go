@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,14 +88,28 @@ func TestBuildRefusesSliceWithRemainder(t *testing.T) {
 	}
 }
 
-// gorgonia merges tensor constants that print alike.
-func TestBuildRefusesTensorConstant(t *testing.T) {
-	_, err := Build(Program{Name: "test", Build: func(b *Builder) {
-		constant := gorgonia.NewConstant(NewMatrix(tensor.Float64, mat.NewDense(2, 2, nil)))
-		b.Output("o", b.Add(b.Input("a", 2, 2), constant))
-	}}, tensor.Float64)
-	if err == nil || !strings.Contains(err.Error(), "tensor constant") {
-		t.Errorf("got %v", err)
+// A tensor constant is copied to the device once, for all runs, in the shape that the graph has for it.
+func TestTensorConstants(t *testing.T) {
+	e, f := onFake(t)
+	turned := tensor.New(tensor.WithShape(2, 3), tensor.WithBacking([]float64{1, 2, 3, 4, 5, 6}))
+	if err := turned.T(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Session(Program{Name: "test", Build: func(b *Builder) {
+		b.Output("o", b.Add(b.Input("a", 3, 2), gorgonia.NewConstant(turned)))
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for run := range 3 {
+		out, err := s.Run(t.Context(), Values{"a": TensorOf([]float64{0, 0, 0, 0, 0, 10}, 3, 2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Read(out).Floats("o"); !slices.Equal(got, []float64{1, 4, 2, 5, 3, 16}) || f.uploads != 2+run {
+			t.Errorf("run %d has %v after %d uploads", run, got, f.uploads)
+		}
 	}
 }
 

@@ -17,10 +17,9 @@ import (
 // elsewhere are the types of gorgonia's operations that have no launch, and why.
 var elsewhere = map[string]string{
 	"constantScalar": "a constant, which is uploaded before the runs",
-	"constantTensor": "a constant; the engine refuses a tensor, because gorgonia merges those that print alike",
-	"Iop":            "the identity, which gorgonia's machines put behind nodes; no function makes one",
-	"letOp":          "an instruction of gorgonia's machines, no node",
-	"readOp":         "an instruction of gorgonia's machines: the engine reads outputs by name",
+	"constantTensor": "a constant, too",
+	"letOp":          "a statement, which is refused",
+	"readOp":         "a statement, which copies a value at the end of a run",
 	"devTrans":       "an instruction of gorgonia's machines, of its own CUDA build",
 	"clampOp":        "no function makes one, and it computes nothing",
 	"scalarBinOp":    "a part of elemBinOp",

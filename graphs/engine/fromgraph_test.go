@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// network is a graph as gorgonia's users write them, in one of gorgonia's element types.
+type network struct {
+	g                   *gorgonia.ExprGraph
+	x, w, b, pred, cost *gorgonia.Node
+	predicted           gorgonia.Value
+}
+
+// newNetwork has a vector and a scalar that are learned, and a tensor constant. No derivative by x is asked for.
+func newNetwork(dtype tensor.Dtype) *network {
+	must := gorgonia.Must
+	values := func(shape ...int) *tensor.Dense {
+		t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(tensor.Range(dtype, 1, 1+tensor.Shape(shape).TotalSize())))
+		return must2(t.MulScalar(NewScalar(dtype, .1).Data(), true))
+	}
+	n := &network{g: gorgonia.NewGraph()}
+	n.x = gorgonia.NewMatrix(n.g, dtype, gorgonia.WithName("x"), gorgonia.WithShape(4, 2), gorgonia.WithValue(values(4, 2)))
+	n.w = gorgonia.NewVector(n.g, dtype, gorgonia.WithName("w"), gorgonia.WithShape(2), gorgonia.WithValue(values(2)))
+	n.b = gorgonia.NewScalar(n.g, dtype, gorgonia.WithName("b"), gorgonia.WithValue(NewScalar(dtype, .5)))
+	hidden := must(gorgonia.Tanh(must(gorgonia.Neg(n.x))))
+	n.pred = must(gorgonia.Sigmoid(must(gorgonia.Add(must(gorgonia.Mul(hidden, n.w)), n.b))))
+	n.cost = must(gorgonia.Exp(must(gorgonia.Mean(must(gorgonia.Square(must(gorgonia.Sub(n.pred,
+		gorgonia.NewConstant(values(4))))))))))
+	gorgonia.Read(n.pred, &n.predicted)
+	must2(gorgonia.Grad(n.cost, n.w, n.b))
+	return n
+}
+
+func must2[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// learned are the parameters.
+func (n *network) learned() gorgonia.Nodes { return gorgonia.Nodes{n.w, n.b} }
+
+// steps trains with a machine, and returns all that a user sees of it.
+func (n *network) steps(t *testing.T, vm gorgonia.VM, solver gorgonia.Solver) (seen []float64) {
+	t.Helper()
+	for range 5 {
+		for range 2 { // gradients of two runs add up
+			if err := vm.RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			vm.Reset()
+		}
+		for _, v := range []gorgonia.Value{n.cost.Value(), n.predicted, must2(n.w.Grad()), must2(n.b.Grad())} {
+			seen = append(seen, must2(Floats(v))...)
+		}
+		seen = slices.Clone(seen)
+		if err := solver.Step(gorgonia.NodesToValueGrads(n.learned())); err != nil {
+			t.Fatal(err)
+		}
+		seen = append(append(seen, must2(Floats(n.w.Value()))...), must2(Floats(n.b.Value()))...)
+	}
+	if err := vm.Close(); err != nil {
+		t.Error(err)
+	}
+	return seen
+}
+
+// Gorgonia's solvers step on a machine of FromGraph as on gorgonia's own: values, gradients and parameters
+// are equal.
+func TestFromGraphTrainsAsTapeMachine(t *testing.T) {
+	for name, solver := range map[string]func() gorgonia.Solver{
+		"vanilla":  func() gorgonia.Solver { return gorgonia.NewVanillaSolver(gorgonia.WithL2Reg(.1), gorgonia.WithClip(1)) },
+		"momentum": func() gorgonia.Solver { return gorgonia.NewMomentum() },
+		"Adam":     func() gorgonia.Solver { return gorgonia.NewAdamSolver() },
+		"RMSProp":  func() gorgonia.Solver { return gorgonia.NewRMSPropSolver() },
+	} {
+		for _, dtype := range []tensor.Dtype{tensor.Float64, tensor.Float32} {
+			for _, device := range []bool{false, true} {
+				if device && dtype == tensor.Float32 {
+					continue // the fake has float64 alone
+				}
+				t.Run(fmt.Sprint(name, "/", dtype, "/", device), func(t *testing.T) {
+					e := open(t, "float64", 1)
+					if device {
+						e, _ = onFake(t)
+					}
+					theirs, ours := newNetwork(dtype), newNetwork(dtype)
+					want := theirs.steps(t, gorgonia.NewTapeMachine(theirs.g, gorgonia.BindDualValues(theirs.learned()...)), solver())
+					vm, err := FromGraph(ours.g, e, BindDualValues())
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := ours.steps(t, vm, solver())
+					if difference := farthest(got, want); difference > map[bool]float64{true: 1e-14, false: 1e-6}[dtype == tensor.Float64] {
+						t.Errorf("off by %g:\n%v\n%v", difference, got, want)
+					}
+				})
+			}
+		}
+	}
+}
+
+// farthest is the largest difference.
+func farthest(a, b []float64) (d float64) {
+	for i := range b {
+		d = max(d, a[i]-b[i], b[i]-a[i])
+	}
+	return d
+}
+
+// A run brings nothing to the host that nobody asked for, and computes no derivative on the way of others.
+func TestFromGraphComputesWhatIsAskedFor(t *testing.T) {
+	e, f := onFake(t)
+	n := newNetwork(tensor.Float64)
+	vm, err := FromGraph(n.g, e, Watch(n.pred))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = vm.Close() }()
+	before := n.w.Value()
+	values, err := vm.Compute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(values) != 4 || values[n.pred] == nil || values[n.cost] == nil || values[n.w.Deriv()] == nil || values[n.b.Deriv()] == nil {
+		t.Errorf("computed are %v", values)
+	}
+	if n.cost.Value() != nil || n.predicted != nil || n.w.Value() != before {
+		t.Error("Compute bound a value")
+	}
+	if slices.ContainsFunc(f.launches, func(o string) bool { return strings.Contains(o, "⊗") }) {
+		t.Errorf("an outer product, which the derivative by x alone needs, is in %v", f.launches)
+	}
+	if err := vm.RunAll(); err != nil || n.pred.Value() == nil || n.predicted == n.pred.Value() {
+		t.Errorf("%v: %v is read as %v", err, n.pred.Value(), n.predicted)
+	}
+}
+
+// A graph, or a use of it, that cannot be right is an error that names the node.
+func TestFromGraphRefuses(t *testing.T) {
+	other := newNetwork(tensor.Float64)
+	unbound := func(n *network) { n.g.UnbindAll() }
+	for _, c := range []struct {
+		name    string
+		before  func(n *network)
+		options []MachineOption
+		after   func(n *network)
+		want    string
+	}{
+		{"a node of another graph", nil, []MachineOption{Watch(other.w)}, nil, "w :: Vector float64 of an option is not in it"},
+		{"no node", nil, []MachineOption{Watch(nil)}, nil, "the node <nil> of an option is not in it"},
+		{"no derivative", nil, []MachineOption{BindDualValues(nil...), func(m *Machine) {
+			m.dual = append(m.dual, m.expr.ByName("x")[0])
+		}}, nil, `there is no derivative by "x"; call gorgonia.Grad before`},
+		{"a Set", func(n *network) { gorgonia.Set(n.w, n.w.Deriv()) }, nil, nil, "is a statement, which no machine runs"},
+		{"an operation without a right result", func(n *network) {
+			gorgonia.NewUniqueNode(gorgonia.In(n.g), gorgonia.WithType(n.x.Type()), gorgonia.WithShape(4, 2),
+				gorgonia.WithChildren(gorgonia.Nodes{n.x}), gorgonia.WithOp(gorgonia.Iop{}))
+		}, nil, nil, "I is refused: it shares the memory"},
+		{"no value", nil, nil, unbound, `no value is bound to "x"; bind one by gorgonia.Let`},
+		{"another shape", nil, nil, func(n *network) { gorgonia.WithValue(TensorOf(make([]float64, 6), 3, 2))(n.x) },
+			`input "x": it has shape (3, 2), want (4, 2)`},
+		{"another type", nil, nil, func(n *network) { must2(0, gorgonia.Let(n.b, float32(1))) },
+			`input "b": it is float32, want float64`},
+		{"more nodes", nil, nil, func(n *network) { gorgonia.Must(gorgonia.Square(n.cost)) }, "it has other nodes than it had"},
+		{"another range", func(n *network) { gorgonia.Must(gorgonia.Slice(n.x, gorgonia.S(0, 2))) }, nil, func(n *network) {
+			for _, node := range n.g.AllNodes() {
+				if _, ok := slicing(node); ok {
+					must2(0, gorgonia.UnsafeLet(node, gorgonia.S(1, 3)))
+				}
+			}
+		}, "has another range than it had"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNetwork(tensor.Float64)
+			if c.before != nil {
+				c.before(n)
+			}
+			vm, err := FromGraph(n.g, open(t, "float64", 1), c.options...)
+			if err == nil && c.after != nil {
+				c.after(n)
+				err = vm.RunAll()
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), "graph of gorgonia: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v\nwant %q", err, c.want)
+			}
+		})
+	}
+	for _, g := range []*gorgonia.ExprGraph{nil, gorgonia.NewGraph()} {
+		if _, err := FromGraph(g, open(t, "float64", 1)); err == nil || err.Error() != "graph of gorgonia: it has no nodes" {
+			t.Error(err)
+		}
+	}
+}
+
+// After the machine or its engine is closed nothing runs, and too little memory is an error that lasts for one run.
+func TestFromGraphEnds(t *testing.T) {
+	e, f := onFake(t)
+	vm, err := FromGraph(newNetwork(tensor.Float64).g, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.most = 4
+	if err := vm.RunAll(); !errors.Is(err, ErrOutOfDeviceMemory) {
+		t.Errorf("with little memory: %v", err)
+	}
+	deviceFailed.Store(false) // the test's own failure
+	f.most = 0
+	if err := errors.Join(vm.RunAll(), vm.Close(), vm.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := vm.RunAll(); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	closed := open(t, "float64", 1)
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FromGraph(newNetwork(tensor.Float64).g, closed); !errors.Is(err, ErrClosed) {
+		t.Errorf("on a closed engine: %v", err)
+	}
+}
