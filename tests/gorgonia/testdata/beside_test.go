@@ -64,6 +64,7 @@ func compute(g *gorgonia.ExprGraph, eval bool) func(error) {
 	if eval {
 		options = append(options, engine.EvalMode())
 	}
+	defer keepStats(g)()
 	var values map[*gorgonia.Node]gorgonia.Value
 	vm, err := engine.FromGraph(g, besides.engine, options...)
 	if err == nil {
@@ -82,6 +83,24 @@ func compute(g *gorgonia.ExprGraph, eval bool) func(error) {
 			say("draws", "")
 		default:
 			say(compare(values))
+		}
+	}
+}
+
+// keepStats returns a function that gives normalisations of batches their running means back, which a run changes.
+func keepStats(g *gorgonia.ExprGraph) (restore func()) {
+	kept := map[*gorgonia.BatchNormOp][2]tensor.Tensor{}
+	for _, n := range g.AllNodes() {
+		if o, ok := n.Op().(*gorgonia.BatchNormOp); ok {
+			mean, variance := o.Stats()
+			kept[o] = [2]tensor.Tensor{mean.Clone().(tensor.Tensor), variance.Clone().(tensor.Tensor)}
+		}
+	}
+	return func() {
+		for o, stats := range kept {
+			if err := o.SetStats(stats[0], stats[1]); err != nil {
+				panic(err)
+			}
 		}
 	}
 }
