@@ -68,6 +68,8 @@ func EvalMode() MachineOption { return func(m *Machine) { m.eval = true } }
 // differentiated, derivatives by inputs, and those of [Watch]; [gorgonia.Read] reads any. All others stay on the
 // device and are freed. A run does not depend on the one before, so that Reset does nothing.
 //
+// A part of a graph is the one that ExactSubgraphRoots returns for some of its nodes.
+//
 // It fails for what [Build] refuses, for a [gorgonia.Set], which gorgonia's own machines pass over in silence, for
 // nodes of another graph, and for one of BindDualValues without a derivative. A graph that is changed later
 // needs another machine. An operation without a kernel on the device is computed on the host, and the engine has
@@ -154,9 +156,9 @@ func slicing(n *gorgonia.Node) (string, bool) {
 // outputs returns the nodes whose values a run brings to the host.
 func (m *Machine) outputs() (gorgonia.Nodes, error) {
 	all := m.expr.ExactSubgraphRoots(m.nodes...) // see Graph.needed
+	inside, wanted := gorgonia.NewNodeSet(m.nodes...), gorgonia.NewNodeSet(m.watched...)
 	used := map[*gorgonia.Node]bool{}
 	statement := map[*gorgonia.Node]bool{}
-	wanted := gorgonia.NewNodeSet(m.watched...)
 	for _, n := range m.nodes {
 		operands := children(all, n)
 		into, is, err := op.Statement(n.Op())
@@ -177,6 +179,9 @@ func (m *Machine) outputs() (gorgonia.Nodes, error) {
 	}
 	for _, n := range m.nodes {
 		isInput, d := n.Op() == nil, n.Deriv()
+		if d != nil && !inside.Contains(d) {
+			d = nil
+		}
 		isCost := d != nil && n.IsScalar() && d.Op() != nil && len(children(all, d)) == 0
 		if isCost || !isInput && !used[n] && !statement[n] && !op.Leftover(n) {
 			wanted.Add(n)
@@ -190,7 +195,7 @@ func (m *Machine) outputs() (gorgonia.Nodes, error) {
 		}
 	}
 	for _, n := range m.dual {
-		if n.Op() != nil || n.Deriv() == nil {
+		if n.Op() != nil || n.Deriv() == nil || !inside.Contains(n.Deriv()) {
 			return nil, fmt.Errorf("there is no derivative by %q; call gorgonia.Grad before", n.Name())
 		}
 	}
@@ -222,6 +227,22 @@ func (m *Machine) Close() error {
 		m.x = nil
 	}
 	return nil
+}
+
+// Let is [gorgonia.Let] for a node of the graph.
+func (m *Machine) Let(n *gorgonia.Node, value any) error {
+	if !slices.Contains(m.nodes, n) {
+		return fmt.Errorf("graph of gorgonia: the node %v is not in it", n)
+	}
+	return gorgonia.Let(n, value)
+}
+
+// Set binds the value that a node has after a run to an input, as the method of gorgonia's machine does.
+func (m *Machine) Set(input, from *gorgonia.Node) error {
+	if from == nil || from.Value() == nil {
+		return fmt.Errorf("graph of gorgonia: %v has no value; name it in Watch, and run", from)
+	}
+	return m.Let(input, from.Value())
 }
 
 // Compute is Run without effects on the nodes: it returns the values by node.

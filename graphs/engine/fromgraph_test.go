@@ -142,6 +142,31 @@ func TestFromGraphComputesWhatIsAskedFor(t *testing.T) {
 	if err := vm.RunAll(); err != nil || n.pred.Value() == nil || n.predicted == n.pred.Value() {
 		t.Errorf("%v: %v is read as %v", err, n.pred.Value(), n.predicted)
 	}
+	if w := e.Warnings(); len(w) > 0 {
+		t.Errorf("warnings: %q", w)
+	}
+	// A part of the graph needs fewer values, and what the device cannot compute is named.
+	f.hasKernel = func(o string) bool { return !strings.HasPrefix(o, "tanh") }
+	part, err := FromGraph(n.g.ExactSubgraphRoots(n.pred), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = part.Close() }()
+	n.g.UnbindAll()
+	err = errors.Join(part.Let(n.x, TensorOf(make([]float64, 8), 4, 2)), part.Let(n.w, TensorOf(make([]float64, 2), 2)),
+		part.Let(n.b, 0.0), part.RunAll(), part.Set(n.b, n.b))
+	if got := must2(Floats(n.pred.Value())); err != nil || !slices.Equal(got, []float64{.5, .5, .5, .5}) {
+		t.Errorf("%v: %v", err, got)
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], "tanh") || !strings.HasSuffix(w[0], FellBack) {
+		t.Errorf("warnings: %q", w)
+	}
+	if err := part.Let(n.cost, 1.0); err == nil || !strings.Contains(err.Error(), "is not in it") {
+		t.Error(err)
+	}
+	if err := part.Set(n.b, n.cost); err == nil || !strings.Contains(err.Error(), "has no value; name it in Watch") {
+		t.Error(err)
+	}
 }
 
 // A graph, or a use of it, that cannot be right is an error that names the node.
