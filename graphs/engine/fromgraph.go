@@ -166,7 +166,7 @@ func (m *Machine) outputs() (gorgonia.Nodes, error) {
 		case err != nil:
 			return nil, err
 		case is && into == nil:
-			return nil, fmt.Errorf("%q is a statement, which no machine runs; bind the value by gorgonia.Let after a run", n.Name())
+			return nil, fmt.Errorf("%q is a statement that no machine runs; bind the value by Set after a run", n.Name())
 		case is:
 			m.reads = append(m.reads, reading{operands[0], into})
 			wanted.Add(operands[0])

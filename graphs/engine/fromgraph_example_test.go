@@ -57,7 +57,8 @@ func ExampleFromGraph() {
 		tensor.New(tensor.WithShape(4, 2), tensor.WithBacking([]float64{0, 0, 0, 1, 1, 0, 1, 1}))))
 	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(4), gorgonia.WithName("y"), gorgonia.WithValue(
 		tensor.New(tensor.WithShape(4), tensor.WithBacking([]float64{0, 0, 0, 1}))))
-	w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(2), gorgonia.WithName("w"), gorgonia.WithInit(gorgonia.Zeroes()))
+	w := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithShape(2), gorgonia.WithName("w"),
+		gorgonia.WithInit(gorgonia.Zeroes()))
 	b := gorgonia.NewScalar(g, tensor.Float64, gorgonia.WithName("b"), gorgonia.WithValue(0.0))
 	one := gorgonia.NewConstant(1.0)
 	must := gorgonia.Must
@@ -105,7 +106,8 @@ func ExampleFromGraph_convolution() {
 	g := gorgonia.NewGraph()
 	images := gorgonia.NewTensor(g, tensor.Float64, 4, gorgonia.WithShape(6, 1, 6, 6), gorgonia.WithName("images"),
 		gorgonia.WithInit(wave(1)))
-	classes := tensor.New(tensor.WithShape(6, 3), tensor.WithBacking([]float64{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}))
+	classes := tensor.New(tensor.WithShape(6, 3), tensor.WithBacking([]float64{
+		1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}))
 	filters := gorgonia.NewTensor(g, tensor.Float64, 4, gorgonia.WithShape(4, 1, 3, 3), gorgonia.WithName("filters"),
 		gorgonia.WithInit(wave(2)))
 	weights := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(4*3*3, 3), gorgonia.WithName("weights"),
@@ -115,7 +117,8 @@ func ExampleFromGraph_convolution() {
 	same, step := []int{1, 1}, []int{2, 2}
 	layer := must(gorgonia.Rectify(must(gorgonia.Conv2d(images, filters, tensor.Shape{3, 3}, same, same, same))))
 	pooled := must(gorgonia.MaxPool2D(layer, tensor.Shape{2, 2}, []int{0, 0}, step))
-	out := must(gorgonia.SoftMax(must(gorgonia.Mul(must(gorgonia.Reshape(pooled, tensor.Shape{6, 4 * 3 * 3})), weights)), 1))
+	flat := must(gorgonia.Reshape(pooled, tensor.Shape{6, 4 * 3 * 3}))
+	out := must(gorgonia.SoftMax(must(gorgonia.Mul(flat, weights)), 1))
 	hits := must(gorgonia.HadamardProd(must(gorgonia.Log(out)), gorgonia.NewConstant(classes)))
 	cost := must(gorgonia.Neg(must(gorgonia.Mean(hits))))
 	if _, err := gorgonia.Grad(cost, filters, weights); err != nil {

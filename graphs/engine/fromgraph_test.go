@@ -22,11 +22,13 @@ type network struct {
 func newNetwork(dtype tensor.Dtype) *network {
 	must := gorgonia.Must
 	values := func(shape ...int) *tensor.Dense {
-		t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(tensor.Range(dtype, 1, 1+tensor.Shape(shape).TotalSize())))
+		data := tensor.Range(dtype, 1, 1+tensor.Shape(shape).TotalSize())
+		t := tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 		return must2(t.MulScalar(NewScalar(dtype, .1).Data(), true))
 	}
 	n := &network{g: gorgonia.NewGraph()}
-	n.x = gorgonia.NewMatrix(n.g, dtype, gorgonia.WithName("x"), gorgonia.WithShape(4, 2), gorgonia.WithValue(values(4, 2)))
+	n.x = gorgonia.NewMatrix(n.g, dtype, gorgonia.WithName("x"), gorgonia.WithShape(4, 2),
+		gorgonia.WithValue(values(4, 2)))
 	n.w = gorgonia.NewVector(n.g, dtype, gorgonia.WithName("w"), gorgonia.WithShape(2), gorgonia.WithValue(values(2)))
 	n.b = gorgonia.NewScalar(n.g, dtype, gorgonia.WithName("b"), gorgonia.WithValue(NewScalar(dtype, .5)))
 	hidden := must(gorgonia.Tanh(must(gorgonia.Neg(n.x))))
@@ -99,8 +101,9 @@ func TestFromGraphTrainsAsTapeMachine(t *testing.T) {
 						t.Fatal(err)
 					}
 					got := ours.steps(t, vm, solver())
-					if difference := farthest(got, want); difference > map[bool]float64{true: 1e-14, false: 1e-6}[dtype == tensor.Float64] {
-						t.Errorf("off by %g:\n%v\n%v", difference, got, want)
+					off, tolerance := farthest(got, want), map[tensor.Dtype]float64{tensor.Float64: 1e-14, tensor.Float32: 1e-6}[dtype]
+					if !(off <= tolerance) {
+						t.Errorf("off by %g:\n%v\n%v", off, got, want)
 					}
 				})
 			}
@@ -130,8 +133,10 @@ func TestFromGraphComputesWhatIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(values) != 4 || values[n.pred] == nil || values[n.cost] == nil || values[n.w.Deriv()] == nil || values[n.b.Deriv()] == nil {
-		t.Errorf("computed are %v", values)
+	for _, node := range []*gorgonia.Node{n.pred, n.cost, n.w.Deriv(), n.b.Deriv()} {
+		if len(values) != 4 || values[node] == nil {
+			t.Errorf("%v: computed are %v", node, values)
+		}
 	}
 	if n.cost.Value() != nil || n.predicted != nil || n.w.Value() != before {
 		t.Error("Compute bound a value")
@@ -180,12 +185,12 @@ func TestFromGraphRefuses(t *testing.T) {
 		after   func(n *network)
 		want    string
 	}{
-		{"a node of another graph", nil, []MachineOption{Watch(other.w)}, nil, "w :: Vector float64 of an option is not in it"},
+		{"a node of another graph", nil, []MachineOption{Watch(other.w)}, nil, "w :: Vector float64 of an option is not"},
 		{"no node", nil, []MachineOption{Watch(nil)}, nil, "the node <nil> of an option is not in it"},
 		{"no derivative", nil, []MachineOption{BindDualValues(nil...), func(m *Machine) {
 			m.dual = append(m.dual, m.expr.ByName("x")[0])
 		}}, nil, `there is no derivative by "x"; call gorgonia.Grad before`},
-		{"a Set", func(n *network) { gorgonia.Set(n.w, n.w.Deriv()) }, nil, nil, "is a statement, which no machine runs"},
+		{"a Set", func(n *network) { gorgonia.Set(n.w, n.w.Deriv()) }, nil, nil, "is a statement that no machine runs"},
 		{"an operation without a right result", func(n *network) {
 			gorgonia.NewUniqueNode(gorgonia.In(n.g), gorgonia.WithType(n.x.Type()), gorgonia.WithShape(4, 2),
 				gorgonia.WithChildren(gorgonia.Nodes{n.x}), gorgonia.WithOp(gorgonia.Iop{}))
@@ -195,7 +200,8 @@ func TestFromGraphRefuses(t *testing.T) {
 			`input "x": it has shape (3, 2), want (4, 2)`},
 		{"another type", nil, nil, func(n *network) { must2(0, gorgonia.Let(n.b, float32(1))) },
 			`input "b": it is float32, want float64`},
-		{"more nodes", nil, nil, func(n *network) { gorgonia.Must(gorgonia.Square(n.cost)) }, "it has other nodes than it had"},
+		{"more nodes", nil, nil, func(n *network) { gorgonia.Must(gorgonia.Square(n.cost)) },
+			"it has other nodes than it had"},
 		{"another range", func(n *network) { gorgonia.Must(gorgonia.Slice(n.x, gorgonia.S(0, 2))) }, nil, func(n *network) {
 			for _, node := range n.g.AllNodes() {
 				if _, ok := slicing(node); ok {

@@ -102,7 +102,7 @@ var refused = map[string]string{
 	"ctcLossDiffOp": temporalClassification,
 	"yoloOp": "gorgonia takes the first anchors for those of the mask, and has no derivative; compute the boxes from " +
 		"the graph's outputs",
-	"Iop": "it shares the memory of its operand, for operations that write to it; let the operation return all of its results",
+	"Iop": "it shares the memory of its operand, for operations that write to it; let them return all results",
 }
 
 const temporalClassification = "gorgonia's derivative is right for the sum over sequences of full length behind a " +

@@ -35,7 +35,8 @@ type verdict struct{ Verdict, Test, Detail string }
 func TestGorgoniasOwnTests(t *testing.T) {
 	tier.Gate(t, "gorgonia is compiled anew with its tests")
 	log := filepath.Join(t.TempDir(), "verdicts")
-	test := exec.Command("go", "test", "-modfile", edited(t), "-vet=off", "-count=1", "-timeout=20m", "gorgonia.org/gorgonia")
+	test := exec.Command("go", "test", "-modfile", edited(t), "-vet=off", "-count=1", "-timeout=20m",
+		"gorgonia.org/gorgonia")
 	// Example_linearRegression depends on what rand.Seed did before Go 1.24.
 	test.Env = append(os.Environ(), "PRIVKERN_BESIDE="+log, "GODEBUG=randseednop=0")
 	if out, err := test.CombinedOutput(); err != nil {
