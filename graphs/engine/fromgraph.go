@@ -22,10 +22,8 @@ type Machine struct {
 	ranges map[*gorgonia.Node]string // of slices
 	x      *Executor                 // nil once closed
 	reads  []reading
-	// slopes are the derivatives that go into the dual values of inputs, and bound those values.
-	slopes []slope
-	bound  map[*gorgonia.Node]gorgonia.Value
-	// The options.
+	bound  map[*gorgonia.Node]gorgonia.Value // gradients of dual
+	// The options; dual are the inputs whose gradients a run adds to.
 	dual    gorgonia.Nodes
 	allDual bool
 	watched gorgonia.Nodes
@@ -39,9 +37,6 @@ type reading struct {
 	of   *gorgonia.Node
 	into *gorgonia.Value
 }
-
-// slope is the derivative by an input, as nodes.
-type slope struct{ of, by *gorgonia.Node }
 
 // MachineOption is an option of [FromGraph].
 type MachineOption func(*Machine)
@@ -79,18 +74,25 @@ func FromGraph(g *gorgonia.ExprGraph, e *Engine, options ...MachineOption) (*Mac
 	for _, option := range options {
 		option(m)
 	}
+	var graph *Graph
 	err := errors.New("it has no nodes")
 	if g != nil && len(g.AllNodes()) > 0 {
-		err = protect(m.plan)
+		err = protect(func() (err error) { graph, err = m.plan(); return err })
+	}
+	if err == nil && e.residents.isClosed() {
+		err = ErrClosed
 	}
 	if err != nil {
 		return nil, fmt.Errorf("graph of gorgonia: %w", err)
 	}
+	if m.x, err = e.residents.executor(graph); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
-// plan finds inputs and outputs, and plans the run.
-func (m *Machine) plan() error {
+// plan finds inputs and outputs.
+func (m *Machine) plan() (*Graph, error) {
 	m.nodes = slices.Clone(m.expr.AllNodes())
 	m.ranges = map[*gorgonia.Node]string{}
 	for _, n := range m.nodes {
@@ -100,15 +102,12 @@ func (m *Machine) plan() error {
 	}
 	for _, n := range slices.Concat(m.dual, m.watched) {
 		if n == nil || !slices.Contains(m.nodes, n) {
-			return fmt.Errorf("the node %v of an option is not in it", n)
+			return nil, fmt.Errorf("the node %v of an option is not in it", n)
 		}
 	}
 	outputs, err := m.outputs()
-	if err != nil {
-		return err
-	}
-	if err := m.train(); err != nil {
-		return err
+	if err = errors.Join(err, m.train()); err != nil {
+		return nil, err
 	}
 	graph := newBuilder("graph of gorgonia", m.engine.dtype).graph
 	graph.Expr, graph.draws = m.expr, true
@@ -116,8 +115,11 @@ func (m *Machine) plan() error {
 		name := named(graph.Outputs, n)
 		graph.Outputs[name], graph.OutputNames = n, append(graph.OutputNames, name)
 	}
-	if err := errors.Join(graph.checkOperations(), graph.finish()); err != nil {
-		return err
+	if err := graph.checkOperations(); err != nil {
+		return nil, err
+	}
+	if err := graph.finish(); err != nil {
+		return nil, err
 	}
 	for _, n := range graph.needed.AllNodes() {
 		if n.Op() != nil {
@@ -129,11 +131,7 @@ func (m *Machine) plan() error {
 		name := named(graph.Inputs, n)
 		graph.Inputs[name], graph.InputNames = n, append(graph.InputNames, name)
 	}
-	if m.engine.residents.isClosed() {
-		return ErrClosed
-	}
-	m.x, err = m.engine.residents.executor(graph)
-	return err
+	return graph, nil
 }
 
 // named returns the node's name, with its number where another one of the nodes has that name.
@@ -177,6 +175,8 @@ func (m *Machine) outputs() (gorgonia.Nodes, error) {
 			used[o] = true
 		}
 	}
+	asked := m.dual
+	m.dual = nil
 	for _, n := range m.nodes {
 		isInput, d := n.Op() == nil, n.Deriv()
 		if d != nil && !inside.Contains(d) {
@@ -190,12 +190,12 @@ func (m *Machine) outputs() (gorgonia.Nodes, error) {
 			continue
 		}
 		wanted.Add(d)
-		if m.allDual || slices.Contains(m.dual, n) {
-			m.slopes = append(m.slopes, slope{d, n})
+		if m.allDual || slices.Contains(asked, n) {
+			m.dual = append(m.dual, n)
 		}
 	}
-	for _, n := range m.dual {
-		if n.Op() != nil || n.Deriv() == nil || !inside.Contains(n.Deriv()) {
+	for _, n := range asked {
+		if !slices.Contains(m.dual, n) {
 			return nil, fmt.Errorf("there is no derivative by %q; call gorgonia.Grad before", n.Name())
 		}
 	}
@@ -313,8 +313,8 @@ func (m *Machine) bind(values map[*gorgonia.Node]gorgonia.Value) (err error) {
 		}
 		err = errors.Join(err, e)
 	}
-	for _, s := range m.slopes {
-		err = errors.Join(err, m.accumulate(s.by, values[s.of]))
+	for _, n := range m.dual {
+		err = errors.Join(err, m.accumulate(n, values[n.Deriv()]))
 	}
 	return err
 }

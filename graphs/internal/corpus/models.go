@@ -114,6 +114,10 @@ func models() []Graph {
 			p := must(gorgonia.SoftMax(in[0]))
 			return gorgonia.Nodes{must(gorgonia.Slice(must(gorgonia.Neg(must(gorgonia.Log(p)))), gorgonia.S(2)))}
 		}},
+		{Name: "product with a constant table", In: []Input{normal(2, 3)}, Build: func(in gorgonia.Nodes) gorgonia.Nodes {
+			table := gorgonia.NewConstant(value(in[0].Dtype(), []int{3, 2}, []float64{1, -2, 3, 4, .5, 6}))
+			return gorgonia.Nodes{must(gorgonia.Mul(in[0], table))}
+		}},
 		{Name: "triangular mask", In: []Input{normal(5, 5), numbers(5, 1), numbers(1, 5)}, Build: mask},
 		{Name: "Gaussian process with a column of targets", In: []Input{label(normal(6, 2)), label(normal(6, 1)), positive(),
 			classes(6, 6)}, Build: process, Condition: 1e4},
