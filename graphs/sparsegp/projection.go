@@ -19,48 +19,51 @@ import (
 // O(M³) of K's factor and without kernel values.
 type Projection struct {
 	m, points  int
-	w          gorgonia.Value // K⁻¹K_ZX, M×P
-	left       []float64      // k(x_i, x_i) − k_iᵀw_i, length P
-	variance   float64        // of the kernel
-	reciprocal float64        // of the condition number of K, an estimate
+	k, w       *mat.Dense // K, M×M, and K⁻¹K_ZX, M×P
+	left       []float64  // k(x_i, x_i) − k_iᵀw_i, length P
+	variance   float64    // of the kernel
+	reciprocal float64    // of the condition number of K, an estimate
 }
 
 // Project returns the projection at the rows of x (P×D), or an *op.NotPositiveDefiniteError if K
 // has no Cholesky factor. K without jitter is ill-conditioned for inducing inputs closer than
 // about a lengthscale; the engine gets a warning if predictions lose most of their digits.
 func Project(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense) (*Projection, error) {
-	if err := g.check(); err != nil {
-		return nil, err
-	}
-	if err := checkFinite("the matrix of inputs", x); err != nil {
+	return first(ProjectAll(ctx, e, g, []*mat.Dense{x}))
+}
+
+// ProjectAll is [Project] for several sets of P inputs, in one run. Each has the same bits as alone.
+func ProjectAll(ctx context.Context, e *engine.Engine, g InducingInputs, x []*mat.Dense) ([]*Projection, error) {
+	if err := g.checkInputs(x); err != nil {
 		return nil, err
 	}
 	m, d := g.Z.Dims()
-	points, dx := x.Dims()
-	if dx != d {
-		return nil, fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
-	}
-	out, err := e.RunAs(ctx, tensor.Float64, projectProgram(g.Kernel, m, points, d),
-		engine.Values{"z": wide(g.Z), "nugget": wide(g.nugget()), "x": wide(x)})
+	points, _ := x[0].Dims()
+	out, err := e.RunAs(ctx, tensor.Float64, projectProgram(g.Kernel, len(x), m, points, d),
+		engine.Values{"z": wide(g.Z), "nugget": wide(g.nugget()), "x": stacked(tensor.Float64, x)})
 	if err != nil {
 		return nil, err
 	}
-	p := &Projection{m: m, points: points, w: out["w"]}
-	p.variance, _ = g.Kernel.Stationary()
+	variance, _ := g.Kernel.Stationary()
 	r := engine.Read(out)
-	explained := r.Floats("explained")
-	if p.reciprocal = r.Scalar("rcond"); r.Err() != nil {
+	w, explained, k, reciprocal := r.Floats("w"), r.Floats("explained"), r.Dense("k"), r.Scalar("rcond")
+	if r.Err() != nil {
 		return nil, r.Err()
 	}
-	if p.reciprocal < conditionWarning {
+	if reciprocal < conditionWarning {
 		e.Warn("inducing inputs: computed but suspect, the condition number of their covariance is about %.0e; use fewer of "+
-			"them, or jitter", 1/p.reciprocal)
+			"them, or jitter", 1/reciprocal)
 	}
-	p.left = make([]float64, points)
-	for i, v := range explained {
-		p.left[i] = p.variance - v
+	all := make([]*Projection, len(x))
+	for i := range all {
+		p := &Projection{m: m, points: points, k: k, w: mat.NewDense(m, points, w[i*m*points:(i+1)*m*points]),
+			variance: variance, reciprocal: reciprocal}
+		for _, v := range explained[i*points : (i+1)*points] {
+			p.left = append(p.left, variance-v)
+		}
+		all[i] = p
 	}
-	return p, nil
+	return all, nil
 }
 
 // VarianceError is the error of a negative predictive variance. The terms of a variance cancel
@@ -89,7 +92,7 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 		return nil, nil, fmt.Errorf("sparse GP: the covariance is %d×%d for %d inducing inputs", r, c, p.m)
 	}
 	out, err := e.RunAs(ctx, tensor.Float64, projectedProgram(p.m, p.points),
-		engine.Values{"w": p.w, "m": wide(mu), "s": wide(cov)})
+		engine.Values{"w": wide(p.w), "m": wide(mu), "s": wide(cov)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,34 +101,44 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
+	return predicted, variance, p.complete(variance)
+}
+
+// complete adds to w_iᵀSw_i the part of the variances that does not depend on S, in place.
+func (p *Projection) complete(variance []float64) error {
 	for i, left := range p.left {
 		v := variance[i] + left
 		if v < -negligible*p.variance {
-			return nil, nil, &VarianceError{i, v, 1 / p.reciprocal}
+			return &VarianceError{i, v, 1 / p.reciprocal}
 		}
 		variance[i] = max(v, 0)
 	}
-	return predicted, variance, nil
+	return nil
 }
 
-// projectProgram computes "w", the weights of predictions at "x", and the outputs of [weights].
-func projectProgram(k kernel.Kernel, m, points, d int) engine.Program {
+// projectProgram computes for each of s sets "w" (s×m×points), the weights of predictions at "x" (s×points×d), and the
+// outputs of [weights]; "k" is K (m×m).
+func projectProgram(k kernel.Kernel, s, m, points, d int) engine.Program {
 	return engine.Program{Name: "projection of a sparse GP",
-		Key:   fmt.Sprintf("sparse GP projection %s %d %d %d", k.Key(), m, points, d),
-		Build: func(b *engine.Builder) { b.Output("w", weights(b, k, m, points, d)) }}
+		Key: fmt.Sprintf("sparse GP projection %s %d %d %d %d", k.Key(), s, m, points, d),
+		Build: func(b *engine.Builder) {
+			cov, w := weights(b, k, m, d, b.Tensor("x", s, points, d))
+			b.Output("k", cov)
+			b.Output("w", w)
+		}}
 }
 
-// weights adds W = K⁻¹K_ZX (m×points) for the inputs "x" (points×d). It outputs the reciprocal
-// condition number of K, "rcond", and the variance k_iᵀw_i explained by the inducing inputs at
-// each input, "explained" (length points).
-func weights(b *engine.Builder, k kernel.Kernel, m, points, d int) *gorgonia.Node {
+// weights adds K (m×m) and W = K⁻¹K_ZX (m×points) for inputs x (points×d), or a batch of such. It outputs the
+// reciprocal condition number of K, "rcond", and the variance k_iᵀw_i explained by the inducing inputs at each input,
+// "explained" (length points).
+func weights(b *engine.Builder, k kernel.Kernel, m, d int, x *gorgonia.Node) (cov, w *gorgonia.Node) {
 	z, cov := prior(b, k, m, d)
 	l := b.Cholesky(cov) // LLᵀ = K
 	b.Output("rcond", b.ReciprocalCondition(cov, l))
-	cross := k.Cross(b, z, b.Input("x", points, d)) // K_ZX
-	w := b.CholeskySolve(l, cross)
-	b.Output("explained", b.Sum(b.Hadamard(cross, w), 0))
-	return w
+	cross := k.Cross(b, z, x) // K_ZX
+	w = b.CholeskySolve(l, cross)
+	b.Output("explained", b.Sum(b.Hadamard(cross, w), x.Dims()-2))
+	return cov, w
 }
 
 // projectedProgram computes "mean" (points×1) and "v", w_iᵀSw_i (points×1), from "w" (m×points),

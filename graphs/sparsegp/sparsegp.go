@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/gorgonia"
@@ -105,61 +106,119 @@ type Sums struct {
 // The order of summation is that of the BLAS product, and does not depend on the number of
 // workers.
 func Sum(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense, y, weights []float64) (Sums, error) {
-	return sum(ctx, e, e.ElementType(), g, x, y, weights)
+	return first(sumAll(ctx, e, e.ElementType(), g, []*mat.Dense{x}, [][]float64{y}, weights))
 }
 
 // SumDouble is Sum in float64 on every engine, because in float32 the rounding of B may make Q
 // indefinite where neither noise nor λ exceeds it.
 func SumDouble(ctx context.Context, e *engine.Engine, g InducingInputs, x *mat.Dense,
 	y, weights []float64) (Sums, error) {
-	return sum(ctx, e, tensor.Float64, g, x, y, weights)
+	return first(sumAll(ctx, e, tensor.Float64, g, []*mat.Dense{x}, [][]float64{y}, weights))
 }
 
-// sum is Sum in the given element type.
-func sum(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingInputs,
-	x *mat.Dense, y, weights []float64) (Sums, error) {
-	if err := errors.Join(g.check(), checkFinite("the matrix of inputs", x)); err != nil {
-		return Sums{}, err
+// SumAll is [Sum] for several sets of n rows, in one run, with weights of one; with double it is [SumDouble].
+// It holds the kernel values of all sets, and each has the same bits as alone.
+func SumAll(ctx context.Context, e *engine.Engine, g InducingInputs, x []*mat.Dense, y [][]float64, double bool,
+) ([]Sums, error) {
+	dtype := e.ElementType()
+	if double {
+		dtype = tensor.Float64
+	}
+	return sumAll(ctx, e, dtype, g, x, y, nil)
+}
+
+// first returns the only result of a computation of one.
+func first[T any](all []T, err error) (one T, _ error) {
+	if err != nil {
+		return one, err
+	}
+	return all[0], nil
+}
+
+// sumAll is SumAll in the given element type, with weights that all sets have in common.
+func sumAll(ctx context.Context, e *engine.Engine, dtype tensor.Dtype, g InducingInputs, x []*mat.Dense, y [][]float64,
+	weights []float64) ([]Sums, error) {
+	if err := g.checkInputs(x); err != nil {
+		return nil, err
 	}
 	m, d := g.Z.Dims()
-	n, dx := x.Dims()
-	if dx != d {
-		return Sums{}, fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
-	}
-	outputs, err := column("the outputs", y, n)
-	if err != nil {
-		return Sums{}, err
+	n, _ := x[0].Dims()
+	outputs := make([]*mat.Dense, len(x))
+	for i := range x {
+		var err error
+		if outputs[i], err = column("the outputs", y[i], n); err != nil {
+			return nil, err
+		}
 	}
 	if weights == nil {
-		weights = make([]float64, n)
-		for i := range weights {
-			weights[i] = 1
-		}
+		weights = slices.Repeat([]float64{1}, n)
 	}
 	w, err := column("the weights", weights, n)
 	if err != nil {
-		return Sums{}, err
+		return nil, err
 	}
-	out, err := e.RunAs(ctx, dtype, sumProgram(g.Kernel, m, n, d), engine.Values{
-		"z": engine.NewMatrix(dtype, g.Z), "x": engine.NewMatrix(dtype, x), "y": engine.NewMatrix(dtype, outputs),
-		"w": engine.NewMatrix(dtype, w)})
+	out, err := e.RunAs(ctx, dtype, sumProgram(g.Kernel, len(x), m, n, d), engine.Values{
+		"z": engine.NewMatrix(dtype, g.Z), "x": stacked(dtype, x), "y": stacked(dtype, outputs),
+		"w": stacked(dtype, slices.Repeat([]*mat.Dense{w}, len(x)))})
 	if err != nil {
-		return Sums{}, err
+		return nil, err
 	}
 	r := engine.Read(out)
-	return Sums{A: r.Floats("a"), B: r.Dense("b")}, r.Err()
+	a, b := r.Floats("a"), r.Floats("b")
+	sums := make([]Sums, len(x))
+	for i := range sums {
+		if r.Err() == nil {
+			sums[i] = Sums{A: a[i*m : (i+1)*m : (i+1)*m], B: mat.NewDense(m, m, b[i*m*m:(i+1)*m*m:(i+1)*m*m])}
+		}
+	}
+	return sums, r.Err()
 }
 
-// sumProgram computes "a", Σ w_i k_i y_i (m×1), and "b", Σ w_i k_i k_iᵀ (m×m), from "z" (m×d),
-// "x" (n×d), outputs "y" and weights "w" (n×1).
-func sumProgram(k kernel.Kernel, m, n, d int) engine.Program {
+// stacked returns matrices of one size as a batch. One is not copied, unless its element type changes.
+func stacked(dtype tensor.Dtype, all []*mat.Dense) gorgonia.Value {
+	rows, cols := all[0].Dims()
+	one := all[0]
+	if len(all) > 1 {
+		one = mat.NewDense(len(all)*rows, cols, nil)
+		for i, a := range all {
+			one.Slice(i*rows, (i+1)*rows, 0, cols).(*mat.Dense).Copy(a)
+		}
+	}
+	return engine.TensorOf(engine.Data(engine.NewMatrix(dtype, one)), len(all), rows, cols)
+}
+
+// checkInputs returns an error for sets of inputs that are empty, not finite, of different numbers of rows, or not of
+// the inducing inputs' dimensions.
+func (g InducingInputs) checkInputs(x []*mat.Dense) error {
+	if err := g.check(); err != nil {
+		return err
+	}
+	_, d := g.Z.Dims()
+	for i, one := range x {
+		if err := checkFinite("the matrix of inputs", one); err != nil {
+			return err
+		}
+		n, dx := one.Dims()
+		if dx != d {
+			return fmt.Errorf("sparse GP: the inputs have %d dimensions, the inducing inputs %d", dx, d)
+		}
+		if rows, _ := x[0].Dims(); n != rows {
+			return fmt.Errorf("sparse GP: set %d of inputs has %d rows, the first one %d", i+1, n, rows)
+		}
+	}
+	return nil
+}
+
+// sumProgram computes for each of s sets "a", Σ w_i k_i y_i (s×m×1), and "b", Σ w_i k_i k_iᵀ (s×m×m), from "z" (m×d),
+// "x" (s×n×d), outputs "y" and weights "w" (s×n×1).
+func sumProgram(k kernel.Kernel, s, m, n, d int) engine.Program {
 	return engine.Program{Name: "sums over the data of a sparse GP",
-		Key: fmt.Sprintf("sparse GP sums %s %d %d %d", k.Key(), m, n, d),
+		Key: fmt.Sprintf("sparse GP sums %s %d %d %d %d", k.Key(), s, m, n, d),
 		Build: func(b *engine.Builder) {
-			cross := k.Cross(b, b.Input("z", m, d), b.Input("x", n, d)) // columns k_i, m×n
-			w := b.Input("w", n, 1)
-			weighted := b.Hadamard(w, b.Input("y", n, 1)) // w_i y_i
-			b.Output("a", b.Mul(cross, weighted))
+			cross := k.Cross(b, b.Input("z", m, d), b.Tensor("x", s, n, d)) // columns k_i, s×m×n
+			w := b.Tensor("w", s, n, 1)
+			weighted := b.Hadamard(w, b.Tensor("y", s, n, 1)) // w_i y_i
+			b.Output("a", b.MatrixProduct(cross, weighted))
 			b.Output("b", b.WeightedGram(cross, w))
 		}}
 }
@@ -205,50 +264,62 @@ type Posterior struct {
 // inverted, because it is ill-conditioned.
 func Infer(ctx context.Context, e *engine.Engine, g InducingInputs, s Sums, precision float64,
 	noise Noise) (*Posterior, error) {
-	if err := errors.Join(g.check(), checkFinite("the matrix B", s.B)); err != nil {
+	if err := g.check(); err != nil {
 		return nil, err
 	}
 	m, d := g.Z.Dims()
-	if r, c := s.B.Dims(); r != m || c != m {
-		return nil, fmt.Errorf("sparse GP: B is %d×%d for %d inducing inputs", r, c, m)
-	}
-	a, err := column("A", s.A, m)
+	u, err := updateOf(m, s, precision, noise)
 	if err != nil {
 		return nil, err
-	}
-	for name, v := range map[string]float64{"the variance of A": noise.VarianceA, "the variance of B": noise.VarianceB,
-		"lambda": noise.Ridge} {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("sparse GP: %s is %g; zero or a positive number is required", name, v)
-		}
-	}
-	if !(precision > 0) || math.IsInf(precision, 1) {
-		return nil, fmt.Errorf("sparse GP: the precision of the observations is %g; a positive number is required", precision)
-	}
-	mix, outer, err := noise.spread(m, precision)
-	if err != nil {
-		return nil, err
-	}
-	update := scaledIdentity(m, noise.Ridge)
-	for i := range m {
-		for j, v := range s.B.RawRowView(i) {
-			update.Set(i, j, update.At(i, j)+precision*v)
-		}
-	}
-	base := mat.NewDense(m, 1, nil)
-	for i := range m {
-		base.Set(i, 0, precision*precision*noise.VarianceA)
 	}
 	out, err := e.RunAs(ctx, tensor.Float64, inferProgram(g.Kernel, m, d), engine.Values{
-		"z": wide(g.Z), "nugget": wide(g.nugget()), "a": wide(a), "update": wide(update), "base": wide(base),
-		"mix":       wide(mix),
-		"precision": gorgonia.NewF64(precision), "outer": gorgonia.NewF64(outer)})
+		"z": wide(g.Z), "nugget": wide(g.nugget()), "a": wide(u.a), "update": wide(u.update), "base": wide(u.base),
+		"mix": wide(u.mix), "precision": gorgonia.NewF64(u.precision), "outer": gorgonia.NewF64(u.outer)})
 	if err != nil {
 		return nil, err
 	}
 	r := engine.Read(out)
 	return &Posterior{Mean: r.Floats("mean"), Cov: r.Dense("cov"), Naive: r.Dense("naive"),
 		Reciprocal: r.Scalar("rcond")}, r.Err()
+}
+
+// update holds the inputs of [posterior] and [added].
+type update struct {
+	a, update, mix, base *mat.Dense
+	precision, outer     float64
+}
+
+// updateOf returns the inputs for sums at m inducing inputs, or an error for numbers out of range.
+func updateOf(m int, s Sums, precision float64, noise Noise) (u update, err error) {
+	if err := checkFinite("the matrix B", s.B); err != nil {
+		return u, err
+	}
+	if r, c := s.B.Dims(); r != m || c != m {
+		return u, fmt.Errorf("sparse GP: B is %d×%d for %d inducing inputs", r, c, m)
+	}
+	if u.a, err = column("A", s.A, m); err != nil {
+		return u, err
+	}
+	for name, v := range map[string]float64{"the variance of A": noise.VarianceA, "the variance of B": noise.VarianceB,
+		"lambda": noise.Ridge} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return u, fmt.Errorf("sparse GP: %s is %g; zero or a positive number is required", name, v)
+		}
+	}
+	if !(precision > 0) || math.IsInf(precision, 1) {
+		return u, fmt.Errorf("sparse GP: the precision of the observations is %g; a positive number is required", precision)
+	}
+	if u.mix, u.outer, err = noise.spread(m, precision); err != nil {
+		return u, err
+	}
+	u.precision, u.update, u.base = precision, scaledIdentity(m, noise.Ridge), mat.NewDense(m, 1, nil)
+	for i := range m {
+		for j, v := range s.B.RawRowView(i) {
+			u.update.Set(i, j, u.update.At(i, j)+precision*v)
+		}
+		u.base.Set(i, 0, precision*precision*noise.VarianceA)
+	}
+	return u, nil
 }
 
 // wide returns a matrix in float64.
@@ -286,39 +357,74 @@ func prior(b *engine.Builder, k kernel.Kernel, m, d int) (z, cov *gorgonia.Node)
 }
 
 // inferProgram computes the posterior of Eq. (9): "mean" (m×1), "naive" (KQ⁻¹K, m×m), "cov"
-// (KQ⁻¹K + S₂, m×m), and "rcond" of Q, from "update", τB + λI (m×m), "a" (m×1) and the scalar
-// "precision", τ; for S₂ see [added].
+// (KQ⁻¹K + S₂, m×m), and "rcond" of Q, from the inputs of [posterior].
 func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 	return engine.Program{Name: "posterior of a sparse GP",
 		Key: fmt.Sprintf("sparse GP posterior %s %d %d", k.Key(), m, d),
 		Build: func(b *engine.Builder) {
 			_, cov := prior(b, k, m, d)
-			q := b.Add(cov, b.Input("update", m, m)) // Q = K + τB + λI
-			l := b.Cholesky(q)                       // LLᵀ = Q
-			b.Output("rcond", b.ReciprocalCondition(q, l))
-
-			v := b.CholeskySolve(l, b.Input("a", m, 1)) // v = Q⁻¹a
-			kv := b.Mul(cov, v)
-			b.Output("mean", b.Mul(b.Scalar("precision"), kv)) // m = τKQ⁻¹a
-
-			root := b.TriangularSolve(l, cov) // L⁻¹K
-			naive := b.ColumnGram(1, root)    // KQ⁻¹K
-			b.Output("naive", naive)
-			b.Output("cov", b.Add(naive, added(b, l, cov, v, m)))
+			at := posterior(inputs{Builder: b}, cov, m)
+			b.Output("rcond", b.ReciprocalCondition(at.q, at.factor))
+			b.Output("mean", at.mean)
+			b.Output("naive", at.naive)
+			b.Output("cov", at.cov())
 		}}
+}
+
+// inputs declares inputs of one problem, or, with a length, of a batch of problems.
+type inputs struct {
+	*engine.Builder
+	lead []int
+}
+
+// matrix declares a rows×cols matrix of each problem.
+func (in inputs) matrix(name string, rows, cols int) *gorgonia.Node {
+	return in.Tensor(name, append(slices.Clone(in.lead), rows, cols)...)
+}
+
+// scalar declares a number of each problem.
+func (in inputs) scalar(name string) *gorgonia.Node { return in.Tensor(name, in.lead...) }
+
+// transposed adds the transpose of each problem's matrix.
+func (in inputs) transposed(x *gorgonia.Node) *gorgonia.Node {
+	if in.lead == nil {
+		return in.Transpose(x)
+	}
+	return in.TransposeMembers(x)
+}
+
+// nodes holds the quantities of a posterior.
+type nodes struct {
+	q, factor   *gorgonia.Node // Q = LLᵀ, m×m
+	mean, naive *gorgonia.Node // τKQ⁻¹a, m×1, and KQ⁻¹K, m×m
+	cov         func() *gorgonia.Node
+}
+
+// posterior adds the posterior for K (m×m) from "update", τB + λI (m×m), "a" (m×1) and the scalar
+// "precision", τ; cov adds the covariance with S₂, see [added].
+func posterior(in inputs, k *gorgonia.Node, m int) (p nodes) {
+	p.q = in.Add(k, in.matrix("update", m, m)) // Q = K + τB + λI
+	p.factor = in.Cholesky(p.q)                // LLᵀ = Q
+
+	v := in.CholeskySolve(p.factor, in.matrix("a", m, 1)) // v = Q⁻¹a
+	p.mean = in.ScaledBy(in.MatrixProduct(k, v), in.scalar("precision"))
+
+	root := in.TriangularSolve(p.factor, k) // L⁻¹K
+	p.naive = in.ColumnGram(1, root)        // KQ⁻¹K
+	p.cov = func() *gorgonia.Node { return in.Add(p.naive, added(in, p.factor, k, v, m)) }
+	return p
 }
 
 // added returns S₂ = KQ⁻¹(τ²σ_a²I + τ⁴D)Q⁻¹K (m×m). "mix" (m×m) and "base" (m×1) give the
 // diagonal part of the inner matrix, the scalar "outer" the multiple of vvᵀ; see [Noise.spread].
 // U = KQ⁻¹ takes 2M³ operations, and no matrix is larger than M×M, whereas Eq. (14) as printed
 // sums over all pairs of elements.
-func added(b *engine.Builder, l, cov, v *gorgonia.Node, m int) *gorgonia.Node {
-	u := b.Transpose(b.CholeskySolve(l, cov)) // U = KQ⁻¹
-	square := b.Square(v)
-	diagonal := b.Add(b.Mul(b.Input("mix", m, m), square), b.Input("base", m, 1))
-	weighted := b.WeightedGram(u, diagonal) // U diag(mix v² + base) Uᵀ
-	uv := b.RowGram(1, b.Mul(u, v))         // Uv vᵀUᵀ
-	return b.Add(weighted, b.Mul(b.Scalar("outer"), uv))
+func added(in inputs, l, k, v *gorgonia.Node, m int) *gorgonia.Node {
+	u := in.transposed(in.CholeskySolve(l, k)) // U = KQ⁻¹
+	diagonal := in.Add(in.MatrixProduct(in.matrix("mix", m, m), in.Square(v)), in.matrix("base", m, 1))
+	weighted := in.WeightedGram(u, diagonal)    // U diag(mix v² + base) Uᵀ
+	uv := in.RowGram(1, in.MatrixProduct(u, v)) // Uv vᵀUᵀ
+	return in.Add(weighted, in.ScaledBy(uv, in.scalar("outer")))
 }
 
 // conditionWarning is the reciprocal condition number of the inducing inputs' covariance below which
@@ -397,7 +503,7 @@ func predictProgram(k kernel.Kernel, m, points, d, covs int) engine.Program {
 	return engine.Program{Name: "predictions of a sparse GP",
 		Key: fmt.Sprintf("sparse GP predictions %s %d %d %d %d", k.Key(), m, points, d, covs),
 		Build: func(b *engine.Builder) {
-			w := weights(b, k, m, points, d)
+			_, w := weights(b, k, m, d, b.Input("x", points, d))
 			b.Output("mean", b.Mul(b.Transpose(w), b.Input("m", m, 1)))
 			for i := range covs {
 				b.Output(fmt.Sprint("v", i), b.QuadraticForms(w, b.Input(fmt.Sprint("s", i), m, m)))
