@@ -125,7 +125,7 @@ func runHyperparameters(
 	if err != nil {
 		return nil, err
 	}
-	choices, err := sparse.Repeat(ctx, search.Problem, s.Repeats, search.searchOnce)
+	choices, err := sparse.RepeatTogether(ctx, search.Problem, s.Repeats, search.together(), search.searchAll)
 	if err != nil {
 		return nil, err
 	}

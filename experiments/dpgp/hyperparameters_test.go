@@ -124,10 +124,20 @@ func TestDraw(t *testing.T) {
 	truth := sparse.Observe(sparse.Values(sparse.Sinc, at), 0.2, rng)
 	c := s.candidates[0]
 	d := &sample{search: s, parts: map[int]*lengthPart{}, x: x, y: y, validation: at, truth: truth}
-	p, got, err := d.draw(t.Context(), c, rand.New(rand.NewPCG(3, 4)))
+	if err := s.fill(t.Context(), []*sample{d}); err != nil {
+		t.Fatal(err)
+	}
+	noisy := c.noise.NoisyCopy(d.parts[0].sums, rand.New(rand.NewPCG(3, 4)))
+	p, err := c.model.Infer(t.Context(), s.Engine, noisy, c.noise, s.Update)
 	if err != nil {
 		t.Fatal(err)
 	}
+	predictions, err := sparsegp.PredictAll(t.Context(), s.Engine,
+		[]sparsegp.Draw{c.model.Draw(noisy, c.noise, s.Update, d.parts[0].at)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.likelihoods(c, predictions[0].Mean, predictions[0].Variance)
 	k := func(a, b float64) float64 { return math.Exp(-(a - b) * (a - b) / (2 * 0.7 * 0.7)) }
 	z := []float64{-3, -1, 1, 3}
 	K := mat.NewDense(4, 4, nil)

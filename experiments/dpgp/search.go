@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -78,8 +77,7 @@ func newSearch(t *experiment.Trial, s *hyperparameterSettings) (_ *search, err e
 	return out, nil
 }
 
-// sample is the data of one repeat, with the parts that no noise changes, by lengthscale, computed
-// at the first use.
+// sample is the data of one repeat, with the parts that no noise changes, by lengthscale.
 type sample struct {
 	search     *search
 	x          *mat.Dense // for training
@@ -95,68 +93,68 @@ type lengthPart struct {
 	at   *sparsegp.Projection // at the validation inputs
 }
 
-// of returns the noise-free part for a candidate.
-func (d *sample) of(ctx context.Context, c candidate) (*lengthPart, error) {
-	if k := d.parts[c.length]; k != nil {
-		return k, nil
+// fill computes the noise-free parts of samples for all candidates, those of a lengthscale in common runs.
+//
+// Failures and warnings depend on public inputs; parts of the lengthscales that are drawn alone would disclose which
+// ones were.
+func (s *search) fill(ctx context.Context, all []*sample) error {
+	x, y, validation := make([]*mat.Dense, len(all)), make([][]float64, len(all)), make([]*mat.Dense, len(all))
+	for i, d := range all {
+		x[i], y[i], validation[i] = d.x, d.y, d.validation
 	}
-	sum := sparsegp.Sum
-	if c.noise.SigmaB == 0 {
-		sum = sparsegp.SumDouble // nothing covers the rounding of float32
+	for _, c := range s.candidates {
+		if all[0].parts[c.length] != nil {
+			continue
+		}
+		double := c.noise.SigmaB == 0 // nothing covers the rounding of float32
+		sums, err := sparsegp.SumAll(ctx, s.Engine, c.model.Inducing, x, y, double)
+		if err != nil {
+			return err
+		}
+		at, err := sparsegp.ProjectAll(ctx, s.Engine, c.model.Inducing, validation)
+		var notPD *op.NotPositiveDefiniteError
+		if errors.As(err, &notPD) {
+			return fmt.Errorf("lengthscale %s: the covariance of the inducing inputs: %w; use fewer inducing inputs, "+
+				"shorter lengthscales, or more jitter", experiment.FormatNumber(c.model.Lengthscale), err)
+		}
+		if err != nil {
+			return err
+		}
+		for i, d := range all {
+			d.parts[c.length] = &lengthPart{sums[i], at[i]}
+		}
 	}
-	s, err := sum(ctx, d.search.Engine, c.model.Inducing, d.x, d.y, nil)
-	if err != nil {
-		return nil, err
-	}
-	at, err := sparsegp.Project(ctx, d.search.Engine, c.model.Inducing, d.validation)
-	var notPD *op.NotPositiveDefiniteError
-	if errors.As(err, &notPD) {
-		return nil, fmt.Errorf("lengthscale %s: the covariance of the inducing inputs: %w; use fewer inducing inputs, "+
-			"shorter lengthscales, or more jitter", experiment.FormatNumber(c.model.Lengthscale), err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d.parts[c.length] = &lengthPart{s, at}
-	return d.parts[c.length], nil
+	return nil
 }
 
-// draw trains a candidate's model, with noise from rng, and returns the
-// log-likelihoods of the validation set (Eq. 18). There are none where the noise
-// is beyond λ: the noisy sums alone decide that.
-func (d *sample) draw(ctx context.Context, c candidate, rng *rand.Rand) (*sparse.Posterior, []float64, error) {
-	k, err := d.of(ctx, c)
+// draw trains a candidate's model without noise, and returns the log-likelihoods of the validation set.
+func (d *sample) draw(ctx context.Context, c candidate) ([]float64, error) {
+	k := d.parts[c.length]
+	p, err := c.model.Infer(ctx, d.search.Engine, k.sums, c.noise, d.search.Update)
 	if err != nil {
-		return nil, nil, err
-	}
-	p, err := c.model.Infer(ctx, d.search.Engine, c.noise.NoisyCopy(k.sums, rng), c.noise, d.search.Update)
-	var notPD *op.NotPositiveDefiniteError
-	if errors.As(err, &notPD) && c.noise.SigmaB > 0 {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	mean, variance, err := k.at.Predict(ctx, d.search.Engine, p.Mean, p.Cov)
-	var negative *sparsegp.VarianceError
-	if errors.As(err, &negative) && c.noise.SigmaB > 0 {
-		return nil, nil, nil // at a validation row, which is private
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	out := make([]float64, len(mean))
+	return d.likelihoods(c, mean, variance), nil
+}
+
+// likelihoods returns the log-likelihoods of the validation set (Eq. 18) for predictions of a candidate's model. It
+// overwrites variance.
+func (d *sample) likelihoods(c candidate, mean, variance []float64) []float64 {
 	for i, v := range variance {
 		v += c.model.Noise
 		miss := d.truth[i] - mean[i]
-		out[i] = -(math.Log(2*math.Pi*v) + miss*miss/v) / 2
+		variance[i] = -(math.Log(2*math.Pi*v) + miss*miss/v) / 2
 	}
-	return p, out, nil
+	return variance
 }
 
 // choice is the result of one repeat.
 type choice struct {
-	mechanism.Selected[*sparse.Posterior]
+	mechanism.Selected[struct{}]
 	indefinite int // draws without a model; as secret as their number
 	outside    int // draws whose mean log-likelihood is beyond the interval; likewise
 }
@@ -175,51 +173,11 @@ func (s *search) simulate(repeat int) *sample {
 		validation: x.Slice(half, n, 0, 1).(*mat.Dense), truth: y[half:]}
 }
 
-func (s *search) searchOnce(ctx context.Context, repeat int) (choice, error) {
-	d := s.simulate(repeat)
-	// Failures and warnings depend on public inputs; checking only the lengthscales that are drawn
-	// would disclose which ones were.
-	for _, c := range s.candidates {
-		if _, err := d.of(ctx, c); err != nil {
-			return choice{}, err
-		}
-	}
-	if s.settings.Noiseless() {
-		return d.best(ctx)
-	}
-	var out choice
-	rows := len(d.truth)
-	selected, err := mechanism.Select(s.budget, len(s.candidates), s.settings.Rule,
-		func(i int, rng *rand.Rand) (*sparse.Posterior, mechanism.Score, error) {
-			if err := ctx.Err(); err != nil {
-				return nil, mechanism.Score{}, err
-			}
-			c := s.candidates[i]
-			score := mechanism.Score{Value: math.NaN(), Count: rows, Centre: c.score.Centre, Radius: c.score.Radius}
-			p, likelihoods, err := d.draw(ctx, c, rng)
-			if err != nil {
-				return nil, score, err
-			}
-			if p == nil {
-				out.indefinite++ // NaN is never taken
-				return nil, score, nil
-			}
-			mean, err := c.score.Mean(likelihoods, rng)
-			if math.Abs(mean-c.score.Centre) > c.score.Radius {
-				out.outside++
-			}
-			score.Value = float64(rows) * mean
-			return p, score, err
-		}, s.Stream("mechanism", repeat))
-	out.Selected = selected
-	return out, err
-}
-
 // best scores every candidate once, without noise.
 func (d *sample) best(ctx context.Context) (choice, error) {
 	var out choice
 	for i, c := range d.search.candidates {
-		p, likelihoods, err := d.draw(ctx, c, nil)
+		likelihoods, err := d.draw(ctx, c)
 		if err != nil {
 			return out, err
 		}
@@ -228,7 +186,7 @@ func (d *sample) best(ctx context.Context) (choice, error) {
 			sum += max(c.score.Centre-c.score.Radius, min(c.score.Centre+c.score.Radius, v))
 		}
 		if out.Draws++; !out.Found || sum > out.Value {
-			out.Found, out.Candidate, out.Model, out.Value = true, i, p, sum
+			out.Found, out.Candidate, out.Value = true, i, sum
 		}
 	}
 	return out, nil

@@ -18,8 +18,6 @@ type Draw struct {
 	Sums      Sums
 	Precision float64 // of the observations
 	Noise     Noise
-	// Naive leaves the noise out of the covariance.
-	Naive bool
 	// At has the kernel, the inducing inputs and the inputs of the predictions.
 	At *Projection
 }
@@ -55,23 +53,19 @@ func PredictAll(ctx context.Context, e *engine.Engine, draws []Draw) ([]Predicti
 	return out, nil
 }
 
-// drawsPerRun returns the number of draws of the next run: as many as memory allows, of one treatment of the noise.
-// Otherwise it is a power of two, so that there are few shapes, each of which has a graph of its own.
+// drawsPerRun returns the number of draws of the next run: as many as memory allows, or a power of two, so that there
+// are few shapes, each of which has a graph of its own.
 func drawsPerRun(e *engine.Engine, draws []Draw) int {
 	at, limit := draws[0].At, drawBytes
 	if e.Backend() != "cpu" {
 		limit = deviceDrawBytes
 	}
 	most := max(1, limit/(8*(at.m*(at.points+8*at.m)+4*at.points)))
-	alike := 1
-	for alike < len(draws) && alike < most && draws[alike].Naive == draws[0].Naive {
-		alike++
-	}
-	if alike == most {
+	if most <= len(draws) {
 		return most
 	}
 	size := 1
-	for 2*size <= alike {
+	for 2*size <= len(draws) {
 		size *= 2
 	}
 	return size
@@ -84,7 +78,7 @@ func predictSome(ctx context.Context, e *engine.Engine, draws []Draw, out []Pred
 		return err
 	}
 	n, m, points := len(draws), draws[0].At.m, draws[0].At.points
-	values, err := e.RunAs(ctx, tensor.Float64, drawProgram(n, sets, m, points, draws[0].Naive), in)
+	values, err := e.RunAs(ctx, tensor.Float64, drawProgram(n, sets, m, points), in)
 	failed := make([]error, n)
 	if err := batch.Failures(err, failed); err != nil {
 		return err
@@ -130,32 +124,25 @@ func drawInputs(draws []Draw) (in engine.Values, sets int, err error) {
 		precision, outer = append(precision, u.precision), append(outer, u.outer)
 	}
 	in = engine.Values{"k": stacked(tensor.Float64, k), "w": stacked(tensor.Float64, w), "a": stacked(tensor.Float64, a),
-		"update": stacked(tensor.Float64, update)}
+		"update": stacked(tensor.Float64, update), "mix": stacked(tensor.Float64, mix), "base": stacked(tensor.Float64, base)}
 	var err1, err2, err3 error
 	in["at"], err1 = batch.Scalars(tensor.Float64, at)
 	in["precision"], err2 = batch.Scalars(tensor.Float64, precision)
-	if !draws[0].Naive {
-		in["mix"], in["base"] = stacked(tensor.Float64, mix), stacked(tensor.Float64, base)
-		in["outer"], err3 = batch.Scalars(tensor.Float64, outer)
-	}
+	in["outer"], err3 = batch.Scalars(tensor.Float64, outer)
 	return in, len(k), errors.Join(err1, err2, err3)
 }
 
 // drawProgram computes for each of n draws "mean" and "v", w_iᵀSw_i (n×points×1), from the inputs of [posterior], one for
 // each draw. K and W are member "at" (n) of "k" (sets×m×m) and "w" (sets×m×points).
-func drawProgram(n, sets, m, points int, naive bool) engine.Program {
+func drawProgram(n, sets, m, points int) engine.Program {
 	return engine.Program{Name: "predictions of draws of a sparse GP",
-		Key: fmt.Sprintf("sparse GP draws %d %d %d %d %v", n, sets, m, points, naive),
+		Key: fmt.Sprintf("sparse GP draws %d %d %d %d", n, sets, m, points),
 		Build: func(b *engine.Builder) {
 			at := b.Tensor("at", n)
 			of := func(name string, cols int) *gorgonia.Node { return b.Members(b.Tensor(name, sets, m, cols), at) }
 			p := posterior(inputs{b, []int{n}}, of("k", m), m)
-			s := p.naive
-			if !naive {
-				s = p.cov()
-			}
 			w := of("w", points)
 			b.Output("mean", b.MatrixProduct(b.TransposeMembers(w), p.mean))
-			b.Output("v", b.QuadraticForms(w, s))
+			b.Output("v", b.QuadraticForms(w, p.cov))
 		}}
 }

@@ -367,7 +367,7 @@ func inferProgram(k kernel.Kernel, m, d int) engine.Program {
 			b.Output("rcond", b.ReciprocalCondition(at.q, at.factor))
 			b.Output("mean", at.mean)
 			b.Output("naive", at.naive)
-			b.Output("cov", at.cov())
+			b.Output("cov", at.cov)
 		}}
 }
 
@@ -395,13 +395,14 @@ func (in inputs) transposed(x *gorgonia.Node) *gorgonia.Node {
 
 // nodes holds the quantities of a posterior.
 type nodes struct {
-	q, factor   *gorgonia.Node // Q = LLᵀ, m×m
-	mean, naive *gorgonia.Node // τKQ⁻¹a, m×1, and KQ⁻¹K, m×m
-	cov         func() *gorgonia.Node
+	q, factor *gorgonia.Node // Q = LLᵀ, m×m
+	mean      *gorgonia.Node // τKQ⁻¹a, m×1
+	// naive is KQ⁻¹K, cov KQ⁻¹K + S₂ (m×m).
+	naive, cov *gorgonia.Node
 }
 
 // posterior adds the posterior for K (m×m) from "update", τB + λI (m×m), "a" (m×1) and the scalar
-// "precision", τ; cov adds the covariance with S₂, see [added].
+// "precision", τ; for S₂ see [added].
 func posterior(in inputs, k *gorgonia.Node, m int) (p nodes) {
 	p.q = in.Add(k, in.matrix("update", m, m)) // Q = K + τB + λI
 	p.factor = in.Cholesky(p.q)                // LLᵀ = Q
@@ -411,7 +412,7 @@ func posterior(in inputs, k *gorgonia.Node, m int) (p nodes) {
 
 	root := in.TriangularSolve(p.factor, k) // L⁻¹K
 	p.naive = in.ColumnGram(1, root)        // KQ⁻¹K
-	p.cov = func() *gorgonia.Node { return in.Add(p.naive, added(in, p.factor, k, v, m)) }
+	p.cov = in.Add(p.naive, added(in, p.factor, k, v, m))
 	return p
 }
 

@@ -87,10 +87,7 @@ func (m *Model) Infer(
 	}
 	ridge := noise.Ridge(m, u.Rho, u.Regularisation)
 	infer := func(ridge float64) (*sparsegp.Posterior, error) {
-		return sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, sparsegp.Noise{
-			VarianceA: noise.SigmaA * noise.SigmaA, VarianceB: noise.SigmaB * noise.SigmaB,
-			Ridge: ridge, Form: u.Covariance.form(),
-		})
+		return sparsegp.Infer(ctx, e, m.Inducing, noisy, 1/m.Noise, noise.treated(ridge, u))
 	}
 	p, err := infer(ridge)
 	var notPD *op.NotPositiveDefiniteError
@@ -116,6 +113,19 @@ func (m *Model) Infer(
 		p.Cov = p.Naive
 	}
 	return &Posterior{Posterior: p, Model: m, Ridge: ridge, Raised: raised}, nil
+}
+
+// treated returns the noise with its treatment in a posterior.
+func (n Noise) treated(ridge float64, u Update) sparsegp.Noise {
+	return sparsegp.Noise{VarianceA: n.SigmaA * n.SigmaA, VarianceB: n.SigmaB * n.SigmaB, Ridge: ridge,
+		Form: u.Covariance.form()}
+}
+
+// Draw returns the posterior of [Model.Infer] as one of many that are needed for their predictions alone. The model is
+// not whitened, λ is that of Eq. (10), and the noise is in the covariance.
+func (m *Model) Draw(noisy sparsegp.Sums, noise Noise, u Update, at *sparsegp.Projection) sparsegp.Draw {
+	return sparsegp.Draw{Sums: noisy, Precision: 1 / m.Noise, At: at,
+		Noise: noise.treated(noise.Ridge(m, u.Rho, u.Regularisation), u)}
 }
 
 var errEigenvalues = errors.New("the eigenvalues of the noisy update cannot be computed: bring inputs and outputs to " +

@@ -43,17 +43,36 @@ func (p *Problem) Stream(purpose string, repeat int) *rand.Rand {
 func Repeat[T any](
 	ctx context.Context, p *Problem, repeats int, once func(ctx context.Context, repeat int) (T, error),
 ) ([]T, error) {
+	return RepeatTogether(ctx, p, repeats, 1, func(ctx context.Context, first, _ int) ([]T, error) {
+		one, err := once(ctx, first)
+		return []T{one}, InRepeat(err, first, repeats)
+	})
+}
+
+// RepeatTogether is [Repeat] for computations of several repeats at a time, from first to the one before end.
+func RepeatTogether[T any](
+	ctx context.Context, p *Problem, repeats, together int, some func(ctx context.Context, first, end int) ([]T, error),
+) ([]T, error) {
 	out := make([]T, repeats)
 	counter := experiment.NewCounter(p.Trial.Progress, repeats, "repeats")
-	err := p.Engine.ParallelFor(ctx, repeats, 1, func(i, _ int) (err error) {
-		if out[i], err = once(ctx, i); err != nil {
-			if repeats > 1 {
-				return fmt.Errorf("repeat %d of %d: %w", i+1, repeats, err)
-			}
+	err := p.Engine.ParallelFor(ctx, repeats, together, func(lo, hi int) error {
+		results, err := some(ctx, lo, hi)
+		if err != nil {
 			return err
 		}
-		counter.Step()
+		copy(out[lo:hi], results)
+		for range results {
+			counter.Step()
+		}
 		return nil
 	})
 	return out, err
+}
+
+// InRepeat adds the number of a repeat, counted from 0, to its error, where there are several.
+func InRepeat(err error, i, repeats int) error {
+	if err == nil || repeats == 1 {
+		return err
+	}
+	return fmt.Errorf("repeat %d of %d: %w", i+1, repeats, err)
 }
