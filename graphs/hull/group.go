@@ -104,23 +104,26 @@ func (c *call) divide() error {
 func batchesOf(e *engine.Engine, fits []*fit, dim, limit int) (batches [][]*fit) {
 	type shape struct{ n, p, rank int }
 	open := map[shape]int{} // the batch that takes the next fit of a shape
-	size := int(e.ElementType().Size())
 	for _, f := range fits {
 		if f.err != nil {
 			continue
 		}
 		s := shape{sizeClass(e, f.n), f.p, rank(f.n, f.p, dim)}
-		side := min(s.n, f.p)
-		// Centred samples and covariance; K, targets and solutions, before and after a step.
-		each := 8*(s.n*f.p+side*side) + size*(2*s.n*s.n+4*s.n*(f.p+1))
 		at, ok := open[s]
-		if !ok || (len(batches[at])+1)*each > limit {
+		if !ok || (len(batches[at])+1)*memberBytes(e, s.n, f.p) > limit {
 			at = len(batches)
 			open[s], batches = at, append(batches, nil)
 		}
 		batches[at] = append(batches[at], f)
 	}
 	return batches
+}
+
+// memberBytes returns the memory of a machine of a size class n with p columns: centred samples and covariance; K,
+// targets and solutions, before and after a step.
+func memberBytes(e *engine.Engine, n, p int) int {
+	side, size := min(n, p), int(e.ElementType().Size())
+	return 8*(n*p+side*side) + size*(2*n*n+4*n*(p+1))
 }
 
 // together reports whether the principal directions of a further batch are found in the runs of
@@ -164,7 +167,7 @@ func (c *call) all() error {
 	return nil
 }
 
-// run computes the machines of job i: principal directions in common, then group by group.
+// run computes the machines of job i: principal directions in common, then some groups at a time.
 func (c *call) run(i, _ int) error {
 	job := c.jobs[i]
 	c.jobs[i] = nil
@@ -181,24 +184,44 @@ func (c *call) run(i, _ int) error {
 	if err != nil {
 		return err
 	}
+	var all []*group
 	for b, fits := range job {
 		job[b] = nil // the memory of its samples goes with them
 		groups, err := c.groups(fits)
 		if err != nil {
 			return err
 		}
-		for _, g := range groups {
-			if err := g.solve(); err != nil {
-				return err
-			}
+		all = append(all, groups...)
+	}
+	for len(all) > 0 {
+		some := all[:c.abreast(all)]
+		if err := c.solve(some); err != nil {
+			return err
+		}
+		for i, g := range some {
+			some[i] = nil
 			for _, f := range g.fits {
 				if err := c.finish(f); err != nil {
 					return err
 				}
 			}
 		}
+		all = all[len(some):]
 	}
 	return nil
+}
+
+// abreast returns the number of the first groups that are computed at the same time: on a device, where they share
+// waits, as many as a batch's memory allows.
+func (c *call) abreast(all []*group) int {
+	count, bytes := 1, 0
+	for i, g := range all {
+		bytes += len(g.fits) * memberBytes(c.e, g.n, g.p)
+		if c.e.Backend() != "cpu" && bytes <= deviceBatchBytes {
+			count = i + 1
+		}
+	}
+	return count
 }
 
 // groups divides the fits of a batch by their rank, which is below the number of directions

@@ -65,54 +65,152 @@ type problem struct {
 	active, rows []int
 }
 
-// solve computes the layers of a group, and adds them to its results. A device computes several
-// layers before their solutions are copied to the host with one wait.
+// solve computes the layers of groups, and adds them to their results. The groups take every step at the same time,
+// and share its wait. A device computes several layers before their solutions are copied to the host with one wait.
 //
 // For each layer it computes the kernel matrices K (m×n×n), iterates to the fixed points of λ, and
 // keeps the solutions (K+λI)⁻¹[Y−1μ, 1] (n×(p+1)) of each member.
-func (g *group) solve() error {
-	defer g.close()
-	if err := g.prepare(); err != nil {
-		return fmt.Errorf("kernel affine hull machine: %w", err)
+func (c *call) solve(groups []*group) error {
+	last := 0
+	for _, g := range groups {
+		defer g.close()
+		if err := g.prepare(); err != nil {
+			return fmt.Errorf("kernel affine hull machine: %w", err)
+		}
+		last = max(last, g.depth())
 	}
-	layers, bytes := min(g.opts.Layers, g.dim), 0
-	for g.layer = range layers {
+	bytes := 0
+	for layer := range last {
+		var now []*group
+		for _, g := range groups {
+			if layer < g.depth() {
+				g.layer = layer
+				now = append(now, g)
+			}
+		}
+		if err := c.iterate(now); err != nil {
+			return err
+		}
+		var ready []*group
+		for _, g := range now {
+			bytes += g.layers[len(g.layers)-1].bytes()
+		}
+		for _, g := range now {
+			if layer == g.depth()-1 || c.e.Backend() == "cpu" || bytes >= residentBytes {
+				ready = append(ready, g)
+			}
+		}
+		if len(ready) == len(now) {
+			bytes = 0
+		}
+		if err := c.take(ready); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// depth returns the number of layers.
+func (g *group) depth() int { return min(g.opts.Layers, g.dim) }
+
+// march is a group on its way through the problems of a layer.
+type march struct {
+	*group
+	one  *solved
+	left []*problem // the first one is being solved
+	out  engine.Values
+	// The evaluation that has been queued last.
+	lambdas []float64
+	failed  []error // of its members
+}
+
+// iterate computes a layer of groups up to their solutions.
+func (c *call) iterate(groups []*group) error {
+	all := make([]*march, len(groups))
+	for i, g := range groups {
 		one, err := g.encode(g.dim - g.layer)
 		if err != nil {
 			return err
 		}
 		g.layers = append(g.layers, one)
-		for _, s := range g.problems(one) {
-			s.active = g.members()
-			for s.rows = s.active; len(s.active) > 0; {
-				if err := g.step(one, s); err != nil {
-					return err
-				}
-			}
-			one.inputs.Close()
-			if s.rough {
-				for _, x := range one.fixed {
-					x.restart(g.opts.Tolerance)
-				}
+		all[i] = &march{group: g, one: one, left: g.problems(one)}
+		all[i].begin()
+	}
+	for {
+		var open []*march
+		for _, m := range all {
+			if m.advance() {
+				open = append(open, m)
 			}
 		}
-		if err := g.gather(one); err != nil {
+		if open == nil {
+			break
+		}
+		if err := c.evaluate(open); err != nil {
 			return err
 		}
-		bytes += one.bytes()
-		if g.layer < layers-1 && g.e.Backend() != "cpu" && bytes < residentBytes {
-			continue
-		}
-		if err := g.take(); err != nil {
+	}
+	for _, m := range all {
+		if err := m.gather(m.one); err != nil {
 			return err
 		}
-		if err := g.add(g, g.layers); err != nil {
+	}
+	return nil
+}
+
+// begin makes all members active in the next problem.
+func (m *march) begin() {
+	if len(m.left) > 0 {
+		m.left[0].active = m.members()
+		m.left[0].rows = m.left[0].active
+	}
+}
+
+// advance ends problems without active members. It reports whether there is an evaluation to make.
+func (m *march) advance() bool {
+	for len(m.left) > 0 && len(m.left[0].active) == 0 {
+		m.one.inputs.Close()
+		if m.left[0].rough {
+			for _, x := range m.one.fixed {
+				x.restart(m.opts.Tolerance)
+			}
+		}
+		m.left = m.left[1:]
+		m.begin()
+	}
+	return len(m.left) > 0
+}
+
+// evaluate evaluates R for the active members of groups with one wait, and moves their fixed points.
+func (c *call) evaluate(open []*march) error {
+	norms := engine.Values{}
+	defer func() { norms.Close() }()
+	for i, m := range open {
+		if err := m.queue(); err != nil {
 			return err
 		}
-		for _, one := range g.layers {
-			one.close()
+		norms[fmt.Sprint(i)] = m.out["norm"]
+	}
+	host, failed := engine.Host(c.ctx, norms)
+	if err := known(failed); err != nil {
+		return err
+	}
+	for i, m := range open {
+		norm := engine.Values{"": norms[fmt.Sprint(i)]}
+		if failed != nil { // perhaps of another group
+			var err error
+			if norm, err = engine.Host(c.ctx, norm); err != nil {
+				m.failed, err = failures(m.program(), err, len(m.failed))
+			}
+			if err != nil {
+				return err
+			}
+		} else {
+			norm[""] = host[fmt.Sprint(i)]
 		}
-		g.layers, bytes = nil, 0
+		if err := m.read(norm[""]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -197,57 +295,57 @@ func (g *group) problems(one *solved) (all []*problem) {
 	return append(all, full)
 }
 
-// step evaluates R for the active members of a problem, and moves their fixed points. Of
-// resident batches, only the rows of these members are read: they are picked from those of the
-// step before.
-func (g *group) step(one *solved, s *problem) error {
-	picked, err := pick(g.ctx, g.e, g.e.ElementType(), s.in, s.rows)
+// program returns the program of the evaluation.
+func (m *march) program() engine.Program { return m.left[0].program(len(m.left[0].active)) }
+
+// queue starts the evaluation of R for the active members of a problem. Of resident batches, only the rows of these
+// members are read: they are picked from those of the step before.
+func (m *march) queue() error {
+	s, one := m.left[0], m.one
+	picked, err := pick(m.ctx, m.e, m.e.ElementType(), s.in, s.rows)
 	if err != nil {
 		return err
 	}
 	one.inputs.Close()
 	one.inputs, s.in = picked, picked
-	lambdas := make([]float64, len(s.active))
+	m.lambdas = make([]float64, len(s.active))
 	for row, i := range s.active {
-		lambdas[row] = one.fixed[i].next()
+		m.lambdas[row] = one.fixed[i].next()
 	}
 	in := maps.Clone(picked)
-	if in["lambda"], err = batch.Scalars(g.e.ElementType(), lambdas); err != nil {
+	if in["lambda"], err = batch.Scalars(m.e.ElementType(), m.lambdas); err != nil {
 		return err
 	}
-	var stay []engine.RunOption
+	stay := []string{"norm"}
 	if in["targets"] != nil {
-		stay = append(stay, engine.Stay("solutions"))
+		stay = append(stay, "solutions")
 	}
-	program := s.program(len(s.active))
-	out, err := g.e.Run(g.ctx, program, in, stay...)
-	failed, err := failures(program, err, len(s.active))
-	if err != nil {
-		return err
-	}
-	return g.read(one, s, out, lambdas, failed)
+	m.out, err = m.e.Run(m.ctx, m.program(), in, engine.Stay(stay...))
+	m.failed, err = failures(m.program(), err, len(s.active))
+	return err
 }
 
-// read takes the outputs of a step. Members whose fixed point is not found stay active; a member
+// read takes the norms of an evaluation. Members whose fixed point is not found stay active; a member
 // with an error leaves this problem and those that follow.
-func (g *group) read(one *solved, s *problem, out engine.Values, lambdas []float64, failed []error) error {
+func (m *march) read(norm gorgonia.Value) error {
+	s, one := m.left[0], m.one
 	now := run{members: s.active}
-	now.solutions, _ = out["solutions"].(*engine.Resident)
-	norms, err := engine.Floats(out["norm"])
+	now.solutions, _ = m.out["solutions"].(*engine.Resident)
+	norms, err := engine.Floats(norm)
 	if err != nil {
-		out.Close()
+		m.out.Close()
 		return err
 	}
 	s.rows = nil
 	for row, i := range s.active {
-		f, done, err := g.fits[i], s.known, failed[row]
+		f, done, err := m.fits[i], s.known, m.failed[row]
 		if err == nil && !done {
-			r := lambdas[row] * lambdas[row] * norms[row] / (float64(f.p) * float64(f.n)) // Eq. (42)
+			r := m.lambdas[row] * m.lambdas[row] * norms[row] / (float64(f.p) * float64(f.n)) // Eq. (42)
 			done, err = one.fixed[i].take(r)
 		}
 		switch {
 		case err != nil:
-			f.err = fmt.Errorf("layer %d: %w", g.layer+1, err)
+			f.err = fmt.Errorf("layer %d: %w", m.layer+1, err)
 		case done:
 			now.last = append(now.last, row)
 		default:
@@ -296,28 +394,42 @@ func (s *solved) bytes() (n int) {
 	return n
 }
 
-// take copies the solutions of the group's layers to the host with one wait, and frees them on
-// the backend.
-func (g *group) take() error {
+// take copies the solutions of the groups' layers to the host with one wait, frees them on the backend, and adds the
+// layers to the groups' results.
+func (c *call) take(groups []*group) error {
 	var values []*engine.Resident
-	for _, one := range g.layers {
-		for _, r := range one.resident {
-			values = append(values, r.solutions)
+	for _, g := range groups {
+		for _, one := range g.layers {
+			for _, r := range one.resident {
+				values = append(values, r.solutions)
+			}
 		}
 	}
-	all, err := hosts(g.ctx, values)
+	all, err := hosts(c.ctx, values)
 	if err != nil {
 		return err
 	}
-	for _, one := range g.layers {
-		for _, r := range one.resident {
-			for at, member := range r.members {
-				one.solutions[member] = memberOf(all[0], at)
+	for _, g := range groups {
+		for _, one := range g.layers {
+			for _, r := range one.resident {
+				for at, member := range r.members {
+					one.solutions[member] = memberOf(all[0], at)
+				}
+				all[0] = nil
+				all = all[1:]
 			}
-			all = all[1:]
+			closeRuns(one.resident)
+			one.resident = nil
 		}
-		closeRuns(one.resident)
-		one.resident = nil
+	}
+	for _, g := range groups {
+		if err := c.add(g, g.layers); err != nil {
+			return err
+		}
+		for _, one := range g.layers {
+			one.close()
+		}
+		g.layers = nil
 	}
 	return nil
 }

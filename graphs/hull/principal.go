@@ -2,6 +2,7 @@ package hull
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 
@@ -157,22 +158,30 @@ func eigenpairs(ctx context.Context, e *engine.Engine, all []*centredFits, k int
 // with. The results of the batches are concatenated on the backend.
 func covariances(ctx context.Context, e *engine.Engine, all []*centredFits, k int,
 ) (covariance *engine.Resident, steps []int, err error) {
-	parts, shapes := engine.Values{}, make([]tensor.Shape, len(all))
+	parts, shapes, sums := engine.Values{}, make([]tensor.Shape, len(all)), engine.Values{}
 	defer func() { parts.Close() }()
+	defer func() { sums.Close() }()
 	for i, some := range all {
 		m, n, p := some.y.Shape()[0], some.y.Shape()[1], some.y.Shape()[2]
 		out, err := e.RunAs(ctx, tensor.Float64, covarianceProgram(m, n, p), engine.Values{"y": some.y},
-			engine.Stay("covariance"))
+			engine.Stay("covariance", "trace", "squares"))
 		if err != nil {
 			return nil, nil, err
 		}
 		some.y = nil
-		parts[part(i)] = out["covariance"]
-		more, err := firstSteps(out, min(n, p), k)
+		parts[part(i)], shapes[i] = out["covariance"], out["covariance"].Shape()
+		sums[fmt.Sprint("trace ", i)], sums[fmt.Sprint("squares ", i)] = out["trace"], out["squares"]
+	}
+	host, err := engine.Host(ctx, sums) // with one wait for all batches
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range all {
+		more, err := firstSteps(host[fmt.Sprint("trace ", i)], host[fmt.Sprint("squares ", i)], shapes[i][1], k)
 		if err != nil {
 			return nil, nil, err
 		}
-		steps, shapes[i] = append(steps, more...), out["covariance"].Shape()
+		steps = append(steps, more...)
 	}
 	if len(all) == 1 {
 		covariance = parts[part(0)].(*engine.Resident)
@@ -222,12 +231,12 @@ func ways(steps []int) iter.Seq2[int, []int] {
 }
 
 // firstSteps returns the steps to begin with for each member, from the outputs of covarianceProgram.
-func firstSteps(out engine.Values, n, k int) ([]int, error) {
-	traces, err := engine.Floats(out["trace"])
+func firstSteps(trace, square gorgonia.Value, n, k int) ([]int, error) {
+	traces, err := engine.Floats(trace)
 	if err != nil {
 		return nil, err
 	}
-	squares, err := engine.Floats(out["squares"])
+	squares, err := engine.Floats(square)
 	if err != nil {
 		return nil, err
 	}
