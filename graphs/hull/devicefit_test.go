@@ -93,3 +93,53 @@ func TestFitsOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// The counterpart of a trial of KAHM waits a number of times that does not depend on the number of machines: models of
+// the samples, of smoothed samples, machines of these, and a search.
+func TestTrialWaits(t *testing.T) {
+	for _, machines := range []int{4, 12} {
+		rng := rand.New(rand.NewPCG(5, 6))
+		e, _ := onDevice(t, "float32")
+		e.StartCounting()
+		samples := make([]*mat.Dense, machines)
+		for i := range samples {
+			samples[i] = mat.NewDense(300-20*(i%4), 12, nil) // two size classes
+			samples[i].Apply(func(_, j int, _ float64) float64 { return 2 + rng.NormFloat64()/math.Sqrt(float64(1+j)) },
+				samples[i])
+		}
+		opts := Options{Dim: 5, Layers: 4, Tolerance: 1e-3}
+		for range 2 {
+			err := ModelAll(t.Context(), e, slices.Clone(samples), opts, func(i int, m *SmoothModel, err error) error {
+				if err == nil {
+					samples[i] = m.Smoothed
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		fitted := make([]*Machine, machines)
+		err := FitAll(t.Context(), e, slices.Clone(samples), opts, func(i int, m *Machine, err error) error {
+			fitted[i] = m
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups := make([]int, machines)
+		for i := range groups {
+			groups[i] = i % 2
+		}
+		ensemble, err := NewEnsemble(fitted, groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ensemble.Nearest(t.Context(), e, samples[0], Search{}); err != nil {
+			t.Fatal(err)
+		}
+		if waits := e.Profile().Total.Synchronisations; waits != 23 {
+			t.Errorf("%d machines: %d waits, want 23", machines, waits)
+		}
+	}
+}

@@ -61,6 +61,8 @@ const (
 	minBatchBytes = 64 << 20
 	// deviceBatchBytes bounds a batch on a device, where batches follow one another.
 	deviceBatchBytes = 2 << 30
+	// abreastBytes bounds the batches that take their steps at the same time on a device.
+	abreastBytes = 3 << 30
 )
 
 // divide checks the samples, hands those that are refused to done, and puts the others into
@@ -212,12 +214,12 @@ func (c *call) run(i, _ int) error {
 }
 
 // abreast returns the number of the first groups that are computed at the same time: on a device, where they share
-// waits, as many as a batch's memory allows.
+// waits, as many as memory allows.
 func (c *call) abreast(all []*group) int {
 	count, bytes := 1, 0
 	for i, g := range all {
 		bytes += len(g.fits) * memberBytes(c.e, g.n, g.p)
-		if c.e.Backend() != "cpu" && bytes <= deviceBatchBytes {
+		if c.e.Backend() != "cpu" && bytes <= abreastBytes {
 			count = i + 1
 		}
 	}
