@@ -349,8 +349,17 @@ var programs = map[string]struct {
 			return nil, err
 		}
 		projected, variance, err := projection.Predict(ctx, e, posterior.Mean, posterior.Cov)
+		if err != nil {
+			return nil, err
+		}
+		draw := sparsegp.Draw{Sums: sums, Precision: 4, At: projection,
+			Noise: sparsegp.Noise{VarianceA: 0.01, VarianceB: 0.01, Ridge: 0.1, Form: sparsegp.Exact}}
+		draws, err := sparsegp.PredictAll(ctx, e, []sparsegp.Draw{draw, draw, draw})
+		if err != nil {
+			return nil, err
+		}
 		return slices.Concat(sums.A, elements(sums.B), posterior.Mean, mean, variances[0], variances[1], projected,
-			variance), err
+			variance, draws[1].Mean, draws[2].Variance), draws[1].Err
 	}},
 	"kernel affine hull machine of many columns": {parity{1e-8, 1e-2}, func(e *engine.Engine) ([]float64, error) {
 		m, err := hull.Fit(context.Background(), e, normal(1, 20, 60), hull.Options{Dim: 3})
