@@ -13,10 +13,11 @@ import (
 	"privkern/graphs/sparsegp"
 )
 
-// A search draws a candidate, its noise, and the noise of its score, until a coin ends it. The numbers that a draw takes
-// do not depend on data, but for one thing: a draw without a model takes none for its score. So the draws of a search are
-// planned, as if each had a model, and computed in common runs with those of other repeats. Where one turns out to have
-// none, the draws after it are planned anew, from the numbers that it left. Results are those of one draw after another.
+// A search draws a candidate, its noise, and the noise of its score, until a coin ends it. The numbers that
+// a draw takes do not depend on data, but for one thing: a draw without a model takes none for its score. So
+// the draws of a search are planned, as if each had a model, and computed in common runs with those of other
+// repeats. Where one turns out to have none, the draws after it are planned anew, from the numbers that it
+// left. Results are those of one draw after another.
 
 // replay is a source that can be read again from any of its numbers.
 type replay struct {
@@ -113,7 +114,8 @@ func (a *attempt) take(predictions []sparsegp.Prediction) error {
 		c := a.search.candidates[a.next[i].candidate]
 		one := drawn{after: a.next[i].scored,
 			score: mechanism.Score{Value: math.NaN(), Count: len(a.truth), Centre: c.score.Centre, Radius: c.score.Radius}}
-		// The noisy sums alone decide whether the noise is beyond λ; a variance is that of a validation row, which is private.
+		// The noisy sums alone decide whether the noise is beyond λ; a variance is that of a validation row,
+		// which is private.
 		var notPD *op.NotPositiveDefiniteError
 		var negative *sparsegp.VarianceError
 		if errors.As(p.Err, &notPD) || errors.As(p.Err, &negative) {

@@ -2,12 +2,14 @@ package dpgp
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
+	"privkern/graphs/op"
 )
 
 // oneByOne makes the draws of a repeat one after another, each with a posterior of its own.
@@ -23,14 +25,17 @@ func oneByOne(ctx context.Context, s *search, repeat int) (choice, error) {
 			k := d.parts[c.length]
 			score := mechanism.Score{Value: math.NaN(), Count: len(d.truth), Centre: c.score.Centre, Radius: c.score.Radius}
 			p, err := c.model.Infer(ctx, s.Engine, c.noise.NoisyCopy(k.sums, rng), c.noise, s.Update)
-			if err != nil {
+			var notPD *op.NotPositiveDefiniteError
+			if errors.As(err, &notPD) {
 				out.indefinite++
 				return struct{}{}, score, nil
 			}
+			if err != nil {
+				return struct{}{}, score, err
+			}
 			mean, variance, err := k.at.Predict(ctx, s.Engine, p.Mean, p.Cov)
 			if err != nil {
-				out.indefinite++
-				return struct{}{}, score, nil
+				return struct{}{}, score, err
 			}
 			private, err := c.score.Mean(d.likelihoods(c, mean, variance), rng)
 			if math.Abs(private-c.score.Centre) > c.score.Radius {

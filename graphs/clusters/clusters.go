@@ -191,7 +191,8 @@ type iterations struct {
 }
 
 // queue starts a number of runs, of at most some iterations in all, one on the assignment of the other.
-func (l *lloyd) queue(ctx context.Context, e *engine.Engine, in engine.Values, runs, most int) (all []iterations, err error) {
+func (l *lloyd) queue(ctx context.Context, e *engine.Engine, in engine.Values, runs, most int) ([]iterations, error) {
+	var all []iterations
 	for steps := stepsPerRun; len(all) < runs && most > 0; most -= steps {
 		steps = min(steps, most)
 		stay := []string{"assignment"}

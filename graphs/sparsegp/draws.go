@@ -132,8 +132,8 @@ func drawInputs(draws []Draw) (in engine.Values, sets int, err error) {
 	return in, len(k), errors.Join(err1, err2, err3)
 }
 
-// drawProgram computes for each of n draws "mean" and "v", w_iᵀSw_i (n×points×1), from the inputs of [posterior], one for
-// each draw. K and W are member "at" (n) of "k" (sets×m×m) and "w" (sets×m×points).
+// drawProgram computes for each of n draws "mean" and "v", w_iᵀSw_i (n×points×1), from the inputs of
+// [posterior], one for each draw. K and W are member "at" (n) of "k" (sets×m×m) and "w" (sets×m×points).
 func drawProgram(n, sets, m, points int) engine.Program {
 	return engine.Program{Name: "predictions of draws of a sparse GP",
 		Key: fmt.Sprintf("sparse GP draws %d %d %d %d", n, sets, m, points),

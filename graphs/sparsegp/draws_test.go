@@ -13,8 +13,8 @@ import (
 	"privkern/graphs/op"
 )
 
-// drawsOf returns draws with noise of two forms, at three sets of inputs; draw 5 has no posterior, and draw 7 a variance without
-// a correct digit.
+// drawsOf returns draws with noise of two forms, at three sets of inputs; draw 5 has no posterior, and draw 7 a
+// variance without a correct digit.
 func drawsOf(t *testing.T, p problem, all []*Projection) []Draw {
 	t.Helper()
 	var draws []Draw
