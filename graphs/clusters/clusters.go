@@ -168,73 +168,24 @@ func (l *lloyd) run(ctx context.Context, e *engine.Engine, most int) error {
 	delete(in, "centres")
 	delete(in, "labels")
 	in["assignment"] = out["assignment"]
-	ended, together := false, 1
-	for done := 0; done < most && !ended; {
-		queued, err := l.queue(ctx, e, in, together, most-done)
-		if err != nil {
-			return err
-		}
-		if ended, err = l.take(ctx, queued, &done); err != nil {
-			return err
-		}
-		if e.Backend() != "cpu" { // iterations after the end cost less there than waiting for it
-			together++
-		}
+	ended, perRun := false, stepsPerRun
+	if e.Backend() != "cpu" {
+		perRun = deviceStepsPerRun
 	}
-	return l.labels(ctx, in["assignment"])
-}
-
-// iterations is a run of a number of steps, with the numbers of points that each has moved.
-type iterations struct {
-	steps int
-	moved engine.Values
-}
-
-// queue starts a number of runs, of at most some iterations in all, one on the assignment of the other.
-func (l *lloyd) queue(ctx context.Context, e *engine.Engine, in engine.Values, runs, most int) ([]iterations, error) {
-	var all []iterations
-	for steps := stepsPerRun; len(all) < runs && most > 0; most -= steps {
-		steps = min(steps, most)
-		stay := []string{"assignment"}
-		for step := range steps {
-			stay = append(stay, movedAfter(step))
-		}
-		out, err := e.RunAs(ctx, tensor.Float64, l.iterations(steps), in, engine.Stay(stay...))
+	for done := 0; done < most && !ended; {
+		steps := min(perRun, most-done)
+		out, err := e.RunAs(ctx, tensor.Float64, l.iterations(steps), in, engine.Stay("assignment"))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		engine.Values{"assignment": in["assignment"]}.Close()
 		in["assignment"] = out["assignment"]
-		delete(out, "assignment")
-		all = append(all, iterations{steps, out})
-	}
-	return all, nil
-}
-
-// take counts the iterations of queued runs, with one wait, and adds them to done.
-func (l *lloyd) take(ctx context.Context, queued []iterations, done *int) (ended bool, err error) {
-	all := engine.Values{}
-	defer func() { all.Close() }()
-	for i, run := range queued {
-		for name, v := range run.moved {
-			all[fmt.Sprint(i, " ", name)] = v
+		if ended, err = l.note(out, done, steps); err != nil {
+			return err
 		}
+		done += steps
 	}
-	host, err := engine.Host(ctx, all)
-	if err != nil {
-		return false, err
-	}
-	for i, run := range queued {
-		out := engine.Values{}
-		for name := range run.moved {
-			out[name] = host[fmt.Sprint(i, " ", name)]
-		}
-		if ended, err = l.note(out, *done, run.steps); err != nil || ended {
-			return ended, err
-		}
-		*done += run.steps
-	}
-	return false, nil
+	return l.labels(ctx, in["assignment"])
 }
 
 // inputs returns the inputs of the programs: points "x" (m×n×d), their "count" (m), first "centres"

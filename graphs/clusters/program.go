@@ -13,6 +13,9 @@ import (
 // stepsPerRun is the number of iterations of a run. Most starts end after ten to fifty.
 const stepsPerRun = 8
 
+// deviceStepsPerRun is that number on a device, where steps after the end cost less than a wait.
+const deviceStepsPerRun = 2 * stepsPerRun
+
 // movedAfter returns the name of the output with the column sums of an assignment, 3S for each
 // member; the last S are the numbers of points that have moved.
 func movedAfter(step int) string { return fmt.Sprintf("sums %d", step) }

@@ -203,6 +203,9 @@ func (c *call) run(i, _ int) error {
 		for i, g := range some {
 			some[i] = nil
 			for _, f := range g.fits {
+				if err := c.ctx.Err(); err != nil {
+					return err
+				}
 				if err := c.finish(f); err != nil {
 					return err
 				}

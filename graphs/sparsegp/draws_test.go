@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
 	"privkern/graphs/op"
 )
@@ -33,6 +34,15 @@ func drawsOf(t *testing.T, p problem, all []*Projection) []Draw {
 	*draws[7].At = *all[0]
 	draws[7].At.left = slices.Repeat([]float64{-1e9}, draws[7].At.points)
 	return draws
+}
+
+// alike returns the equality of results alone and in a batch: of bits, or on a device nearly.
+func alike(e *engine.Engine) func(a, b float64) bool {
+	tolerance := 0.0
+	if e.Backend() != "cpu" {
+		tolerance = 1e-9
+	}
+	return func(a, b float64) bool { return math.Abs(a-b) <= tolerance }
 }
 
 // Draws have the bits of a posterior and its predictions, one by one, and fail alone. A run waits once.
@@ -75,12 +85,7 @@ func TestPredictAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tolerance := 0.0
-		if e.Backend() != "cpu" {
-			tolerance = 1e-9
-		}
-		near := func(a, b float64) bool { return math.Abs(a-b) <= tolerance }
-		if !slices.EqualFunc(got[i].Mean, mean, near) || !slices.EqualFunc(got[i].Variance, variance, near) {
+		if !slices.EqualFunc(got[i].Mean, mean, alike(e)) || !slices.EqualFunc(got[i].Variance, variance, alike(e)) {
 			t.Errorf("draw %d: %v and %v, alone %v and %v", i, got[i].Mean, got[i].Variance, mean, variance)
 		}
 	}

@@ -37,7 +37,8 @@ func TestProjection(t *testing.T) {
 				return
 			}
 			gotMean, gotVariance, err := at.Predict(ctx, e, m, &s)
-			if err != nil || !slices.Equal(gotMean, mean) || !slices.Equal(gotVariance, variances[0]) {
+			if err != nil || !slices.EqualFunc(gotMean, mean, alike(e)) ||
+				!slices.EqualFunc(gotVariance, variances[0], alike(e)) {
 				t.Errorf("posterior %d: %v\nmean %v, want %v\nvariance %v, want %v", i, err, gotMean, mean, gotVariance,
 					variances[0])
 			}
