@@ -57,6 +57,7 @@ type attempt struct {
 	stream replay
 	done   []drawn   // the first draws, in their order
 	next   []planned // those after them
+	limit  int       // of the draws that are planned, where many have had no model; 0 for none
 	choice choice
 }
 
@@ -79,7 +80,7 @@ func (a *attempt) plan(ctx context.Context, most int) error {
 				a.choice.count(one)
 				return struct{}{}, one.score, nil
 			}
-			if len(a.next) == most {
+			if len(a.next) == most || a.limit > 0 && len(a.next) == a.limit {
 				return struct{}{}, mechanism.Score{}, errPlanned
 			}
 			c := s.candidates[i]
@@ -120,6 +121,7 @@ func (a *attempt) take(predictions []sparsegp.Prediction) error {
 		var negative *sparsegp.VarianceError
 		if errors.As(p.Err, &notPD) || errors.As(p.Err, &negative) {
 			a.done = append(a.done, one)
+			a.limit = 2 * (i + 1) // so that not many draws are made in vain
 			return nil
 		}
 		mean, err := math.NaN(), p.Err
@@ -134,6 +136,7 @@ func (a *attempt) take(predictions []sparsegp.Prediction) error {
 		one.outside = math.Abs(mean-c.score.Centre) > c.score.Radius
 		a.done = append(a.done, one)
 	}
+	a.limit *= 2
 	return nil
 }
 

@@ -57,7 +57,8 @@ func TestPlannedDraws(t *testing.T) {
 		most, waits int64 // waits: those of 142 draws in two plans, or of 102 with 17 that have no model
 	}{
 		{"", func(*searchSettings) {}, 1000, 5},
-		{"often without a model", func(s *searchSettings) { s.Rho, s.Covariance = 0.999, sparse.CovariancePrinted }, 1000, 24},
+		{"often without a model", func(s *searchSettings) { s.Rho, s.Covariance = 0.999, sparse.CovariancePrinted },
+			1000, 26},
 		{"few at a time", func(s *searchSettings) { s.Rho = 0.999 }, 7, 38},
 	} {
 		t.Run(c.name, func(t *testing.T) {
