@@ -90,6 +90,8 @@ func waits(k kernels.Kernel) float64 {
 		return float64(min(kernels.FactorOrder, k.N)) / columns
 	case kernels.JoinBlocks: // two products in shared memory
 		return float64(k.Half) / columns
+	case kernels.EstimateCondition: // an element takes a few shuffles and products of one warp
+		return conditionSweeps * float64(k.N) / (10 * columns)
 	}
 	return 0
 }

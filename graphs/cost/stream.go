@@ -236,6 +236,10 @@ func elements(v reflect.Value) float64 {
 	return n
 }
 
+// conditionSweeps are the triangular solutions of a condition estimate that ends after its second
+// step, as most do.
+const conditionSweeps = 10
+
 // exponential is the number of operations of an exponential, about those of its polynomial.
 const exponential = 20
 
@@ -285,6 +289,8 @@ func arithmetic(k kernels.Kernel, numbers float64) float64 {
 		return kernels.FactorOrder * kernels.FactorOrder * float64(k.N) / 3
 	case kernels.JoinBlocks:
 		return 3. / 2 * float64(k.N) * float64(k.Half) * float64(k.Half)
+	case kernels.EstimateCondition:
+		return conditionSweeps * float64(k.N) * float64(k.N)
 	case kernels.ShiftedInverse:
 		return 2 * float64(k.N) * float64(k.N) * float64(k.N) / 3
 	case kernels.RowDistance:

@@ -38,7 +38,8 @@ func UnitOf(k Kernel) Unit {
 // files of a unit are compiled as one, the common part first.
 var files = [...][]string{
 	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
-		"norm", "convolution", "index", "random", "padding", "members", "eigen", "singular", "cholesky", "clusters"},
+		"norm", "convolution", "index", "random", "padding", "members", "eigen", "singular", "cholesky", "clusters",
+		"condition"},
 	Elements: {"numbers", "elements"},
 }
 
@@ -111,7 +112,7 @@ func All() []Kernel {
 		LowerShifted{}, CheckFactor{}, Identity{}, AddIdentity{}, HalveDiagonal{}, Symmetrise{},
 		RowNormParts{}, ConditionBegin{}, ConditionSigns{}, ConditionUnit{}, ConditionAlternate{},
 		ConditionEnd{}, WidenFinite{}, PackEigen{}, PackLargest{}, PositivePart{}, DividedDifferences{},
-		KeepFailure{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
+		KeepFailure{}, EstimateCondition{}, SymmetricEigen{}, StartBlock{}, ShiftedInverse{}, LastRows{}, RitzPairs{},
 		LeftSingular{},
 		FactorBlock{}, FactorRows{}, PlaceDiagonal{}, InvertBlocks{}, JoinBlocks{}, Invalidate{}, Leading{},
 		HalfDistances{}, NearestCentres{}, RefillClusters{}, Memberships{}, MeansOfSums{},

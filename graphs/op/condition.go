@@ -35,7 +35,9 @@ func ReciprocalCondition() Op {
 			overflow := applied("ReciprocalCondition overflow", ReciprocalCondition(), 1, s.definite(32), s.overflowing(32))
 			// Solutions overflow to NaN, and no element is the largest one.
 			overflow.Double = true
-			return []Case{applied("ReciprocalCondition", ReciprocalCondition(), 10, a, lowerOf(a)), overflow}
+			large := s.definite(kernels.ConditionOrder + 8) // by several kernels
+			return []Case{applied("ReciprocalCondition", ReciprocalCondition(), 10, a, lowerOf(a)), overflow,
+				applied("ReciprocalCondition of a large matrix", ReciprocalCondition(), 10, large, lowerOf(large))}
 		},
 	}}
 }
@@ -151,11 +153,16 @@ func sumAbsolute[T cpublas.Float](row []T) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// launchReciprocalCondition queues all steps that the search could need, so that the host need
-// not wait for its end; those after the end do nothing.
+// launchReciprocalCondition queues one kernel for the whole search, or for a larger order all
+// steps that it could need, so that the host need not wait for its end; those after the end do
+// nothing.
 func launchReciprocalCondition(t Stream) {
 	a, l := t.In(0), t.In(1)
 	n := a.Rows
+	if n <= kernels.ConditionOrder {
+		t.Launch(kernels.EstimateCondition{A: a, L: l, N: n, Searches: searches, Out: t.Out()})
+		return
+	}
 	x, signs, state := t.Scratch(n, 1), t.Scratch(n, 1), t.Doubles(4)
 	norm := kernels.RowNormParts{A: a, N: n}
 	parts := norm.Grid().Blocks
