@@ -25,10 +25,13 @@ var Devices = [...]Device{
 
 // Times that depend little on the device, in seconds.
 const (
-	launchTime = 5e-6  // from one launch to the next of a queue
-	stageTime  = 5e-6  // one of a library's kernels that waits for the one before
-	waitTime   = 20e-6 // the host asleep until the queue is empty, and awake again
-	copyTime   = 10e-6 // a copy, besides its bytes
+	launchTime = 5e-6 // from one launch to the next of a queue
+	// from one kernel to the next of a CUDA graph: an assumption, of the 1 to 2 µs that NVIDIA gives for
+	// straight chains ("Constant time launch for straight-line CUDA graphs", developer blog, 2024)
+	nodeTime  = 1.5e-6
+	stageTime = 5e-6  // one of a library's kernels that waits for the one before
+	waitTime  = 20e-6 // the host asleep until the queue is empty, and awake again
+	copyTime  = 10e-6 // a copy, besides its bytes
 	// share of the peak rate that large products reach
 	attained = 0.85
 )
@@ -63,8 +66,8 @@ type step struct {
 	blocks     float64 // that can run at the same time
 }
 
-// seconds returns the longest of the step's four times.
-func (s step) seconds(d Device, single bool) float64 {
+// seconds returns the longest of the step's four times, with that of one launch.
+func (s step) seconds(d Device, single bool, launch float64) float64 {
 	vector, product := d.Vector64, d.Product64
 	if single {
 		vector, product = d.Vector32, d.Product32
@@ -74,7 +77,7 @@ func (s step) seconds(d Device, single bool) float64 {
 		rate = attained * product
 	}
 	busy := s.busy(float64(d.Processors))
-	return max(float64(s.launches)*launchTime, s.stages*stageTime, s.operations/(rate*busy), s.traffic/(d.Memory*busy))
+	return max(float64(s.launches)*launch, s.stages*stageTime, s.operations/(rate*busy), s.traffic/(d.Memory*busy))
 }
 
 // busy returns the share of the multiprocessors that have work, b/(⌈b/p⌉p) for b blocks on p of

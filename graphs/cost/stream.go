@@ -22,6 +22,19 @@ type Work struct {
 	Copies   int
 	Up, Down int64
 	Seconds  Seconds // predicted, without the copies
+	// inGraph are the times of the same launches as parts of a CUDA graph.
+	inGraph Seconds
+}
+
+// Replayed returns the work of the same launches as one launch of a CUDA graph, with copies on the
+// device of its operands and results: each launch takes [nodeTime] in place of launchTime.
+func (w Work) Replayed(copies int) Work {
+	w.Launches = 1 + copies
+	for i := range w.Seconds {
+		w.Seconds[i] = w.inGraph[i] + float64(w.Launches)*launchTime
+	}
+	w.inGraph = w.Seconds
+	return w
 }
 
 // Add adds other work.
@@ -33,6 +46,7 @@ func (w *Work) Add(other Work) {
 	w.Up += other.Up
 	w.Down += other.Down
 	w.Seconds.Add(other.Seconds)
+	w.inGraph.Add(other.inGraph)
 }
 
 // Operand is the shape and the element type of an operand or a result.
@@ -143,7 +157,8 @@ func (s *stream) add(x step) {
 	}
 	w := Work{Launches: x.launches, Operations: x.operations, Traffic: x.traffic}
 	for i, d := range Devices {
-		w.Seconds[i] = x.seconds(d, s.Single() && !x.double)
+		w.Seconds[i] = x.seconds(d, s.Single() && !x.double, launchTime)
+		w.inGraph[i] = x.seconds(d, s.Single() && !x.double, nodeTime)
 	}
 	s.work.Add(w)
 }

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -24,6 +25,8 @@ type device struct {
 	run run
 	// like is the lane of a run that the next one follows: in it nothing has to wait.
 	like *lane
+	// own is the lane in which a recording was made, where its replays are queued.
+	own *lane
 	// The element type of the last operation that had one. Operations that only move integers or
 	// truth values use the kernels of that module, so that the other one is not compiled for it.
 	element tensor.Dtype
@@ -54,6 +57,7 @@ type run struct {
 	held     []*buffer
 	failed   op.Failures // members of batches, as far as they are known
 	err      error
+	replayed *recording // has the operations and their numbers, which it keeps
 }
 
 // maxInfos bounds the operations of a run that can fail, or their members; the run waits
@@ -101,7 +105,7 @@ func (d *device) enter() (*lane, error) {
 		return nil, err
 	}
 	if d.run.lane == nil {
-		l, err := g.lane(d.like)
+		l, err := g.lane(cmp.Or(d.own, d.like))
 		if err != nil {
 			runtime.UnlockOSThread()
 			return nil, err
@@ -156,6 +160,9 @@ func (d *device) Free(b engine.Buf) {
 // stage returns page-locked memory, of at most chunkBytes, that is in use until the end
 // of the run or the next drain.
 func (d *device) stage(bytes int) (unsafe.Pointer, error) {
+	if err := d.refused("a copy between host and device"); err != nil {
+		return nil, err
+	}
 	bytes = (bytes + 15) &^ 15
 	r := &d.run
 	if n := len(r.chunks); n == 0 || r.chunks[n-1].used+bytes > chunkBytes {

@@ -41,6 +41,9 @@ func (t *task) failures(n int, members bool) kernels.Flag {
 	}
 	if r.infos == 0 {
 		room := max(n, maxInfos)
+		if t.lane.recording != nil {
+			room = max(n, recordedInfos)
+		}
 		if 4*room > chunkBytes {
 			t.Fail(fmt.Errorf("a batch of %d members: at most %d of an operation that may fail", n, chunkBytes/4))
 			return 0
@@ -70,6 +73,9 @@ func (t *task) failures(n int, members bool) kernels.Flag {
 // releases the operands that were held for that. It also runs in the middle of a run, when memory
 // or places for failures are used up.
 func (d *device) settle() error {
+	if err := d.refused("a wait in the middle of a run"); err != nil {
+		return err
+	}
 	r := &d.run
 	infos, err := d.askInfos()
 	if err != nil {
@@ -89,7 +95,7 @@ func (d *device) askInfos() ([]int32, error) {
 	if r.failures == 0 {
 		return nil, nil
 	}
-	at, err := d.stage(4 * r.room)
+	at, err := d.stage(4 * r.failures)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +189,9 @@ func (d *device) release() error {
 	r := &d.run
 	err := d.gpu.unhold(r.held)
 	r.held, r.fallible, r.failures = nil, nil, 0
-	if r.infos != 0 {
+	if r.infos != 0 && r.replayed == nil {
 		err = errors.Join(err, d.gpu.release(r.lane, r.infos))
-		r.infos = 0
 	}
+	r.infos, r.replayed = 0, nil
 	return err
 }

@@ -36,6 +36,7 @@ type gpu struct {
 	context driver.Context
 	libs    *libraries
 	fusion  string // fuseWhenItPays, fuseAlways or fuseNever
+	replays bool
 
 	mu      sync.Mutex
 	modules map[part]*module          // guarded by building
@@ -45,6 +46,8 @@ type gpu struct {
 	events  []driver.Event // that nobody uses
 	pinned  []*chunk       // page-locked memory that nobody uses
 	users   int
+	// recordings hold memory that others may need more.
+	recordings map[*recording]bool
 
 	building sync.Mutex            // of the maps of modules and chains
 	lost     atomic.Pointer[error] // set once the device does not answer any more
@@ -103,8 +106,11 @@ func openDevice() (*gpu, error) {
 		}
 	}
 	g := &gpu{api: binding(), modules: map[part]*module{},
-		chains: map[chainKey]*chainKernel{}, pool: newPool()}
+		chains: map[chainKey]*chainKernel{}, pool: newPool(), recordings: map[*recording]bool{}}
 	if g.fusion, err = fusionMode(); err != nil {
+		return nil, err
+	}
+	if g.replays, err = replayMode(); err != nil {
 		return nil, err
 	}
 	if g.device, g.info, err = describe(index); err != nil {
@@ -175,6 +181,9 @@ func (g *gpu) failed(what string, err error) error {
 	}
 	var code driver.Error
 	if errors.As(err, &code) {
+		if code.Capturing() {
+			return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, err)
+		}
 		switch code {
 		case driver.OutOfMemory:
 			return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, engine.ErrOutOfDeviceMemory)

@@ -26,6 +26,10 @@ type lane struct {
 	// tails are the runs that were queued here and that nobody has waited for.
 	tails int
 	words []uint64 // of the last launch, as memory for the next one's
+	// recording is the one that takes what is queued here, nil outside of recordings.
+	recording *recording
+	// owner is the recording whose runs alone have the lane.
+	owner *recording
 }
 
 // lane returns one that no run has: one in particular if that is idle, or the last of those
@@ -34,12 +38,14 @@ func (g *gpu) lane(like *lane) (*lane, error) {
 	g.mu.Lock()
 	at := slices.Index(g.idle, like)
 	for i := len(g.idle) - 1; i >= 0 && at < 0; i-- {
-		if g.idle[i].tails == 0 {
+		if g.idle[i].tails == 0 && g.idle[i].owner == nil {
 			at = i
 		}
 	}
-	if at < 0 {
-		at = len(g.idle) - 1
+	for i := len(g.idle) - 1; i >= 0 && at < 0; i-- {
+		if g.idle[i].owner == nil {
+			at = i
+		}
 	}
 	if at >= 0 {
 		l := g.idle[at]

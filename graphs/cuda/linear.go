@@ -298,6 +298,9 @@ func (t *task) Syevd(n int, v, w kernels.Doubles) (converged kernels.Flag) {
 		t.Launch(kernels.SymmetricEigen{V: v, W: w, Work: t.Doubles(n * n), N: n, Failed: converged})
 		return converged
 	}
+	if t.err == nil { // it waits for the device
+		t.err = t.d.refused("an eigen-decomposition by cuSOLVER")
+	}
 	if t.members > 0 && t.gpu.libs.eigenBatch {
 		converged = kernels.Flag(t.scratchEach(1, 4))
 		t.syevMembers(n, v, w, converged)

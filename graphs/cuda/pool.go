@@ -54,12 +54,14 @@ func (g *gpu) alloc(l *lane, bytes int) (driver.Pointer, error) {
 			free[size] = list[:len(list)-1]
 			g.pool.kept -= size
 			g.pool.take(block, size)
+			l.note(block)
 			return block, nil
 		}
 	}
 	block, err := g.api.Alloc(size)
-	if errors.Is(err, driver.OutOfMemory) {
-		// Blocks of other sizes make room.
+	if errors.Is(err, driver.OutOfMemory) && l.recording == nil {
+		// Recordings and blocks of other sizes make room.
+		g.dropIdle()
 		if err := g.failed("waiting for the device", g.api.Synchronize(l.stream)); err != nil {
 			return 0, err
 		}
@@ -81,6 +83,7 @@ func (g *gpu) alloc(l *lane, bytes int) (driver.Pointer, error) {
 	}
 	g.pool.size[block] = size
 	g.pool.take(block, size)
+	l.note(block)
 	return block, nil
 }
 
@@ -168,7 +171,7 @@ func (g *gpu) trim() error {
 func (g *gpu) makeRoom(l *lane) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pool.kept == 0 || g.api.Synchronize(l.stream) != nil {
+	if l.recording != nil || g.pool.kept == 0 || g.api.Synchronize(l.stream) != nil {
 		return false
 	}
 	l.settled()

@@ -22,6 +22,8 @@ type tail struct {
 	run   run
 	infos []int32
 
+	once  sync.Once    // of the wait
+	err   error        // of the run
 	mu    sync.Mutex   // of the event
 	event driver.Event // after the run; 0 once it has been waited for
 }
@@ -52,6 +54,9 @@ func (d *device) Detach() (engine.Tail, error) {
 		return nil, errors.Join(err, d.Sync())
 	}
 	t.run = d.run
+	if t.run.replayed != nil {
+		t.run.replayed.last = t
+	}
 	d.run, d.like = run{}, nil
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,16 +125,23 @@ func (t *tail) Done() (done bool) {
 	return done || err != nil // which Wait returns
 }
 
+// ended waits for the run, once, and returns its error.
+func (t *tail) ended() error {
+	t.once.Do(func() {
+		g := t.gpu
+		if t.err = g.gone(); t.err == nil {
+			t.err = g.call(func() error { return g.failed("waiting for the device", g.api.Wait(t.event)) })
+		}
+		if t.err == nil {
+			t.err = t.run.failure(t.infos, g, t.explain)
+		}
+	})
+	return t.err
+}
+
 // Wait implements [engine.Tail].
 func (t *tail) Wait() error {
-	g := t.gpu
-	err := g.gone()
-	if err == nil {
-		err = g.call(func() error { return g.failed("waiting for the device", g.api.Wait(t.event)) })
-	}
-	if err == nil {
-		err = t.run.failure(t.infos, g, t.explain)
-	}
+	err := t.ended()
 	members := t.run.failed.Err()
 	if err = errors.Join(err, t.release()); err != nil {
 		return err
@@ -148,7 +160,7 @@ func (t *tail) explain(o gorgonia.Op, in []engine.DTensor, info int) error {
 func (t *tail) release() error {
 	g, r := t.gpu, &t.run
 	err := g.unhold(r.held)
-	if r.infos != 0 {
+	if r.infos != 0 && r.replayed == nil {
 		err = errors.Join(err, g.release(nil, r.infos))
 	}
 	t.mu.Lock()

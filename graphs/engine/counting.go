@@ -21,8 +21,11 @@ type countedDevice struct {
 	counts counts.Recorder
 	// fellBack is called for each operation that the host computes instead; it may be nil.
 	fellBack func(op string)
-	pending  counts.Tally // since the last Sync
-	mu       sync.Mutex   // of pending where steps run at the same time
+	// warn adds a warning to the record.
+	warn    func(format string, args ...any)
+	always  bool         // counts also where the counter does not
+	pending counts.Tally // since the last Sync
+	mu      sync.Mutex   // of pending where steps run at the same time
 }
 
 // pooled is a Device that computes on several goroutines, each of which calls begin before
@@ -33,7 +36,7 @@ type pooled interface {
 
 // counting returns a device for a program with the engine's counter.
 func (e *Engine) counting(key counts.Key) *countedDevice {
-	d := &countedDevice{Device: e.device(), counts: counts.For(&e.Counter, key), fellBack: e.fellBack}
+	d := &countedDevice{Device: e.device(), counts: counts.For(&e.Counter, key), fellBack: e.fellBack, warn: e.Warn}
 	if p, ok := d.Device.(pooled); ok {
 		p.around(d.counts.Clock)
 	}
@@ -87,7 +90,7 @@ func (d *countedDevice) copied(up, down int) {
 func (d *countedDevice) Launch(o gorgonia.Op, out DTensor, in []DTensor) error {
 	err := d.Device.Launch(o, out, in)
 	refused := errors.Is(err, ErrNoKernel)
-	if d.counts.On() {
+	if d.counts.On() || d.always {
 		d.mu.Lock()
 		d.count(o, out, in, refused)
 		d.mu.Unlock()
@@ -149,7 +152,7 @@ func (d *countedDevice) fallBack(o gorgonia.Op, out DTensor, in []DTensor) (err 
 
 // countChain counts one launch of a chain's kernel.
 func (d *countedDevice) countChain(c *kernels.Chain, dtype tensor.Dtype, out, in []DTensor) {
-	if d.counts.On() {
+	if d.counts.On() || d.always {
 		operands := append(operandsOf(in), operandsOf(out)...)
 		d.pending.Work.Add(cost.OfChain(len(c.Steps), c.N, dtype, operands...))
 	}

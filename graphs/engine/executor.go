@@ -35,6 +35,7 @@ type Executor struct {
 	// pinned inputs.
 	kept   map[int]*memory
 	pinned map[string]bool
+	tape   tape
 }
 
 // step is one operation: it reads and writes slots.
@@ -64,6 +65,7 @@ func NewExecutor(g *Graph, d Device, fellBack func(op string)) (*Executor, error
 func (h *residents) executor(g *Graph) (*Executor, error) {
 	x := &Executor{graph: g, device: h.device(counts.Key{Program: g.Program, DType: g.DType.String()}), home: h,
 		inputs: map[string]int{}, output: map[string]int{}, kept: map[int]*memory{}, pinned: map[string]bool{}}
+	x.tape.x = x
 	err := x.plan()
 	if err == nil {
 		err = x.leaveConstants()
@@ -222,6 +224,7 @@ func (x *Executor) Unpin() {
 
 // Close frees constants and pinned inputs. The executor cannot run again.
 func (x *Executor) Close() {
+	x.tape.drop()
 	_ = x.device.Sync() // uploads that no run waited for
 	for slot, m := range x.kept {
 		m.release()
@@ -261,15 +264,22 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outp
 	if err := x.load(leases, held, inputs); err != nil {
 		return nil, err
 	}
-	if x.schedule != nil && x.schedule.takes(held.values) {
-		err = x.schedule.run(ctx, *held, &failed)
-	} else {
-		err = x.oneByOne(ctx, held, &failed)
+	done, err := x.tape.run(ctx, leases, held, &failed)
+	if err == nil && !done {
+		err = x.compute(ctx, held, &failed)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return leases.outputs(held.values, held.live)
+}
+
+// compute launches all steps.
+func (x *Executor) compute(ctx context.Context, held *slots, failed *op.Failures) error {
+	if x.schedule != nil && x.schedule.takes(held.values) {
+		return x.schedule.run(ctx, *held, failed)
+	}
+	return x.oneByOne(ctx, held, failed)
 }
 
 // load gives slots the values that a run begins with: constants, pinned inputs, and the
@@ -331,10 +341,12 @@ type slots struct {
 	x      *Executor
 	values []DTensor
 	live   []bool // is the run's own memory
+	// ready are the chains whose kernels a recording has; nil outside of recordings.
+	ready map[*chain]bool
 }
 
 func newSlots(x *Executor) *slots {
-	return &slots{x, make([]DTensor, len(x.shapes)), make([]bool, len(x.shapes))}
+	return &slots{x: x, values: make([]DTensor, len(x.shapes)), live: make([]bool, len(x.shapes))}
 }
 
 // alloc allocates a slot's memory for the result of an operation.

@@ -22,7 +22,12 @@ type chain struct {
 
 // run computes a chain by its kernel, if that is ready.
 func (h *slots) run(c *chain) (done bool, err error) {
-	if done, err = c.kernel.Ready(); err != nil || !done {
+	if h.ready != nil {
+		done = h.ready[c]
+	} else {
+		done, err = c.kernel.Ready()
+	}
+	if err != nil || !done {
 		return false, err
 	}
 	in, out := at(h.values, c.in), make([]DTensor, len(c.out))

@@ -106,6 +106,16 @@ type API interface {
 	// which are the blocks' numbers in y; its arguments, at most [kernels.MaxWords], have 64
 	// bits each.
 	Launch(f Function, blocks, members, x, y int, s Stream, words []uint64) error
+
+	// BeginCapture lets a stream keep the work that follows, in place of queueing it, until
+	// EndCapture returns it as a graph. Both bindings call it without cgo.
+	BeginCapture(s Stream) error
+	EndCapture(s Stream) (Graph, error)
+	Instantiate(g Graph) (Exec, error)
+	DestroyGraph(g Graph) error
+	// LaunchGraph queues the work of a graph. Launches of one graph follow one another.
+	LaunchGraph(x Exec, s Stream) error
+	DestroyExec(x Exec) error
 }
 
 // The flags of contexts, streams, events and memory that the backend makes.

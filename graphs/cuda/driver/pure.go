@@ -29,6 +29,8 @@ var functions = []string{
 	"cuMemcpyDtoDAsync_v2", "cuMemsetD8Async", "cuStreamCreate", "cuStreamSynchronize", "cuStreamDestroy_v2",
 	"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventDestroy_v2", "cuModuleLoadData", "cuModuleUnload",
 	"cuModuleGetFunction", "cuLaunchKernel", "cuStreamWaitEvent", "cuEventQuery",
+	"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphDestroy", "cuGraphLaunch",
+	"cuGraphExecDestroy",
 }
 
 // loaded is the driver's library. Nothing of it runs before the first call.

@@ -37,7 +37,7 @@ constexpr unsigned char guard_byte = 0xff; // reading it gives a NaN
 // Counted since the library was loaded.
 struct Counts {
   uint64_t allocations = 0, launches = 0, library_calls = 0, copies_in = 0, copies_out = 0, copies_inside = 0, bytes_in = 0, bytes_out = 0,
-           synchronisations = 0, bad_frees = 0, guard_violations = 0, leaked = 0, modules = 0;
+           graph_launches = 0, graph_nodes = 0, synchronisations = 0, bad_frees = 0, guard_violations = 0, leaked = 0, modules = 0;
 } counts;
 
 std::string last_error;
@@ -129,8 +129,16 @@ struct Operation {
   Work work;
 };
 
+// Work that was captured, in its order: a graph is one queue after another here, as the capture of one stream is.
+struct Graph {
+  std::vector<Operation> nodes;
+};
+
 struct Stream {
   struct Context *context = nullptr;
+  std::unique_ptr<Graph> captured; // while the stream captures
+  bool invalid = false;            // the capture is
+  int capture_mode = 0;
   bool blocking = true, legacy = false, destroyed = false;
   unsigned flags = 0;
   int priority = 0;
@@ -192,6 +200,7 @@ std::map<Context *, std::unique_ptr<Context>> contexts;
 std::map<Stream *, std::shared_ptr<Stream>> streams;
 std::map<Event *, std::shared_ptr<Event>> events;
 std::map<Module *, std::unique_ptr<Module>> modules;
+std::map<Graph *, std::unique_ptr<Graph>> graphs, executables;
 std::map<Function *, std::unique_ptr<Function>> functions;
 thread_local std::vector<Context *> current; // a stack per thread
 
@@ -253,6 +262,10 @@ void run_all(const std::shared_ptr<Stream> &s) { run_until({s, s->enqueued}); }
 int state(Context *c) { return devices[size_t(c->device)].lost ? int(LAUNCH_FAILED) : c->error; }
 
 void put(const std::shared_ptr<Stream> &s, std::string what, Work work, std::vector<Until> after = {}) {
+  if (s->captured) {
+    s->captured->nodes.push_back({std::move(what), {}, std::move(work)});
+    return;
+  }
   // The legacy stream waits for all blocking streams, and they for it.
   Context *c = s->context;
   if (s->legacy) {
@@ -275,6 +288,20 @@ int stream_of(Context *c, void *handle, std::shared_ptr<Stream> &out) {
   if (it == streams.end()) return INVALID_HANDLE;
   if (it->second->context != c) return report(INVALID_HANDLE, "the stream belongs to another context");
   out = it->second;
+  return SUCCESS;
+}
+
+// What cannot be done to a stream that captures invalidates the capture.
+int no_capture(const std::shared_ptr<Stream> &s, const char *who) {
+  if (!s->captured) return SUCCESS;
+  s->invalid = true;
+  return report(CAPTURE_UNSUPPORTED, std::string(who) + " on a stream that captures");
+}
+
+// The same for calls that captures in another mode than the relaxed one forbid, or, with relaxed, all captures.
+int no_captures(Context *c, const char *who, bool relaxed) {
+  for (auto &s : c->streams)
+    if (s->captured && (relaxed || s->capture_mode != 2)) return no_capture(s, who);
   return SUCCESS;
 }
 
@@ -653,6 +680,7 @@ int synchronise(StreamHandle handle) {
   CONTEXT(c);
   std::shared_ptr<Stream> s;
   if (int e = stream_of(c, handle, s)) return e;
+  if (int e = no_capture(s, "a library's wait")) return e;
   run_all(s);
   return state(c);
 }
@@ -686,12 +714,14 @@ size_t cudasim_report(char *out, size_t size) {
   int n = snprintf(text, sizeof text,
                    "live_allocations %llu\nlive_bytes %llu\nlive_contexts %zu\nlive_streams %zu\nlive_events %zu\nlive_modules %zu\n"
                    "pending %llu\nallocations %llu\nleaked_allocations %llu\nlaunches %llu\nlibrary_calls %llu\ncopies_to_device %llu\n"
-                   "copies_to_host %llu\ncopies_on_device %llu\nbytes_to_device %llu\nbytes_to_host %llu\nsynchronisations %llu\n"
+                   "copies_to_host %llu\ngraph_launches %llu\ngraph_nodes %llu\nlive_graphs %zu\ncopies_on_device %llu\nbytes_to_device %llu\nbytes_to_host %llu\nsynchronisations %llu\n"
                    "bad_frees %llu\nguard_violations %llu\nmodules %llu\nchecked_accesses %llu\n",
                    (unsigned long long)live, (unsigned long long)live_bytes, contexts.size(), streams.size(), events.size(), modules.size(),
                    (unsigned long long)pending, (unsigned long long)counts.allocations, (unsigned long long)counts.leaked,
                    (unsigned long long)counts.launches, (unsigned long long)counts.library_calls, (unsigned long long)counts.copies_in,
-                   (unsigned long long)counts.copies_out, (unsigned long long)counts.copies_inside, (unsigned long long)counts.bytes_in,
+                   (unsigned long long)counts.copies_out,
+                   (unsigned long long)counts.graph_launches, (unsigned long long)counts.graph_nodes, graphs.size() + executables.size(),
+                   (unsigned long long)counts.copies_inside, (unsigned long long)counts.bytes_in,
                    (unsigned long long)counts.bytes_out, (unsigned long long)counts.synchronisations, (unsigned long long)counts.bad_frees,
                    (unsigned long long)counts.guard_violations, (unsigned long long)counts.modules,
                    (unsigned long long)checked_accesses());
@@ -926,6 +956,7 @@ int cuCtxGetDevice(int *out) {
 }
 int cuCtxSynchronize() {
   CONTEXT(c);
+  if (int e = no_captures(c, __func__, true)) return e;
   counts.synchronisations++;
   return synchronise_context(c);
 }
@@ -954,6 +985,7 @@ int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 int cuMemAlloc_v2(uintptr_t *out, size_t bytes) {
   CONTEXT(c);
   if (!out || bytes == 0) return INVALID_VALUE;
+  if (int e = no_captures(c, __func__, false)) return e;
   char *p;
   if (int e = allocate(c, bytes, false, c->device, &p))
     return report(e, "no memory for " + std::to_string(bytes) + " bytes: " + std::to_string(held(devices[size_t(c->device)].number).bytes) + " of " +
@@ -1113,6 +1145,7 @@ int cuStreamDestroy_v2(Stream *s) {
 int cuStreamSynchronize(void *stream) {
   CONTEXT(c);
   STREAM(s, stream);
+  if (int e = no_capture(s, __func__)) return e;
   counts.synchronisations++;
   if (s->legacy) return synchronise_legacy(c);
   run_all(s);
@@ -1122,6 +1155,7 @@ int cuStreamSynchronize(void *stream) {
 int cuStreamQuery(void *stream) {
   CONTEXT(c);
   STREAM(s, stream);
+  if (int e = no_capture(s, __func__)) return e;
   if (s->queue.empty()) return SUCCESS;
   run_until({s, s->finished + 1});
   if (int e = state(c)) return e;
@@ -1153,6 +1187,7 @@ int cuStreamWaitEvent(void *stream, void *event, unsigned) {
   STREAM(s, stream);
   std::shared_ptr<Event> e;
   if (!event_of(event, e)) return INVALID_HANDLE;
+  if (int error = no_capture(s, __func__)) return error; // not simulated
   if (e->recorded) put(s, "wait for an event", nullptr, {e->at});
   return SUCCESS;
 }
@@ -1163,6 +1198,61 @@ int cuLaunchHostFunc(void *stream, void (*f)(void *), void *argument) {
   put(s, "host function", [=] { f(argument); return int(SUCCESS); });
   return SUCCESS;
 }
+// --- captures and graphs ----------------------------------------------------------------------------
+
+int cuStreamBeginCapture_v2(void *stream, int mode) {
+  CONTEXT(c);
+  STREAM(s, stream);
+  if (mode < 0 || mode > 2) return INVALID_VALUE;
+  if (s->legacy) return report(CAPTURE_UNSUPPORTED, "the legacy stream cannot be captured");
+  if (s->captured) return report(ILLEGAL_STATE, "the stream captures already");
+  s->captured = std::make_unique<Graph>();
+  s->invalid = false;
+  s->capture_mode = mode;
+  return SUCCESS;
+}
+int cuStreamEndCapture(void *stream, Graph **out) {
+  CONTEXT(c);
+  STREAM(s, stream);
+  if (!s->captured) return report(ILLEGAL_STATE, "the stream does not capture");
+  auto g = std::move(s->captured);
+  if (out) *out = nullptr;
+  if (s->invalid) return report(CAPTURE_INVALIDATED, "the capture was invalidated");
+  if (!out) return INVALID_VALUE;
+  *out = g.get();
+  graphs[g.get()] = std::move(g);
+  return SUCCESS;
+}
+int cuGraphInstantiateWithFlags(Graph **out, Graph *g, unsigned long long flags) {
+  CONTEXT(c);
+  if (!out || flags) return INVALID_VALUE;
+  if (!graphs.count(g)) return INVALID_HANDLE;
+  auto x = std::make_unique<Graph>(*g);
+  *out = x.get();
+  executables[x.get()] = std::move(x);
+  return SUCCESS;
+}
+int cuGraphDestroy(Graph *g) {
+  CONTEXT(c);
+  return graphs.erase(g) ? SUCCESS : INVALID_VALUE;
+}
+// Launches that are queued keep their work.
+int cuGraphExecDestroy(Graph *x) {
+  CONTEXT(c);
+  return executables.erase(x) ? SUCCESS : INVALID_VALUE;
+}
+int cuGraphLaunch(Graph *x, void *stream) {
+  CONTEXT(c);
+  STREAM(s, stream);
+  auto it = executables.find(x);
+  if (it == executables.end()) return INVALID_HANDLE;
+  if (int e = no_capture(s, __func__)) return e; // not simulated
+  counts.graph_launches++;
+  counts.graph_nodes += it->second->nodes.size();
+  for (auto &node : it->second->nodes) put(s, node.what, node.work);
+  return SUCCESS;
+}
+
 int cuEventCreate(Event **out, unsigned flags) {
   CONTEXT(c);
   if (!out || flags > 7) return INVALID_VALUE;
@@ -1183,6 +1273,7 @@ int cuEventRecord(void *event, void *stream) {
   std::shared_ptr<Event> e;
   if (!event_of(event, e)) return INVALID_HANDLE;
   if (e->context != c) return INVALID_HANDLE;
+  if (int error = no_capture(s, __func__)) return error; // not simulated
   std::weak_ptr<Event> weak = e;
   put(s, "event", [weak] {
     if (auto e = weak.lock()) e->when = std::chrono::steady_clock::now();
@@ -1377,7 +1468,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
   }
   l->function = f;
   l->grid = {k.name, {gx, gy, gz}, {bx, by, bz}, shared, settings.order, 0, checks_races(), f->module->object.c_str()};
-  counts.launches++;
+  if (!s->captured) counts.launches++;
   l->grid.seed = (settings.seed << 32) + counts.launches; // two launches of one kernel differ, two runs of one program do not
   if (settings.lost_after && counts.launches > settings.lost_after) {
     put(s, k.name, [c] {

@@ -1,0 +1,227 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"context"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/cuda/driver"
+	"privkern/graphs/descent"
+	"privkern/graphs/engine"
+)
+
+// graphDriver is the driver, with counts of launches, and captures that fail.
+type graphDriver struct {
+	driver.API
+	launches, graphs, captures int
+	ends, instances            error
+}
+
+func (d *graphDriver) Launch(f driver.Function, blocks, members, x, y int, s driver.Stream, words []uint64) error {
+	d.launches++
+	return d.API.Launch(f, blocks, members, x, y, s, words)
+}
+
+func (d *graphDriver) LaunchGraph(x driver.Exec, s driver.Stream) error {
+	d.graphs++
+	return d.API.LaunchGraph(x, s)
+}
+
+func (d *graphDriver) EndCapture(s driver.Stream) (driver.Graph, error) {
+	d.captures++
+	g, err := d.API.EndCapture(s)
+	if d.ends != nil {
+		_ = d.DestroyGraph(g)
+		return 0, d.ends
+	}
+	return g, err
+}
+
+func (d *graphDriver) Instantiate(g driver.Graph) (driver.Exec, error) {
+	if d.instances != nil {
+		return 0, d.instances
+	}
+	return d.API.Instantiate(g)
+}
+
+// replaying returns an engine whose runs are replayed or not, with its driver. At its end nothing
+// of recordings is left.
+func replaying(t *testing.T, replays bool) (*engine.Engine, *graphDriver) {
+	t.Helper()
+	_, e := engines(t, "float64")
+	g := shared.gpu
+	d := &graphDriver{API: g.api}
+	api, before, inUse := g.api, g.replays, g.pool.inUse
+	g.api, g.replays = d, replays
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if len(g.recordings) > 0 || g.pool.inUse != inUse {
+			t.Errorf("%d recordings and %d bytes are left", len(g.recordings), g.pool.inUse-inUse)
+		}
+		g.api, g.replays = api, before
+	})
+	return e, d
+}
+
+// designs are problems of one size class, the last of which fails.
+func designs() []descent.Problem {
+	rng := rand.New(rand.NewPCG(1, 2))
+	problems := make([]descent.Problem, 3)
+	for i := range problems {
+		c := mat.NewDense(7, 20, nil)
+		c.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, c)
+		problems[i].C = c
+	}
+	problems[2].C.SetRow(3, make([]float64, 20))
+	return problems
+}
+
+func descend(t *testing.T, e *engine.Engine) []descent.Descent {
+	t.Helper()
+	all, err := descent.DescendAll(context.Background(), e, designs(), descent.Options{Iterations: 150, Tolerance: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A descent that is replayed has the bits of one that is launched step by step, and a fifth of the
+// calls of the driver.
+func TestReplays(t *testing.T) {
+	plain, d := replaying(t, false)
+	want, launches := descend(t, plain), d.launches
+	if d.graphs > 0 || d.captures > 0 {
+		t.Errorf("%d graphs are launched without replays", d.graphs)
+	}
+	plain.Close()
+	e, d := replaying(t, true)
+	for range 3 { // the recording serves other problems of the class
+		d.launches = 0
+		if got := descend(t, e); !reflect.DeepEqual(got, want) {
+			t.Fatalf("got  %v\nwant %v", got, want)
+		}
+	}
+	if d.launches > launches/5 || d.graphs < 25 || d.captures > 4 {
+		t.Errorf("%d launches instead of %d, %d graphs, %d captures", d.launches, launches, d.graphs, d.captures)
+	}
+	if w := e.Warnings(); len(w) > 0 {
+		t.Error(w)
+	}
+}
+
+// Where a recording fails, the runs are launched step by step, and a warning has the reason.
+func TestRecordingThatFails(t *testing.T) {
+	plain, _ := replaying(t, false)
+	want := descend(t, plain)
+	plain.Close()
+	for text, fail := range map[string]func(*graphDriver){
+		"ending a capture":            func(d *graphDriver) { d.ends = driver.Error(901) },
+		"making a graph of a capture": func(d *graphDriver) { d.instances = driver.Error(900) },
+		"out of device memory":        func(d *graphDriver) { d.instances = driver.OutOfMemory },
+	} {
+		t.Run(text, func(t *testing.T) {
+			e, d := replaying(t, true)
+			fail(d)
+			if got := descend(t, e); !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v, want %v", got, want)
+			}
+			if w := strings.Join(e.Warnings(), ";"); !strings.Contains(w, text) || !strings.Contains(w, "launch by launch") {
+				t.Errorf("warned of %q", w)
+			}
+			if d.captures != 1 || d.graphs > 0 {
+				t.Errorf("%d captures, %d graphs", d.captures, d.graphs)
+			}
+		})
+	}
+}
+
+// powers computes "y", A¹²x, and "l", the Cholesky factor of A.
+func powers(n int) engine.Program {
+	return engine.Program{Name: "powers", Key: "powers of a matrix", Build: func(b *engine.Builder) {
+		a, x := b.Input("a", n, n), b.Input("x", n, 1)
+		b.Output("l", b.Cholesky(a))
+		for range 12 {
+			x = b.Mul(a, x)
+		}
+		b.Output("y", x)
+	}}
+}
+
+// Replays follow inputs that move, failures are those of their own run, also where nobody waits
+// for it, and a recording whose memory others need is given up.
+func TestReplaysOfOtherInputs(t *testing.T) {
+	host, _ := engines(t, "float64")
+	e, d := replaying(t, true)
+	const n = 8
+	matrix := func(shift float64) *mat.Dense {
+		a := mat.NewDense(n, n, nil)
+		a.Apply(func(i, j int, _ float64) float64 { return 1 / float64(1+i+j) }, a)
+		for i := range n {
+			a.Set(i, i, a.At(i, i)+shift)
+		}
+		return a
+	}
+	kept := keep(t, e, e.Matrix(matrix(1)))
+	defer func() { kept.Close() }()
+	x := fractions(e, n, 1)
+	var left []engine.Values
+	for i := range 20 {
+		shift := 1.0
+		switch {
+		case i == 8 || i == 9 || i == 14:
+			shift = float64(-i) // not positive definite
+		case i == 12:
+			g := shared.gpu
+			for _, v := range left {
+				_, _ = engine.Host(context.Background(), v) // so that no run is left; errors were compared
+			}
+			if err := g.call(func() error { g.mu.Lock(); defer g.mu.Unlock(); g.dropIdle(); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in := engine.Values{"a": kept, "x": x}
+		if shift != 1 || i > 15 {
+			other := keep(t, e, e.Matrix(matrix(shift)))
+			defer other.Close()
+			in["a"] = other
+		}
+		want, expected := host.Run(context.Background(), powers(n), engine.Values{"a": host.Matrix(matrix(shift)), "x": x})
+		var stay []string
+		if i%2 == 1 {
+			stay = []string{"l", "y"}
+		}
+		got, err := e.Run(context.Background(), powers(n), in, engine.Stay(stay...))
+		if stay != nil && err == nil {
+			left = append(left, got)
+			if i%4 == 1 { // the others are waited for later
+				got, err = engine.Host(context.Background(), got)
+			} else {
+				continue
+			}
+		}
+		if (err == nil) != (expected == nil) || err != nil && err.Error() != expected.Error() {
+			t.Fatalf("run %d: %v, want %v", i, err, expected)
+		}
+		if err == nil {
+			near(t, "y", got["y"], want["y"], 1e-12)
+			near(t, "l", got["l"], want["l"], 1e-12)
+		}
+	}
+	for _, v := range left {
+		v.Close()
+	}
+	if d.graphs < 5 || d.captures < 2 {
+		t.Errorf("%d graphs, %d captures", d.graphs, d.captures)
+	}
+	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "needed the memory") {
+		t.Error(w)
+	}
+}
