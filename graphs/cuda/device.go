@@ -37,6 +37,7 @@ var _ engine.Device = (*device)(nil)
 // buffer is a piece of device memory.
 type buffer struct {
 	block driver.Pointer
+	arena *arena // that the block is a part of, or nil
 	// The rest is guarded by the device's lock. holds counts the operations that may still need
 	// their input to explain a failure.
 	freed bool
@@ -152,7 +153,11 @@ func (d *device) Free(b engine.Buf) {
 	if d.gpu.isHeld(buf) {
 		return
 	}
-	if err := d.gpu.release(d.run.lane, buf.block); err != nil {
+	block, whole := d.gpu.whole(buf)
+	if !whole {
+		return
+	}
+	if err := d.gpu.release(d.run.lane, block); err != nil {
 		d.run.err = errors.Join(d.run.err, err)
 	}
 }

@@ -142,8 +142,11 @@ func (g *gpu) unhold(held []*buffer) (err error) {
 		b.holds--
 		last := b.holds == 0 && b.freed
 		g.mu.Unlock()
-		if last {
-			err = errors.Join(err, g.release(nil, b.block))
+		if !last {
+			continue
+		}
+		if block, whole := g.whole(b); whole {
+			err = errors.Join(err, g.release(nil, block))
 		}
 	}
 	return err

@@ -133,6 +133,14 @@ func (d *device) Recorded(failed error) (made engine.Recording, err error) {
 	return r, nil
 }
 
+// Settle implements [engine.Recording].
+func (r *recording) Settle() {
+	if r.last != nil && len(r.fallible) > 0 {
+		_ = r.last.ended() // the error is that of the other run
+	}
+	r.last = nil
+}
+
 // Replay implements [engine.Recording].
 func (r *recording) Replay() error {
 	d, g := r.d, r.d.gpu
@@ -143,11 +151,6 @@ func (r *recording) Replay() error {
 		if dropped || l != r.lane {
 			return engine.ErrForgotten
 		}
-		// The next replay overwrites operands that explain failures of the last one.
-		if r.last != nil && len(r.fallible) > 0 {
-			_ = r.last.ended() // the error is that of the other run
-		}
-		r.last = nil
 		if err := g.failed("launching a graph", g.api.LaunchGraph(r.exec, l.stream)); err != nil {
 			return err
 		}

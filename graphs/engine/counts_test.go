@@ -68,8 +68,8 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%g s", got.Seconds)
 	}
 	for name, s := range got.Predicted {
-		// Three launches of the factor, one of the product, four copies and a wait.
-		if s < runs*(4*5e-6+4*10e-6+20e-6) || s > 1 {
+		// Three launches of the factor, one of the product, a copy of both operands, two of results and a wait.
+		if s < runs*(4*5e-6+3*10e-6+20e-6) || s > 1 {
 			t.Errorf("predicted for %s: %g s", name, s)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("predicted for %v", got.Predicted)
 	}
 	want := counts.Count{Program: "counted", DType: "float64", Runs: runs, Launches: runs * 4, Synchronisations: runs,
-		Copies: runs * 4, BytesUp: runs * 2 * matrix, BytesDown: runs * 2 * matrix,
+		Copies: runs * 3, BytesUp: runs * 2 * matrix, BytesDown: runs * 2 * matrix,
 		Operations: got.Operations, Traffic: got.Traffic, Seconds: got.Seconds, CPU: got.CPU,
 		Predicted: got.Predicted}
 	if !reflect.DeepEqual(got, want) {

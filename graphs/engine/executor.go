@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorgonia.org/gorgonia"
@@ -261,6 +262,7 @@ func (x *Executor) Run(ctx context.Context, inputs Values, stay ...string) (outp
 	if err := x.checkNames(inputs, stay); err != nil {
 		return nil, err
 	}
+	x.tape.look(inputs)
 	if err := x.load(leases, held, inputs); err != nil {
 		return nil, err
 	}
@@ -290,9 +292,13 @@ func (x *Executor) load(leases *leases, held *slots, inputs Values) (err error) 
 			return err
 		}
 	}
+	names := x.together(inputs)
+	if err := x.fill(held, names, inputs); err != nil {
+		return err
+	}
 	for _, name := range x.graph.InputNames {
 		slot, used := x.inputs[name]
-		if !used || x.pinned[name] {
+		if !used || x.pinned[name] || slices.Contains(names, name) {
 			continue
 		}
 		if held.values[slot], held.live[slot], err = leases.input(slot, inputs[name]); err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"privkern/graphs/cost"
 	"privkern/graphs/op"
@@ -25,6 +26,9 @@ type Replayer interface {
 
 // Recording is the launches of a run, at the addresses that they had.
 type Recording interface {
+	// Settle waits for the last replay where the memory that the next one overwrites may be needed
+	// to explain its failure.
+	Settle()
 	// Replay queues the launches. It fails with [ErrForgotten] once the device has needed the
 	// recording's memory.
 	Replay() error
@@ -57,18 +61,57 @@ type tape struct {
 	moves   map[int]bool    // the inputs that change their place
 	rec     Recording
 	private map[int]DTensor // the places of inputs that move
+	loaded  []string        // the inputs that came in an arena in this run
+	arena   []string        // those that have one in the recording
 	results map[int]DTensor // of the outputs
 	ready   map[*chain]bool // which chains are recorded as one kernel
 	work    cost.Work       // of the recording
 }
 
+// idle reports whether runs go the usual way: on the CPU where nobody counts, too.
+func (t *tape) idle() bool {
+	d := t.x.device
+	device, real := d.Device.(Replayer)
+	return t.never || len(t.x.steps) == 0 || real && !device.Replays() || !real && !d.counts.On()
+}
+
+// look finds inputs that have moved since the last run, and drops a recording that another has
+// to replace.
+func (t *tape) look(inputs Values) {
+	if t.never {
+		t.drop()
+	}
+	if t.idle() {
+		return
+	}
+	if t.seen == nil {
+		t.seen, t.moves = map[int]*memory{}, map[int]bool{}
+	}
+	for name, slot := range t.x.inputs {
+		at := t.x.kept[slot] // nil for a value of the host
+		if r, ok := inputs[name].(*Resident); ok {
+			at = r.memory
+		}
+		last, known := t.seen[slot]
+		if !t.moves[slot] && (at == nil || known && last != at) {
+			t.moves[slot] = true
+			t.drop()
+		}
+		t.seen[slot] = at
+	}
+	if _, real := t.x.device.Device.(Replayer); real && t.runs >= recordAfter && t.changed() {
+		t.drop()
+	}
+	if t.rec != nil {
+		t.rec.Settle()
+	}
+}
+
 // run computes a run's outputs, unless this run is to go the usual way.
 func (t *tape) run(ctx context.Context, l *leases, held *slots, failed *op.Failures) (done bool, err error) {
-	device, real := t.x.device.Device.(Replayer)
-	if t.never || len(t.x.steps) == 0 || real && !device.Replays() || !real && !t.x.device.counts.On() {
+	if t.idle() {
 		return false, nil
 	}
-	t.look(l, held)
 	if t.runs++; t.runs <= recordAfter {
 		return false, nil
 	}
@@ -76,12 +119,12 @@ func (t *tape) run(ctx context.Context, l *leases, held *slots, failed *op.Failu
 		t.never = true
 		return false, nil
 	}
+	device, real := t.x.device.Device.(Replayer)
 	if !real {
 		return true, t.pretend(ctx, l, held, failed)
 	}
 	if err := t.replay(ctx, device, held); err != nil {
-		t.never = true
-		t.drop()
+		t.never = true // the next run drops the recording: this one may have values in its memory
 		if warn := t.x.device.warn; warn != nil && ctx.Err() == nil {
 			warn("%s: runs of a loop are queued launch by launch, which is slower: %v", t.x.graph.Program, err)
 		}
@@ -90,20 +133,21 @@ func (t *tape) run(ctx context.Context, l *leases, held *slots, failed *op.Failu
 	return true, t.take(device, l, held)
 }
 
-// look finds inputs that have moved since the last run.
-func (t *tape) look(l *leases, held *slots) {
-	if t.seen == nil {
-		t.seen, t.moves = map[int]*memory{}, map[int]bool{}
+// places returns the memory of a recording for inputs that come in an arena, nil where it has
+// none.
+func (t *tape) places(names []string) (to []DTensor) {
+	if t.rec == nil || !slices.Equal(names, t.arena) {
+		return nil
 	}
-	for _, slot := range t.x.inputs {
-		at := l.at[slot] // nil for a value of the host
-		if last, known := t.seen[slot]; !t.moves[slot] && held.values[slot].Buf != nil && (at == nil || known && last != at) {
-			t.moves[slot] = true
-			t.drop()
-		}
-		t.seen[slot] = at
+	for _, name := range names {
+		to = append(to, t.private[t.x.inputs[name]])
 	}
+	return to
 }
+
+// copies returns the number of copies of inputs that a replay makes: those in an arena are
+// brought to their places.
+func (t *tape) copies() int { return len(t.moves) - len(t.loaded) }
 
 // drop forgets the recording.
 func (t *tape) drop() {
@@ -113,7 +157,7 @@ func (t *tape) drop() {
 	for _, p := range t.private {
 		t.x.device.Free(p.Buf)
 	}
-	t.rec, t.private, t.results = nil, nil, nil
+	t.rec, t.private, t.results, t.arena = nil, nil, nil, nil
 }
 
 // pays reports whether replays save a share of the time of runs, as predicted for the first of
@@ -145,7 +189,7 @@ func (t *tape) pretend(ctx context.Context, l *leases, held *slots, failed *op.F
 	before := d.pending.Work
 	d.pending.Work = cost.Work{}
 	err := t.x.compute(ctx, held, failed)
-	work := d.pending.Work.Replayed(len(t.moves) + len(l.stay))
+	work := d.pending.Work.Replayed(t.copies() + len(l.stay))
 	d.pending.Work = before
 	d.pending.Work.Add(work)
 	return err
@@ -153,17 +197,16 @@ func (t *tape) pretend(ctx context.Context, l *leases, held *slots, failed *op.F
 
 // replay queues the recording, which it makes where there is none.
 func (t *tape) replay(ctx context.Context, d Replayer, held *slots) error {
-	if t.changed() {
-		t.drop()
-	}
 	if t.rec == nil {
 		if err := t.record(ctx, d, held); err != nil {
 			return err
 		}
 	}
 	for slot, to := range t.private {
-		if err := d.Copy(to, held.values[slot]); err != nil {
-			return err
+		if from := held.values[slot]; from.Buf != to.Buf {
+			if err := d.Copy(to, from); err != nil {
+				return err
+			}
 		}
 	}
 	return t.rec.Replay()
@@ -192,17 +235,30 @@ func (t *tape) record(ctx context.Context, d Replayer, held *slots) (err error) 
 	copy(r.values, held.values)
 	r.ready = t.ready
 	t.private = map[int]DTensor{}
+	places := x.slotsOf(t.loaded)
+	if len(places) > 0 {
+		if err := x.device.arena(places); err != nil {
+			return err
+		}
+	}
+	for i, name := range t.loaded {
+		t.private[x.inputs[name]] = places[i]
+	}
 	for _, name := range x.graph.InputNames {
 		slot, used := x.inputs[name]
-		if !used || !t.moves[slot] {
+		if _, placed := t.private[slot]; !used || placed || !t.moves[slot] {
 			continue
 		}
 		p := x.slot(slot)
 		if p.Buf, err = d.Alloc(p.Bytes()); err != nil {
 			return err
 		}
-		r.values[slot], t.private[slot] = p, p
+		t.private[slot] = p
 	}
+	for slot, p := range t.private {
+		r.values[slot] = p
+	}
+	t.arena = slices.Clone(t.loaded)
 	if err := d.Record(); err != nil {
 		return err
 	}
@@ -227,7 +283,7 @@ func (t *tape) record(ctx context.Context, d Replayer, held *slots) (err error) 
 
 // take gives a run the outputs of a replay. Those that stay get memory of their own.
 func (t *tape) take(d Replayer, l *leases, held *slots) (err error) {
-	copies := len(t.private)
+	copies := t.copies()
 	for _, name := range t.x.graph.OutputNames {
 		slot := t.x.output[name]
 		from, computed := t.results[slot]

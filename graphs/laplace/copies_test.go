@@ -31,8 +31,8 @@ func TestCopiesOfAModel(t *testing.T) {
 		f = mat.Col(nil, 0, s.Latent)
 	}
 	c := e.Profile().Total
-	// Covariance and counts once, f and labels for each step, and f and dual of it.
-	if c.Copies != 2+4*steps || c.BytesUp != 8*(n*n+n+steps*2*n) || c.BytesDown != 8*steps*2*n ||
+	// Covariance and counts once, f and labels together for each step, and f and dual of it.
+	if c.Copies != 2+3*steps || c.BytesUp != 8*(n*n+n+steps*2*n) || c.BytesDown != 8*steps*2*n ||
 		c.Synchronisations != steps {
 		t.Errorf("steps: %d copies, %d bytes up, %d down, %d waits", c.Copies, c.BytesUp, c.BytesDown, c.Synchronisations)
 	}
