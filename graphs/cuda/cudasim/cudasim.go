@@ -96,7 +96,8 @@
 // The names that cudasim_report gives are live_allocations, live_bytes, live_contexts,
 // live_streams, live_events, live_modules, pending (operations that nothing has waited for),
 // allocations, leaked_allocations (alive when their context ended), launches, library_calls,
-// copies_to_device, copies_to_host, copies_on_device, bytes_to_device, bytes_to_host,
+// copies_to_device, copies_to_host, graph_launches, graph_nodes (of which launches has none),
+// live_graphs, copies_on_device, bytes_to_device, bytes_to_host,
 // synchronisations, bad_frees, guard_violations, modules and checked_accesses (looked at for
 // races).
 package cudasim

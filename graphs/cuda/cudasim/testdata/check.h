@@ -16,6 +16,12 @@ typedef uint64_t Address;
 
 extern "C" {
 int cuInit(unsigned);
+int cuStreamBeginCapture_v2(Handle, int);
+int cuStreamEndCapture(Handle, Handle *);
+int cuGraphInstantiateWithFlags(Handle *, Handle, unsigned long long);
+int cuGraphLaunch(Handle, Handle);
+int cuGraphDestroy(Handle);
+int cuGraphExecDestroy(Handle);
 int cuDriverGetVersion(int *);
 int cuDeviceGetCount(int *);
 int cuDeviceGet(int *, int);

@@ -247,6 +247,50 @@ TEST(events) {
   WANT(400, cuStreamWaitEvent(t, e, 0));
 }
 
+TEST(captures) {
+  DO(cuInit(0));
+  Handle c, s, g, x, again;
+  Address a, b;
+  DO(cuCtxCreate_v4(&c, nullptr, 0, 0));
+  DO(cuStreamCreate(&s, 1));
+  DO(cuMemAlloc_v2(&a, 16));
+  DO(cuMemAlloc_v2(&b, 16));
+  DO(cuMemsetD8Async(a, 1, 16, s));
+  unsigned char out[16] = {0};
+  WANT(401, cuStreamEndCapture(s, &g));
+  WANT(900, cuStreamBeginCapture_v2(nullptr, 2));
+  DO(cuStreamBeginCapture_v2(s, 2));
+  WANT(401, cuStreamBeginCapture_v2(s, 2));
+  DO(cuMemcpyDtoDAsync_v2(b, a, 16, s));
+  DO(cuMemsetD8Async(a, 7, 8, s));
+  DO(cuStreamEndCapture(s, &g));
+  DO(cuMemcpyDtoH_v2(out, a, 16));
+  DO(cuStreamSynchronize(s));
+  DO(cuMemcpyDtoH_v2(out, a, 16));
+  CHECK(out[0] == 1); // nothing that was captured has run
+  DO(cuGraphInstantiateWithFlags(&x, g, 0));
+  DO(cuGraphDestroy(g));
+  WANT(1, cuGraphDestroy(g));
+  for (int launch = 0; launch < 2; launch++) {
+    DO(cuGraphLaunch(x, s));
+    DO(cuStreamSynchronize(s));
+    DO(cuMemcpyDtoH_v2(out, b, 16));
+    CHECK(out[0] == (launch ? 7 : 1) && out[8] == 1); // in its order, from what is there
+  }
+  DO(cuGraphExecDestroy(x));
+  WANT(400, cuGraphLaunch(x, s));
+  // A wait invalidates, in any mode, and an allocation in all but the relaxed one.
+  DO(cuStreamBeginCapture_v2(s, 2));
+  DO(cuMemAlloc_v2(&b, 16));
+  WANT(900, cuStreamSynchronize(s));
+  WANT(901, cuStreamEndCapture(s, &again));
+  CHECK(!again);
+  DO(cuStreamBeginCapture_v2(s, 1));
+  WANT(900, cuMemAlloc_v2(&b, 16));
+  WANT(901, cuStreamEndCapture(s, &again));
+  DO(cuStreamSynchronize(s));
+}
+
 TEST(ordered) { // with CUDASIM_FAIL=cuMemAlloc_v2=810@1,cuCtxSynchronize=719
   DO(cuInit(0));
   Handle c;
