@@ -21,6 +21,19 @@ type graphDriver struct {
 	driver.API
 	launches, graphs, captures int
 	ends, instances            error
+	full, capturing            bool // full while a stream captures
+}
+
+func (d *graphDriver) BeginCapture(s driver.Stream) error {
+	d.capturing = true
+	return d.API.BeginCapture(s)
+}
+
+func (d *graphDriver) Alloc(bytes int) (driver.Pointer, error) {
+	if d.full && d.capturing {
+		return 0, driver.OutOfMemory
+	}
+	return d.API.Alloc(bytes)
 }
 
 func (d *graphDriver) Launch(f driver.Function, blocks, members, x, y int, s driver.Stream, words []uint64) error {
@@ -34,7 +47,7 @@ func (d *graphDriver) LaunchGraph(x driver.Exec, s driver.Stream) error {
 }
 
 func (d *graphDriver) EndCapture(s driver.Stream) (driver.Graph, error) {
-	d.captures++
+	d.captures, d.capturing = d.captures+1, false
 	g, err := d.API.EndCapture(s)
 	if d.ends != nil {
 		_ = d.DestroyGraph(g)
@@ -125,6 +138,7 @@ func TestRecordingThatFails(t *testing.T) {
 	for text, fail := range map[string]func(*graphDriver){
 		"ending a capture":            func(d *graphDriver) { d.ends = driver.Error(901) },
 		"making a graph of a capture": func(d *graphDriver) { d.instances = driver.Error(900) },
+		"are asked for":               func(d *graphDriver) { d.full = true },
 		"out of device memory":        func(d *graphDriver) { d.instances = driver.OutOfMemory },
 	} {
 		t.Run(text, func(t *testing.T) {

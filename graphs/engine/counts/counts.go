@@ -18,7 +18,8 @@ type Count struct {
 	Program string `json:"program"`
 	DType   string `json:"dtype"`
 	Runs    int64  `json:"runs"`
-	// Launches are those of kernels, copies on the device and calls of libraries.
+	// Launches are those of kernels, copies on the device and calls of libraries, and one for all
+	// that a run of a loop replays.
 	Launches int64 `json:"launches"`
 	// Synchronisations are the waits of the host for the device: at the end of each run that
 	// returns a result, for each fallback, and where it copies resident values. Waits for

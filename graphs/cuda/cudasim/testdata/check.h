@@ -16,6 +16,7 @@ typedef uint64_t Address;
 
 extern "C" {
 int cuInit(unsigned);
+int cuMemsetD8Async(Address, unsigned char, size_t, Handle);
 int cuStreamBeginCapture_v2(Handle, int);
 int cuStreamEndCapture(Handle, Handle *);
 int cuGraphInstantiateWithFlags(Handle *, Handle, unsigned long long);
