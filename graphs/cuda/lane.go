@@ -26,7 +26,7 @@ type lane struct {
 	// tails are the runs that were queued here and that nobody has waited for.
 	tails int
 	words []uint64 // of the last launch, as memory for the next one's
-	// recording is the one that takes what is queued here, nil outside of recordings.
+	// recording takes the work that is queued here, nil outside of recordings.
 	recording *recording
 	// owner is the recording whose runs alone have the lane.
 	owner *recording

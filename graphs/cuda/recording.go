@@ -70,8 +70,8 @@ func (l *lane) note(block driver.Pointer) {
 	}
 }
 
-// Record implements [engine.Replayer]. The libraries' handles are made before, because that waits
-// for the device.
+// Record implements [engine.Replayer]. The libraries' handles are made before: that waits for the
+// device.
 func (d *device) Record() error {
 	return d.on(func(l *lane) (err error) {
 		if d.run.failures > 0 {
@@ -90,7 +90,7 @@ func (d *device) Record() error {
 			return err
 		}
 		l.recording = &recording{d: d, lane: l, free: l.free, blocks: map[driver.Pointer]bool{}}
-		l.free = map[int][]driver.Pointer{} // what is free outside is in use by work that is queued
+		l.free = map[int][]driver.Pointer{} // queued work may use the blocks that are free outside
 		return nil
 	})
 }

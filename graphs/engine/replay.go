@@ -71,8 +71,8 @@ type tape struct {
 // idle reports whether runs go the usual way: on the CPU where nobody counts, too.
 func (t *tape) idle() bool {
 	d := t.x.device
-	device, real := d.Device.(Replayer)
-	return t.never || len(t.x.steps) == 0 || real && !device.Replays() || !real && !d.counts.On()
+	device, records := d.Device.(Replayer)
+	return t.never || len(t.x.steps) == 0 || records && !device.Replays() || !records && !d.counts.On()
 }
 
 // look finds inputs that have moved since the last run, and drops a recording that another has
@@ -99,7 +99,7 @@ func (t *tape) look(inputs Values) {
 		}
 		t.seen[slot] = at
 	}
-	if _, real := t.x.device.Device.(Replayer); real && t.runs >= recordAfter && t.changed() {
+	if _, records := t.x.device.Device.(Replayer); records && t.runs >= recordAfter && t.changed() {
 		t.drop()
 	}
 	if t.rec != nil {
@@ -119,8 +119,8 @@ func (t *tape) run(ctx context.Context, l *leases, held *slots, failed *op.Failu
 		t.never = true
 		return false, nil
 	}
-	device, real := t.x.device.Device.(Replayer)
-	if !real {
+	device, records := t.x.device.Device.(Replayer)
+	if !records {
 		return true, t.pretend(ctx, l, held, failed)
 	}
 	if err := t.replay(ctx, device, held); err != nil {

@@ -52,9 +52,11 @@ func TestReplaysAreCounted(t *testing.T) {
 		stay []string
 		want int64
 	}{
-		{Values{"a": fixed, "x": x}, nil, 12}, {Values{"a": fixed, "x": x}, nil, 12}, {Values{"a": fixed, "x": x}, nil, 12},
+		{Values{"a": fixed, "x": x}, nil, 12}, {Values{"a": fixed, "x": x}, nil, 12},
+		{Values{"a": fixed, "x": x}, nil, 12},
 		{Values{"a": fixed, "x": x}, nil, 1}, {Values{"a": fixed, "x": x}, []string{"x"}, 2},
-		{Values{"a": keep(), "x": x}, nil, 2}, {Values{"a": fixed, "x": keep()}, nil, 3}, {Values{"a": fixed, "x": x}, nil, 2},
+		{Values{"a": keep(), "x": x}, nil, 2}, {Values{"a": fixed, "x": keep()}, nil, 3},
+		{Values{"a": fixed, "x": x}, nil, 2},
 	} {
 		out := run(c.in, c.stay...)
 		if got := e.Profile().Total.Launches; got-before != c.want {
