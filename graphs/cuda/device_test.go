@@ -245,8 +245,8 @@ func TestLengthsBeyond32Bits(t *testing.T) {
 // Where the toolkits 12 and 13 are both installed, an older driver or device gets the one that it
 // supports.
 func TestLibrariesSuitTheDriver(t *testing.T) {
-	for c, want := range map[[2]int][]int{{0, 0}: {13, 12}, {12040, 90}: {12}, {13000, 90}: {13, 12}, {14010, 75}: {13, 12},
-		{13000, 72}: {12}, {13000, 70}: {12}} {
+	for c, want := range map[[2]int][]int{{0, 0}: {13, 12}, {12040, 90}: {12}, {13000, 90}: {13, 12},
+		{14010, 75}: {13, 12}, {13000, 72}: {12}, {13000, 70}: {12}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			if got := majors(c[0], c[1]); !slices.Equal(got, want) {
 				t.Errorf("driver %d, compute capability %d: %v, want %v", c[0], c[1], got, want)

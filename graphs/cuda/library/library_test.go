@@ -3,11 +3,11 @@
 package library_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -65,22 +65,20 @@ func TestToolkitFolders(t *testing.T) {
 			return folder(t, root, ".local", "lib", "python3.11", "site-packages", "nvidia", "cusolver", "lib")
 		}, false},
 		{"an environment of the PATH", func(t *testing.T, root string) string {
-			interpreter(t, root, "../../base/bin/python3.12", "")
+			interpreter(t, root, "")
 			return folder(t, root, "venv", "lib", "python3.12", "site-packages", "nvidia", "cu13", "lib")
 		}, false},
 		{"an environment of the PATH with the packages of the system", func(t *testing.T, root string) string {
-			interpreter(t, root, "../../base/bin/python3.12", "Include-System-Site-Packages = true\n")
+			interpreter(t, root, "Include-System-Site-Packages = true\n")
 			return folder(t, root, "base", "lib", "python3.12", "site-packages", "nvidia", "cublas", "lib")
 		}, false},
 		{"Debian's python3", func(t *testing.T, root string) string {
-			bin := folder(t, root, "usr", "bin")
-			write(t, "", bin, "python3.11")
-			link(t, "python3.11", bin, "python3")
-			t.Setenv("PATH", bin)
-			return folder(t, root, "usr", "lib", "python3", "dist-packages", "nvidia", "cublas", "lib")
+			interpreter(t, root, "")
+			t.Setenv("PATH", filepath.Join(root, "base", "bin"))
+			return folder(t, root, "base", "lib", "python3", "dist-packages", "nvidia", "cublas", "lib")
 		}, false},
 		{"a version manager's python3", func(t *testing.T, root string) string {
-			interpreter(t, root, "../../base/bin/python3.12", "")
+			interpreter(t, root, "")
 			write(t, "#!/bin/sh\necho "+filepath.Join(root, "base", "bin", "python3")+"\n", folder(t, root, "shims"), "python3")
 			t.Setenv("PATH", filepath.Join(root, "shims"))
 			return folder(t, root, "base", "lib64", "python3.12", "site-packages", "nvidia", "cublas", "lib")
@@ -108,45 +106,36 @@ func write(t *testing.T, content string, elements ...string) {
 	}
 }
 
-// link makes a symbolic link.
-func link(t *testing.T, to string, elements ...string) {
-	t.Helper()
-	if err := os.Symlink(to, filepath.Join(elements...)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // interpreter makes python3 of a virtual environment and of the base below a root, and sets the PATH
 // to the first.
-func interpreter(t *testing.T, root, to, settings string) {
+func interpreter(t *testing.T, root, settings string) {
 	t.Helper()
 	bin, base := folder(t, root, "venv", "bin"), folder(t, root, "base", "bin")
-	link(t, to, bin, "python3")
-	link(t, "python3.12", base, "python3")
 	write(t, "", base, "python3.12")
 	write(t, "home = "+base+"\n"+settings, root, "venv", "pyvenv.cfg")
+	if err := errors.Join(os.Symlink("../../base/bin/python3", filepath.Join(bin, "python3")),
+		os.Symlink("python3.12", filepath.Join(base, "python3"))); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("PATH", bin)
 }
 
-// A virtual environment hides the packages of the system, and links and environments that go in
-// circles end.
+// A virtual environment hides the packages of the system, and scripts that lead in circles, or
+// nowhere, end.
 func TestInterpretersWithout(t *testing.T) {
-	root := t.TempDir()
-	interpreter(t, root, "../../base/bin/python3.12", "include-system-site-packages = false\n")
-	hidden := folder(t, root, "base", "lib", "python3.12", "site-packages", "nvidia", "cublas", "lib")
-	if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
-		t.Errorf("%s is among %q", hidden, got)
-	}
-	write(t, "include-system-site-packages = true\nhome = "+filepath.Join(root, "venv", "bin")+"\n", root, "venv", "pyvenv.cfg")
-	if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
-		t.Errorf("%s is among %q", hidden, got)
-	}
-	for i, script := range []string{"#!/bin/sh\nexit 1\n", "#!/bin/sh\necho $0\n", "#!/nowhere\n"} {
-		shims := folder(t, root, "shims", strconv.Itoa(i))
-		write(t, script, shims, "python3")
-		t.Setenv("PATH", shims)
+	for _, c := range []struct{ settings, script string }{
+		{"include-system-site-packages = false\n", ""},
+		{"", "#!/bin/sh\nexit 1\n"}, {"", "#!/bin/sh\necho $0\n"}, {"", "#!/nowhere\n"},
+	} {
+		root := t.TempDir()
+		interpreter(t, root, c.settings)
+		hidden := folder(t, root, "base", "lib", "python3.12", "site-packages", "nvidia", "cublas", "lib")
+		if c.script != "" {
+			write(t, c.script, folder(t, root, "shims"), "python3")
+			t.Setenv("PATH", filepath.Join(root, "shims"))
+		}
 		if got := library.ToolkitFolders(12); slices.Contains(got, hidden) {
-			t.Errorf("%s is among %q", hidden, got)
+			t.Errorf("%q: %s is among %q", c, hidden, got)
 		}
 	}
 }

@@ -3,11 +3,11 @@
 package library
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -19,22 +19,16 @@ import (
 // version managers have one, is asked for the interpreter.
 func interpreter() (folders []string) {
 	path, err := exec.LookPath("python3")
-	if err != nil {
-		return nil
-	}
 	for range 20 { // links and environments, which may go in circles
-		if path == "" {
+		if err != nil || path == "" {
 			return folders
 		}
 		folder := filepath.Dir(path)
-		prefix, settings := environment(folder)
+		prefix, home := environment(folder)
 		switch link, notLink := os.Readlink(path); {
 		case prefix != "":
 			folders = append(folders, below(prefix)...)
-			if !strings.EqualFold(settings["include-system-site-packages"], "true") || settings["home"] == "" {
-				return folders
-			}
-			path = filepath.Join(settings["home"], "python3")
+			path = home
 		case notLink == nil && filepath.IsAbs(link):
 			path = link
 		case notLink == nil:
@@ -58,22 +52,25 @@ func below(prefix string) (folders []string) {
 	return folders
 }
 
+var (
+	homeSetting   = regexp.MustCompile(`(?mi)^\s*home\s*=\s*(\S.*?)\s*$`)
+	systemSetting = regexp.MustCompile(`(?mi)^\s*include-system-site-packages\s*=\s*true\s*$`)
+)
+
 // environment returns the folder of the virtual environment of an interpreter in a folder, and the
-// settings of its pyvenv.cfg; it is empty where there is none.
-func environment(folder string) (prefix string, settings map[string]string) {
+// interpreter whose packages it has too. They are empty where there is none.
+func environment(folder string) (prefix, base string) {
 	for _, prefix := range []string{folder, filepath.Dir(folder)} {
 		text, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg"))
 		if err != nil {
 			continue
 		}
-		settings = map[string]string{}
-		for line := range strings.Lines(string(text)) {
-			key, value, _ := strings.Cut(line, "=")
-			settings[strings.ToLower(strings.TrimSpace(key))] = strings.TrimSpace(value)
+		if home := homeSetting.FindSubmatch(text); home != nil && systemSetting.Match(text) {
+			base = filepath.Join(string(home[1]), "python3")
 		}
-		return prefix, settings
+		return prefix, base
 	}
-	return "", nil
+	return "", ""
 }
 
 // isScript reports whether a file begins as a script.
@@ -83,9 +80,9 @@ func isScript(path string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }()
-	var start [2]byte
-	_, err = f.Read(start[:])
-	return err == nil && string(start[:]) == "#!"
+	start := make([]byte, 2)
+	_, err = f.Read(start)
+	return err == nil && string(start) == "#!"
 }
 
 // started are the interpreters that scripts start, once they were asked.
@@ -102,7 +99,7 @@ func executable(script string) string {
 	cmd := exec.CommandContext(ctx, script, "-I", "-c", "import sys; print(sys.executable)")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
-	path := string(bytes.TrimSpace(out))
+	path := strings.TrimSpace(string(out))
 	if err != nil || path == script {
 		path = ""
 	}
