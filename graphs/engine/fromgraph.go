@@ -65,7 +65,7 @@ func EvalMode() MachineOption { return func(m *Machine) { m.eval = true } }
 //
 // A part of a graph is the one that ExactSubgraphRoots returns for some of its nodes.
 //
-// It fails for what [Build] refuses, for a [gorgonia.Set], which gorgonia's own machines pass over in silence, for
+// It fails for graphs that [Build] refuses, for a [gorgonia.Set], which gorgonia's own machines pass over in silence, for
 // nodes of another graph, and for one of BindDualValues without a derivative. A graph that is changed later
 // needs another machine. An operation without a kernel on the device is computed on the host, and the engine has
 // a warning that names it.
@@ -220,7 +220,7 @@ func (m *Machine) Run(ctx context.Context) error {
 // Reset implements [gorgonia.VM], and does nothing.
 func (m *Machine) Reset() {}
 
-// Close frees what the machine holds on the device. It cannot run again.
+// Close frees the constants on the device. It cannot run again.
 func (m *Machine) Close() error {
 	if m.x != nil {
 		m.x.Close()

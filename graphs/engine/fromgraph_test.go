@@ -129,7 +129,7 @@ func TestFromGraphComputesWhatIsAskedFor(t *testing.T) {
 	if w := e.Warnings(); len(w) > 0 {
 		t.Errorf("warnings: %q", w)
 	}
-	// A part of the graph needs fewer values, and what the device cannot compute is named.
+	// A part of the graph needs fewer values, and an operation without a kernel is named.
 	f.hasKernel = func(o string) bool { return !strings.HasPrefix(o, "tanh") }
 	part, err := FromGraph(n.g.ExactSubgraphRoots(n.pred), e)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestGorgoniasOwnTests(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "verdicts")
 	test := exec.Command("go", "test", "-modfile", edited(t), "-vet=off", "-count=1", "-timeout=20m",
 		"gorgonia.org/gorgonia")
-	// Example_linearRegression depends on what rand.Seed did before Go 1.24.
+	// Example_linearRegression depends on rand.Seed as it was before Go 1.24.
 	test.Env = append(os.Environ(), "PRIVKERN_BESIDE="+log, "GODEBUG=randseednop=0")
 	if out, err := test.CombinedOutput(); err != nil {
 		t.Errorf("%v: %q", err, failed.FindAll(out, 20))

@@ -1,6 +1,6 @@
 package gorgonia
 
-// Beside is called before a machine begins to run a graph, and what it returns after. The edited RunAll calls it.
+// Beside is called before a machine begins to run a graph, and its result after. The edited RunAll calls it.
 var Beside func(g *ExprGraph, eval bool) (after func(error))
 
 func beside(m *tapeMachine) func(error) {

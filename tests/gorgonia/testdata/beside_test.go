@@ -59,7 +59,7 @@ func say(verdict, detail string) {
 	besides.file.Write(append(line, '\n'))
 }
 
-// compute runs a graph on the engine, and compares with what gorgonia's machine makes of it.
+// compute runs a graph on the engine, and compares with the values of gorgonia's machine.
 func compute(g *gorgonia.ExprGraph, eval bool) func(error) {
 	var options []engine.MachineOption
 	if eval {
