@@ -27,11 +27,12 @@ type Work struct {
 }
 
 // Replayed returns the work of the same launches as one launch of a CUDA graph, with copies on the
-// device of its operands and results: each launch takes [nodeTime] in place of launchTime.
+// device of its operands and results: each launch takes the time of a node.
 func (w Work) Replayed(copies int) Work {
 	w.Launches = 1 + copies
+	launches := each(func(d Device) float64 { return float64(w.Launches) * d.Launch })
 	for i := range w.Seconds {
-		w.Seconds[i] = w.inGraph[i] + float64(w.Launches)*launchTime
+		w.Seconds[i] = w.inGraph[i] + launches[i]
 	}
 	w.inGraph = w.Seconds
 	return w
@@ -155,12 +156,10 @@ func (s *stream) add(x step) {
 	if n := float64(s.members); n > 1 {
 		x.operations, x.traffic, x.blocks = n*x.operations, n*x.traffic, n*x.blocks
 	}
-	w := Work{Launches: x.launches, Operations: x.operations, Traffic: x.traffic}
-	for i, d := range Devices {
-		w.Seconds[i] = x.seconds(d, s.Single() && !x.double, launchTime)
-		w.inGraph[i] = x.seconds(d, s.Single() && !x.double, nodeTime)
-	}
-	s.work.Add(w)
+	single := s.Single() && !x.double
+	s.work.Add(Work{Launches: x.launches, Operations: x.operations, Traffic: x.traffic,
+		Seconds: each(func(d Device) float64 { return x.seconds(d, single, d.Launch) }),
+		inGraph: each(func(d Device) float64 { return x.seconds(d, single, d.Node) })})
 }
 
 // elem is the size of an element, in bytes.
@@ -374,12 +373,11 @@ func (s *stream) Syrk(_ blas.Uplo, _ blas.Transpose, n, k int, _ float64, _, _ k
 // The stages of library calls that wait for one another. cuBLAS solves block by block of
 // about 128 rows, a vector by 32; cuSOLVER factors panels of about 32 columns in three
 // kernels each; the reduction to tridiagonal form, most of an eigen-decomposition, takes a
-// column at a time, about a dozen kernels with the update.
+// column at a time, about a dozen kernels with the update: [Times.Column].
 const (
 	solveBlock, solveStages   = 128.0, 2.0
 	vectorBlock, vectorStages = 32.0, 0.5
 	panel, panelStages        = 32.0, 3.0
-	columnStages              = 12.0
 )
 
 // Trsm implements [op.Stream].
@@ -429,6 +427,6 @@ func (s *stream) Syevd(order int, _, _ kernels.Doubles) kernels.Flag {
 
 // syevd counts the library's decomposition of one matrix.
 func (s *stream) syevd(n float64) {
-	s.add(step{launches: 1, product: true, double: true, stages: columnStages * n, operations: 9 * n * n * n,
+	s.add(step{launches: 1, product: true, double: true, columns: n, operations: 9 * n * n * n,
 		traffic: 8 * n * n * n / 3, blocks: max(1, n*n/(2*tile*tile))})
 }

@@ -41,6 +41,8 @@ type Count struct {
 	CPU float64 `json:"cpu_s"`
 	// Predicted are the times that package cost predicts for devices, in seconds, by name.
 	Predicted map[string]float64 `json:"predicted_s"`
+	// Own is the time that is predicted for the device of cost.SetOwn.
+	Own float64 `json:"-"`
 }
 
 // Profile holds the counts of an engine.
@@ -83,7 +85,7 @@ func (t *Tally) add(other Tally) {
 // predicted returns the predicted times of the work, the copies and the waits.
 func (t *Tally) predicted() cost.Seconds {
 	s := t.Work.Seconds
-	s.Add(cost.Copies(t.Work.Copies, t.Work.Up+t.Work.Down))
+	s.Add(cost.Copies(t.Work.Copies, t.Work.Up, t.Work.Down))
 	s.Add(cost.Waits(t.Waits))
 	return s
 }
@@ -93,7 +95,7 @@ func (t *Tally) count(key Key, predicted cost.Seconds) Count {
 	return Count{Program: key.Program, DType: key.DType, Runs: int64(t.Runs), Launches: int64(t.Work.Launches),
 		Synchronisations: int64(t.Waits), Copies: int64(t.Work.Copies), BytesUp: t.Work.Up, BytesDown: t.Work.Down,
 		Operations: t.Work.Operations, Traffic: t.Work.Traffic, Fallbacks: int64(t.Fallbacks), Seconds: t.Seconds,
-		CPU: t.CPU, Predicted: predicted.ByName()}
+		CPU: t.CPU, Predicted: predicted.ByName(), Own: predicted.Own()}
 }
 
 // StartCounting begins to count. Counting costs a run some microseconds an operation and
