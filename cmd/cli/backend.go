@@ -19,7 +19,7 @@ import (
 
 const (
 	backendFlag  = "backend"
-	backendUsage = "cpu, cuda, or auto: cuda where a GPU passes a test problem, otherwise cpu"
+	backendUsage = "cpu, cuda, or auto: cuda where a GPU is predicted to be faster and passes a test problem, otherwise cpu"
 )
 
 // checkBackend refuses wrong values of --backend before anything is opened. It has
@@ -39,6 +39,14 @@ func checkDType(name string) error { return oneOf("dtype", name, experiment.DTyp
 // taken. A backend that this build or machine does not have is an error.
 func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	c, err := backend.Choose(name, dtype)
+	return a.chosen(c, err)
+}
+
+// chosen reports what there is to know about a choice.
+func (a *app) chosen(c backend.Choice, err error) (backend.Choice, error) {
+	if err == nil && c.Why != "" {
+		a.say("--backend auto takes %s: %s", map[string]string{"cpu": "the cpu", "cuda": "cuda"}[c.Backend], c.Why)
+	}
 	if err == nil && c.Refused != nil {
 		a.complain("--backend auto takes the cpu; %v", c.Refused)
 	}
@@ -61,6 +69,11 @@ func (a *app) openBackend(cmd *cobra.Command, o *workOptions, dtype string) erro
 	if err != nil {
 		return err
 	}
+	return a.take(cmd, o, c, dtype)
+}
+
+// take is openBackend for a choice that was made.
+func (a *app) take(cmd *cobra.Command, o *workOptions, c backend.Choice, dtype string) error {
 	o.backend, o.gpu = c.Backend, c.Device
 	if o.backend == "cpu" {
 		return nil
@@ -109,7 +122,10 @@ func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *pla
 	case o.executor == "slurm":
 		err = engine.Known(o.backend) // the tasks run this program
 	case o.backend == backend.Auto:
-		err = a.openBackend(cmd, &o.workOptions, w.DType)
+		var c backend.Choice
+		if c, err = a.choosePlan(cmd, o, w); err == nil {
+			err = a.take(cmd, &o.workOptions, c, w.DType)
+		}
 	}
 	return o.folder(w, o.backend), err
 }

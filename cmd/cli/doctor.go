@@ -151,6 +151,9 @@ func examineCUDA() []finding {
 		text := fmt.Sprintf("device %d: %v, %.1f GiB", d.Index, d, float64(d.Memory)/(1<<30))
 		out = append(out, finding{"CUDA", "ok", text})
 	}
+	if info, _, err := cuda.Look("float64"); err == nil {
+		out = append(out, examineModel(info))
+	}
 	e, err := engine.Open("cuda", "float64", 1)
 	var fellBack []string
 	if err == nil {
@@ -169,6 +172,21 @@ func examineCUDA() []finding {
 			strings.Join(fellBack, "; ") + "\n--backend auto takes the cpu"})
 	}
 	return append(out, finding{"CUDA", "ok", "a test problem is solved on the device"})
+}
+
+// examineModel is how the times of a device are predicted. A file that cannot be used is a problem
+// where a variable names it.
+func examineModel(info cuda.Info) finding {
+	m := backend.ModelOf(info)
+	switch {
+	case m.Refused != nil && os.Getenv(backend.CalibrationVariable) != "":
+		return finding{"CUDA", "problem", m.Refused.Error()}
+	case m.Refused != nil:
+		return finding{"CUDA", "none", m.Refused.Error()}
+	case !m.Calibrated:
+		return finding{"CUDA", "none", "times are predicted by " + m.Source + "; `run bench calibrate` measures the device"}
+	}
+	return finding{"CUDA", "ok", "times are predicted by " + m.Source}
 }
 
 // productSpeed measures a 512×512 matrix product in GFLOP/s.

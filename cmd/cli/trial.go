@@ -262,7 +262,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	if o.backend == backend.Auto && (o.releases() || o.export != "" && e.Registered) {
 		o.backend = trial.AuditedBackend
 	}
-	c, err := a.choose(o.backend, o.dtype)
+	c, err := a.chooseTrial(cmd, sweep.Assignment{Experiment: e, Params: params, Seed: o.seed}, o)
 	if err != nil {
 		return err
 	}

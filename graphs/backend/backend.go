@@ -1,8 +1,9 @@
 // Package backend chooses the backend of trials: "cpu" or "cuda".
 //
-// The name [Auto] stands for cuda where a device can be opened and solves a test problem
-// without the host, and for cpu elsewhere. The choice of the CPU gives a reason where the
-// machine may have a device, but not where it has no NVIDIA driver, because most have none.
+// The name [Auto] stands for cuda where a device is predicted to be faster ([ChooseFor]), can be
+// opened and solves a test problem without the host, and for cpu elsewhere. The choice of the CPU
+// gives a reason where the machine may have a device, but not where it has no NVIDIA driver,
+// because most have none.
 package backend
 
 import (
@@ -29,6 +30,8 @@ type Choice struct {
 	// Refused is why [Auto] does not take a device. It is nil where one is taken, and
 	// on a machine without an NVIDIA driver.
 	Refused error
+	// Why compares the predicted times, for people; empty where nothing was predicted.
+	Why string
 	// Host lists the operations that the host computes for a device that was requested by
 	// name, because libraries are missing; it is empty where none is.
 	Host string

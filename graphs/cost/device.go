@@ -66,26 +66,36 @@ var simulated = Device{"simulated device", 1e8, 1e8, 2e7, 2e7, 1e9, 4, Times{Up:
 // Simulated reports whether a device's name is that of a simulated one.
 func Simulated(name string) bool { return strings.HasPrefix(name, "Simulated ") }
 
-// ModelOf returns the parameters for a device that was never measured, by its name: those of
-// the device of [Devices] that it names, or of the slower one that has the same kind of float64
-// units, as its compute capability tells: those of data centres end in zero.
-func ModelOf(name string, minor int) Device {
-	for _, d := range Devices {
-		if strings.Contains(name, d.Name) {
-			return d
+// ModelOf returns the parameters for a device that was never measured: those of the device of
+// [Devices] that its name holds, or of the slower one that has the same kind of float64 units, as
+// the minor number of its compute capability tells, which is 0 in data centres. Rates and bandwidth
+// are those of its multiprocessors: a part of a device (MIG) has a part of them.
+func ModelOf(name string, minor, processors int) Device {
+	d := Devices[3]
+	if minor == 0 {
+		d = Devices[2]
+	}
+	for _, named := range Devices {
+		if strings.Contains(name, named.Name) {
+			d = named
+			break
 		}
 	}
-	switch {
-	case Simulated(name):
+	if Simulated(name) {
 		return simulated
-	case minor == 0:
-		return Devices[2]
 	}
-	return Devices[3]
+	if processors > 0 {
+		share := float64(processors) / float64(d.Processors)
+		for _, rate := range []*float64{&d.Product64, &d.Product32, &d.Vector64, &d.Vector32, &d.Memory} {
+			*rate *= share
+		}
+		d.Processors = processors
+	}
+	return d
 }
 
-// attained is the share of the peak rate that large products reach.
-const attained = 0.85
+// Attained is the share of the peak rate that large products reach.
+const Attained = 0.85
 
 // own is the device of this machine, for which work is predicted, too; nil for none.
 var own atomic.Pointer[Device]
@@ -147,7 +157,7 @@ func (s step) seconds(d Device, single bool, launch float64) float64 {
 	}
 	rate := vector
 	if s.product {
-		rate = attained * product
+		rate = Attained * product
 	}
 	busy := s.busy(float64(d.Processors))
 	return max(float64(s.launches)*launch, s.stages*d.Stage+s.columns*d.Column, s.operations/(rate*busy),

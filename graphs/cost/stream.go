@@ -403,6 +403,9 @@ func (s *stream) Trsv(_ blas.Transpose, l, _ kernels.Matrix) {
 		traffic: s.elem() * n * n / 2, blocks: max(1, n*n/threads)})
 }
 
+// FactorStages is the number of stages of the library's Cholesky factor of a matrix of some order.
+func FactorStages(order int) float64 { return panelStages * math.Ceil(float64(order)/panel) }
+
 // Potrf implements [op.Stream].
 func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
 	if s.members > 0 {
@@ -410,7 +413,7 @@ func (s *stream) Potrf(l kernels.Matrix, _ kernels.Flag) {
 		return
 	}
 	n := float64(l.Rows)
-	s.add(step{launches: 1, product: true, stages: panelStages * math.Ceil(n/panel), operations: n * n * n / 3,
+	s.add(step{launches: 1, product: true, stages: FactorStages(l.Rows), operations: n * n * n / 3,
 		traffic: s.elem() * n * n, blocks: max(1, n*n/(2*tile*tile))})
 }
 

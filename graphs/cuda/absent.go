@@ -14,6 +14,9 @@ const Built = false
 // Devices returns engine.ErrNoCUDA.
 func Devices() ([]Info, error) { return nil, engine.ErrNoCUDA }
 
+// Look returns engine.ErrNoCUDA.
+func Look(string) (Info, bool, error) { return Info{}, false, engine.ErrNoCUDA }
+
 // Libraries returns none.
 func Libraries() []Found { return nil }
 

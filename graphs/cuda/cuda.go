@@ -38,16 +38,17 @@ import "fmt"
 
 // Info describes a device.
 type Info struct {
-	Index    int    `json:"index"` // among the visible devices
-	Name     string `json:"name"`
-	Major    int    `json:"-"` // compute capability
-	Minor    int    `json:"-"`
-	Memory   int64  `json:"memory_bytes"`
-	Driver   string `json:"driver,omitempty"` // its version, such as "550.54.14"; empty if unknown
-	Version  int    `json:"cuda_driver"`      // the newest CUDA that the driver knows: 12040 is 12.4
-	Compiler string `json:"nvrtc"`            // empty for a library that is not there
-	Products string `json:"cublas"`
-	Solver   string `json:"cusolver"`
+	Index      int    `json:"index"` // among the visible devices
+	Name       string `json:"name"`
+	Major      int    `json:"-"` // compute capability
+	Minor      int    `json:"-"`
+	Memory     int64  `json:"memory_bytes"`
+	Processors int    `json:"processors"`       // multiprocessors
+	Driver     string `json:"driver,omitempty"` // its version, such as "550.54.14"; empty if unknown
+	Version    int    `json:"cuda_driver"`      // the newest CUDA that the driver knows: 12040 is 12.4
+	Compiler   string `json:"nvrtc"`            // empty for a library that is not there
+	Products   string `json:"cublas"`
+	Solver     string `json:"cusolver"`
 }
 
 // String describes the device in a record.

@@ -90,6 +90,23 @@ func open() (*gpu, error) {
 // openDevice checks the device, the kernels, the libraries and the driver in the order
 // in which their absence is easiest to explain. Without a driver it costs next to nothing.
 func openDevice() (*gpu, error) {
+	g, err := lookUp()
+	if err != nil {
+		return nil, err
+	}
+	index := g.info.Index
+	if g.context, err = g.api.RetainContext(g.device); err != nil {
+		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
+	}
+	if err := g.call(g.setUp); err != nil {
+		_ = g.api.ReleaseContext(g.device) // with all that was set up
+		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
+	}
+	return g, nil
+}
+
+// lookUp is openDevice without a context: nothing of the device is taken.
+func lookUp() (*gpu, error) {
 	count, err := countDevices()
 	if err != nil {
 		return nil, err
@@ -126,13 +143,6 @@ func openDevice() (*gpu, error) {
 	}
 	g.libs = loadLibraries(g.info.Version)
 	g.info.libraries(g.libs)
-	if g.context, err = g.api.RetainContext(g.device); err != nil {
-		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
-	}
-	if err := g.call(g.setUp); err != nil {
-		_ = g.api.ReleaseContext(g.device) // with all that was set up
-		return nil, fmt.Errorf("device %d, %s, cannot be used: %w%s", index, g.info.Name, err, advice(err))
-	}
 	return g, nil
 }
 
@@ -403,6 +413,9 @@ func describe(index int) (driver.Device, Info, error) {
 	}
 	if err == nil {
 		i.Minor, err = api.Attribute(d, driver.CapabilityMinor)
+	}
+	if err == nil {
+		i.Processors, err = api.Attribute(d, driver.Multiprocessors)
 	}
 	if err == nil {
 		i.Memory, err = api.TotalMemory(d)

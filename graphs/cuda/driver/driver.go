@@ -35,6 +35,7 @@ type Attribute int
 
 // The attributes that are asked for.
 const (
+	Multiprocessors Attribute = 16
 	CapabilityMajor Attribute = 75
 	CapabilityMinor Attribute = 76
 )
