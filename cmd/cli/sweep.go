@@ -114,8 +114,9 @@ and report.html are in the output folder, by default ` + runsFolder + `/NAME of
 NAME.yaml, a+b of two files, NAME-HASH with other values, seeds or element type
 from the command line, and -cuda behind it on a GPU.
 
-The trials run on a GPU if there is one that passes a test problem, otherwise on
-the CPU; --backend chooses. A plan that is frozen keeps its backend.
+The trials run on a GPU if there is one that is predicted to be faster, from a second
+of trials on the CPU, and passes a test problem; otherwise on the CPU. --backend
+chooses. A plan that is frozen keeps its backend.
 
 Ctrl-C stops the sweep; the same command resumes it. name=v1,v2 replaces the
 values of a setting in the files. See run help sweep-files for the format of sweep

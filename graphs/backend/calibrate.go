@@ -112,76 +112,79 @@ func (c *calibrator) reopen(began time.Time) (seconds float64, err error) {
 // formula is a program of one matrix.
 type formula func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node
 
-// problem is a program with its matrix, which is on the device before unless it goes up in each
-// run. The result comes to the host.
-type problem struct {
-	name  string
-	dtype tensor.Dtype
-	x     *mat.Dense
-	up    bool
-	f     formula
-}
+// Whether the matrix of a program is on the device before, as its result is summed there, or goes
+// up in each run, or the result comes down.
+const (
+	resident = iota
+	up
+	down
+)
 
-// run returns the shortest time of some runs of a problem, and the work of one.
-func (c *calibrator) run(p problem) (seconds float64, work counts.Count) {
+// run returns the shortest time of some runs of a program, and the work of one.
+func (c *calibrator) run(name string, dtype tensor.Dtype, x *mat.Dense, way int, f formula) (float64, counts.Count) {
 	if c.err == nil {
 		c.err = c.ctx.Err()
 	}
 	if c.err != nil {
-		return 1, work
+		return 1, counts.Count{}
 	}
-	c.started(p.name)
-	seconds, work, err := c.measure(p)
+	c.started(name)
+	rows, cols := x.Dims()
+	s, err := c.e.SessionAs(dtype, engine.Program{Name: name, Key: "calibration " + name, Build: func(b *engine.Builder) {
+		y := f(b, b.Input("x", rows, cols))
+		if way != down {
+			y = b.Sum(y)
+		}
+		b.Output("y", y)
+	}})
 	if err != nil {
-		c.err = fmt.Errorf("%s: %w", p.name, err)
-	}
-	return seconds, work
-}
-
-func (c *calibrator) measure(p problem) (seconds float64, work counts.Count, err error) {
-	rows, cols := p.x.Dims()
-	s, err := c.e.SessionAs(p.dtype, engine.Program{Name: p.name, Key: "calibration " + p.name,
-		Build: func(b *engine.Builder) { b.Output("y", p.f(b, b.Input("x", rows, cols))) }})
-	if err != nil {
-		return 0, work, err
+		c.err = err
+		return 1, counts.Count{}
 	}
 	defer s.Close()
-	inputs := engine.Values{"x": engine.NewMatrix(p.dtype, p.x)}
-	if !p.up {
-		if err := s.Pin("x", inputs["x"]); err != nil {
-			return 0, work, err
-		}
+	inputs := engine.Values{"x": engine.NewMatrix(dtype, x)}
+	if way != up {
+		c.err = s.Pin("x", inputs["x"])
 		inputs = nil
 	}
-	seconds = math.Inf(1)
-	for start, run := time.Now(), -1; run < 3 || run < 30 && time.Since(start) < time.Second/4; run++ {
+	shortest := math.Inf(1)
+	for start, run := time.Now(), -1; c.err == nil && (run < 3 || run < 30 && time.Since(start) < time.Second/4); run++ {
 		began := time.Now()
-		if _, err := s.Run(c.ctx, inputs); err != nil {
-			return 0, work, err
-		}
+		_, c.err = s.Run(c.ctx, inputs)
 		if run >= 0 { // the first one may compile
-			seconds = min(seconds, time.Since(began).Seconds())
+			shortest = min(shortest, time.Since(began).Seconds())
 		}
 	}
-	c.e.StartCounting()
-	defer c.e.StopCounting()
+	if c.err != nil {
+		return 1, counts.Count{}
+	}
 	before := c.e.Profile().Total
-	_, err = s.Run(c.ctx, inputs)
-	work = c.e.Profile().Total
-	work.Launches -= before.Launches
-	work.Operations -= before.Operations
-	work.Own -= before.Own
-	return seconds, work, err
+	c.e.StartCounting()
+	_, c.err = s.Run(c.ctx, inputs)
+	c.e.StopCounting()
+	work := c.e.Profile().Total
+	work.Launches, work.Operations, work.Own = work.Launches-before.Launches, work.Operations-before.Operations,
+		work.Own-before.Own
+	return shortest, work
 }
 
-// numbers returns a matrix of numbers in (0, 1], none of which are close to its neighbours.
+// numbers returns a matrix of numbers in [0, 1), none of which are close to their neighbours.
 func numbers(rows, cols int) *mat.Dense {
 	m := mat.NewDense(rows, cols, nil)
-	for i := range rows {
-		for j := range cols {
-			m.Set(i, j, math.Mod(float64(i*cols+j+1)*math.Phi, 1))
+	m.Apply(func(i, j int, _ float64) float64 { return math.Mod(float64(i*cols+j+1)*math.Phi, 1) }, m)
+	return m
+}
+
+// definite returns a positive definite matrix: 1/(1+|i-j|) is convex, and more is added to its
+// diagonal, so that no eigenvalues are equal.
+func definite(n int) *mat.Dense {
+	m := mat.NewDense(n, n, nil)
+	m.Apply(func(i, j int, _ float64) float64 {
+		if i == j {
+			return 4 + float64(i)/float64(n)
 		}
-	}
+		return 1 / float64(1+max(i, j)-min(i, j))
+	}, m)
 	return m
 }
 
@@ -189,10 +192,10 @@ func numbers(rows, cols int) *mat.Dense {
 // two measured times resolves no less.
 func without(part, seconds float64) float64 { return max(seconds/10, seconds-part) }
 
-// latencies measures the times of a launch and of a wait, by programs that do nothing else. A copy
-// of a small matrix up takes that of a copy.
+// latencies measures the times of a launch, of a small copy and of a wait, by programs that do
+// nothing else: functions of lines, of which none are fused.
 func (c *calibrator) latencies() {
-	softmax := func(length int) formula { // of which none are fused
+	softmax := func(length int) formula {
 		return func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
 			for range length {
 				x = b.Softmax(x)
@@ -201,92 +204,79 @@ func (c *calibrator) latencies() {
 		}
 	}
 	x := numbers(4, 4)
-	short, few := c.run(problem{"one launch", tensor.Float64, x, false, softmax(1)})
-	long, many := c.run(problem{"launches", tensor.Float64, x, false, softmax(c.sizes.chain)})
-	copied, _ := c.run(problem{"copy of a small matrix", tensor.Float64, x, true, softmax(1)})
+	short, few := c.run("one launch", tensor.Float64, x, resident, softmax(1))
+	long, many := c.run("launches", tensor.Float64, x, resident, softmax(c.sizes.chain))
+	copied, _ := c.run("copy of a small matrix", tensor.Float64, x, up, softmax(1))
 	c.d.Launch = without(short, long) / max(1, float64(many.Launches-few.Launches))
 	c.d.Copy = without(short, copied)
-	c.d.Wait = without(c.d.Copy+c.d.Launch, short)
+	c.d.Wait = without(c.d.Copy+float64(few.Launches)*c.d.Launch, short)
 }
 
 // links measures the bandwidths to the device and back, staging included, and of its memory.
 func (c *calibrator) links() {
 	x := numbers(c.sizes.rows, c.sizes.columns)
 	bytes := float64(8 * c.sizes.rows * c.sizes.columns)
-	rest := c.d.Wait + 2*c.d.Copy
-	up, _ := c.run(problem{"copy up", tensor.Float64, x, true,
-		func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(x) }})
-	down, _ := c.run(problem{"copy down", tensor.Float64, x, false,
-		func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Square(x) }})
-	c.d.Up, c.d.Down = bytes/without(rest, up), bytes/without(rest, down)
-	if c.err != nil {
-		return
+	sent, _ := c.run("copy up", tensor.Float64, x, up, func(_ *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return x })
+	received, _ := c.run("copy down", tensor.Float64, x, down, (*engine.Builder).Square)
+	c.d.Up, c.d.Down = bytes/c.computing(sent), bytes/c.computing(received)
+	if c.err == nil {
+		var rates cuda.CopyRates
+		rates, c.err = cuda.MeasureCopies(c.ctx)
+		c.d.Memory = 2 * rates.OnDevice
 	}
-	c.started("memory")
-	rates, err := cuda.MeasureCopies(c.ctx)
-	c.d.Memory, c.err = 2*rates.OnDevice, err
 }
 
-// rates measures panels of a kernel matrix, products, a factor and an eigen-decomposition.
-func (c *calibrator) rates() {
-	distances := op.Profile{Metric: op.Manhattan, Form: op.Exponential, Scale: 1, Rate: 1 / float64(c.sizes.dims)}
-	points, square := numbers(c.sizes.points, c.sizes.dims), numbers(c.sizes.product, c.sizes.product)
-	for _, r := range []struct {
-		dtype           tensor.Dtype
-		vector, product *float64
-	}{{tensor.Float64, &c.d.Vector64, &c.d.Product64}, {tensor.Float32, &c.d.Vector32, &c.d.Product32}} {
-		panels, work := c.run(problem{"kernel panels in " + r.dtype.String(), r.dtype, points, false,
-			func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
-				return b.Sum(b.Apply(op.Kernel(distances), x, x))
-			}})
-		*r.vector = work.Operations / c.computing(panels)
-		product, work := c.run(problem{"product in " + r.dtype.String(), r.dtype, square, false,
-			func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Mul(x, x)) }})
-		*r.product = work.Operations / c.computing(product) / cost.Attained
-	}
-	z := c.sizes
-	factor, _ := c.run(problem{"Cholesky factor", tensor.Float64, definite(z.factor), false,
-		func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Cholesky(x)) }})
-	c.d.Stage = c.computing(factor) / cost.FactorStages(z.factor)
-	eigen, _ := c.run(problem{"eigen-decomposition", tensor.Float64, definite(z.eigen), false,
-		func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Eigen(x)) }})
-	c.d.Column = c.computing(eigen) / float64(z.eigen)
-}
-
-// computing returns the part of a run's time that is not its wait and the copy of a sum.
+// computing returns the part of a run's time that is not its wait and a small copy.
 func (c *calibrator) computing(seconds float64) float64 {
 	return without(c.d.Wait+c.d.Copy+2*c.d.Launch, seconds)
 }
 
-// definite returns a positive definite matrix without equal eigenvalues.
-func definite(n int) *mat.Dense {
-	m := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			m.Set(i, j, 1/float64(1+max(i, j)-min(i, j)))
-		}
-		m.Set(i, i, 4+float64(i)/float64(n)) // 1/(1+|i-j|) is convex: the matrix was definite before
+// kernel is the matrix of a kernel in some metric.
+func kernel(metric op.Metric) formula {
+	return func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
+		return b.Apply(op.Kernel(op.Profile{Metric: metric, Form: op.Exponential, Scale: 1, Rate: 0.01}), x, x)
 	}
-	return m
 }
 
-// check measures other problems than those of the calibration.
+// square is the product of a matrix with itself.
+func square(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Mul(x, x) }
+
+// rates measures panels of a kernel matrix, products, a factor and an eigen-decomposition.
+func (c *calibrator) rates() {
+	z := c.sizes
+	for _, r := range []struct {
+		dtype           tensor.Dtype
+		vector, product *float64
+	}{{tensor.Float64, &c.d.Vector64, &c.d.Product64}, {tensor.Float32, &c.d.Vector32, &c.d.Product32}} {
+		panels, work := c.run("kernel panels in "+r.dtype.String(), r.dtype, numbers(z.points, z.dims), resident,
+			kernel(op.Manhattan))
+		*r.vector = work.Operations / c.computing(panels)
+		product, work := c.run("product in "+r.dtype.String(), r.dtype, numbers(z.product, z.product), resident, square)
+		*r.product = cost.PeakOf(work.Operations / c.computing(product))
+	}
+	factor, _ := c.run("Cholesky factor", tensor.Float64, definite(z.factor), resident, (*engine.Builder).Cholesky)
+	c.d.Stage = c.computing(factor) / cost.FactorStages(z.factor)
+	eigen, _ := c.run("eigen-decomposition", tensor.Float64, definite(z.eigen), resident, (*engine.Builder).Eigen)
+	c.d.Column = c.computing(eigen) / float64(z.eigen)
+}
+
+// check measures other programs than those of the calibration.
 func (c *calibrator) check() (checks []Check) {
 	cost.SetOwn(c.d)
 	z := c.sizes
-	gaussian := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1 / float64(z.dims)}
-	for _, p := range []problem{
-		{fmt.Sprintf("column sums of %d×%d", z.rows, z.columns), tensor.Float64, numbers(z.rows, z.columns), false,
+	for _, p := range []struct {
+		name string
+		x    *mat.Dense
+		f    formula
+	}{
+		{"column sums", numbers(z.rows, z.columns),
 			func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(x, 0) }},
-		{fmt.Sprintf("Gaussian kernel of %d points", z.points), tensor.Float64, numbers(z.points, z.dims), false,
-			func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
-				return b.Sum(b.Apply(op.Kernel(gaussian), x, x))
-			}},
-		{fmt.Sprintf("solution of order %d", z.factor), tensor.Float64, definite(z.factor), false,
-			func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Sum(b.Solve(x, x)) }},
+		{"Gaussian kernel", numbers(z.points, z.dims), kernel(op.SquaredEuclidean)},
+		{"solution", definite(z.factor), func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return b.Solve(x, x) }},
 	} {
-		seconds, work := c.run(p)
-		checks = append(checks, Check{p.name, seconds, work.Own})
+		seconds, work := c.run(p.name, tensor.Float64, p.x, resident, p.f)
+		rows, cols := p.x.Dims()
+		checks = append(checks, Check{fmt.Sprintf("%s of %d×%d", p.name, rows, cols), seconds, work.Own})
 	}
 	return checks
 }

@@ -38,6 +38,20 @@ type Times struct {
 	Compile float64 `json:"compile"`
 }
 
+// Times that depend little on the device, in seconds.
+const (
+	launchTime = 5e-6   // from one launch to the next of a queue
+	nodeTime   = 1.5e-6 // from one kernel to the next of a CUDA graph
+	stageTime  = 5e-6   // one of a library's kernels that waits for the one before
+	waitTime   = 20e-6  // the host asleep until the queue is empty, and awake again
+	copyTime   = 10e-6  // a copy, besides its bytes
+	// share of the peak rate that large products reach
+	attained = 0.85
+)
+
+// PeakOf returns the peak rate of products of which large ones reach a rate.
+func PeakOf(rate float64) float64 { return rate / attained }
+
 // typical are the times of a device behind a link of some bandwidth. Staging copies at 10 GB/s
 // up and, into memory that the host has never used, at 5 down, as measured on an x86-64 core; the
 // compilation was measured there, too. The time of a node is of the 1 to 2 µs that NVIDIA gives for
@@ -45,8 +59,8 @@ type Times struct {
 // estimates.
 func typical(link float64) Times {
 	const up, down = 10e9, 5e9
-	return Times{Up: 1 / (1/up + 1/link), Down: 1 / (1/down + 1/link), Launch: 5e-6, Node: 1.5e-6, Stage: 5e-6, Column: 60e-6,
-		Wait: 20e-6, Copy: 10e-6, Start: 0.6, Compile: 15}
+	return Times{Up: 1 / (1/up + 1/link), Down: 1 / (1/down + 1/link), Launch: launchTime, Node: nodeTime, Stage: stageTime,
+		Column: 12 * stageTime, Wait: waitTime, Copy: copyTime, Start: 0.6, Compile: 15}
 }
 
 // Devices are the devices of the predictions. The rates are the peaks in NVIDIA's data sheets
@@ -93,9 +107,6 @@ func ModelOf(name string, minor, processors int) Device {
 	}
 	return d
 }
-
-// Attained is the share of the peak rate that large products reach.
-const Attained = 0.85
 
 // own is the device of this machine, for which work is predicted, too; nil for none.
 var own atomic.Pointer[Device]
@@ -157,7 +168,7 @@ func (s step) seconds(d Device, single bool, launch float64) float64 {
 	}
 	rate := vector
 	if s.product {
-		rate = Attained * product
+		rate = attained * product
 	}
 	busy := s.busy(float64(d.Processors))
 	return max(float64(s.launches)*launch, s.stages*d.Stage+s.columns*d.Column, s.operations/(rate*busy),

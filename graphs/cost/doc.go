@@ -15,4 +15,11 @@
 // is a roofline with latencies, to judge the shape of a computation, not to rank two
 // libraries; it has not been compared with a device. The stages of factorisations are
 // estimates, explained at their constants.
+//
+// # A device that pays
+//
+// [Plan.Predict] compares a plan on the CPU and on a device, from trials that were run on the CPU
+// while their work was counted: with the start of the device, the staging of copies, and as many
+// trials at a time as there are cores or devices. A [Calibration] replaces the constants of the
+// model by what was measured on one device.
 package cost
