@@ -19,7 +19,7 @@ import (
 
 const (
 	backendFlag  = "backend"
-	backendUsage = "cpu, cuda, or auto: cuda where a GPU is predicted to be faster and passes a test problem, otherwise cpu"
+	backendUsage = "cpu, cuda, or auto: cuda where a GPU is predicted to be faster and passes a test problem, else cpu"
 )
 
 // checkBackend refuses wrong values of --backend before anything is opened. It has

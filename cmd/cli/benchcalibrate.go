@@ -53,8 +53,8 @@ status is 1 where there is no device or a measurement fails.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&on, backendFlag, "cuda", "the backend to measure: cuda")
-	flags.StringVar(&out, "out", "", "write this `FILE` (default: the one that later runs read, PRIVKERN_CALIBRATION or one "+
-		"in the user's cache folder)")
+	flags.StringVar(&out, "out", "", "write this `FILE` (default: the one that later runs read, "+
+		"PRIVKERN_CALIBRATION or one in the user's cache folder)")
 	flags.BoolVar(&small, "small", false,
 		"small problems, as a simulated device needs them; the result is refused for a real one")
 	return cmd

@@ -126,7 +126,8 @@ func spaced(settings []sweep.Assignment) (out []sweep.Assignment) {
 
 // measure tries one trial for some time, a short one several times. ok is false where it cannot be
 // tried.
-func (p pilot) measure(ctx context.Context, s sweep.Assignment, limit time.Duration) (best cost.Tried, ok bool, err error) {
+func (p pilot) measure(ctx context.Context, s sweep.Assignment, limit time.Duration,
+) (best cost.Tried, ok bool, err error) {
 	e := s.Experiment
 	if e.External {
 		return best, false, nil
@@ -203,7 +204,8 @@ func tryTrial(ctx context.Context, e *experiment.Experiment, job trial.Job, limi
 	if whole {
 		return t, true, true
 	}
-	second := cost.Tried{Host: t.Host - first.Host, Outside: max(0, t.Outside-first.Outside), Device: t.Device - first.Device}
+	second := cost.Tried{Host: t.Host - first.Host, Outside: max(0, t.Outside-first.Outside),
+		Device: t.Device - first.Device}
 	if second.Device == 0 {
 		second = t
 	}

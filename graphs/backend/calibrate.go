@@ -216,7 +216,8 @@ func (c *calibrator) latencies() {
 func (c *calibrator) links() {
 	x := numbers(c.sizes.rows, c.sizes.columns)
 	bytes := float64(8 * c.sizes.rows * c.sizes.columns)
-	sent, _ := c.run("copy up", tensor.Float64, x, up, func(_ *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return x })
+	same := func(_ *engine.Builder, x *gorgonia.Node) *gorgonia.Node { return x }
+	sent, _ := c.run("copy up", tensor.Float64, x, up, same)
 	received, _ := c.run("copy down", tensor.Float64, x, down, (*engine.Builder).Square)
 	c.d.Up, c.d.Down = bytes/c.computing(sent), bytes/c.computing(received)
 	if c.err == nil {

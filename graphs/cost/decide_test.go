@@ -49,7 +49,8 @@ func TestOwnDevice(t *testing.T) {
 	slow.Stage *= 100
 	cost.SetOwn(slow)
 	slower := count(t, op.Cholesky(), shape, shape)
-	if as.Seconds.Own() != as.Seconds[1] || slower.Seconds.Own() < 10*as.Seconds.Own() || slower.Seconds[1] != as.Seconds[1] {
+	own, named := as.Seconds.Own(), as.Seconds[1]
+	if own != named || slower.Seconds.Own() < 10*own || slower.Seconds[1] != named {
 		t.Errorf("%v and %v", as.Seconds, slower.Seconds)
 	}
 	if s := cost.Copies(1, 1e9, 1e9); s[1] < 0.3 || s[1] > 0.4 { // 10 GB/s up and 5 down are the host's

@@ -118,7 +118,8 @@ func status(ts *testscript.TestScript, run string, neg bool, args []string) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, errOut
 	cmd.Env = []string{"CUDA_VISIBLE_DEVICES=" + ts.Getenv("CUDA_VISIBLE_DEVICES")} // empty hides all
 	for _, k := range []string{"PATH", "HOME", "NO_COLOR", "COLUMNS", "PRIVKERN_DATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-		"PRIVKERN_BLAS", "TMPDIR", "LD_LIBRARY_PATH", "PRIVKERN_CUDA", "PRIVKERN_CALIBRATION", "CUDASIM_CACHE", "CUDASIM_PTX"} {
+		"PRIVKERN_BLAS", "TMPDIR", "LD_LIBRARY_PATH", "PRIVKERN_CUDA", "PRIVKERN_CALIBRATION", "CUDASIM_CACHE",
+		"CUDASIM_PTX"} {
 		if v := ts.Getenv(k); v != "" {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
