@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,7 +79,8 @@ func (a *app) take(cmd *cobra.Command, o *workOptions, c backend.Choice, dtype s
 	if o.backend == "cpu" {
 		return nil
 	}
-	if err := cuda.Release(); err != nil {
+	// Workers find compiled kernels.
+	if err := errors.Join(cuda.Prepare(dtype), cuda.Release()); err != nil {
 		return err
 	}
 	if os.Getenv(engine.DeviceVariable) == "" {

@@ -161,6 +161,9 @@ func examineCUDA() []finding {
 		fellBack = e.Warnings()
 		err = errors.Join(err, e.Close())
 	}
+	if text := cuda.Kernels(); text != "" {
+		out = append(out, finding{"CUDA", "ok", text})
+	}
 	if problem := cuda.CacheProblem(); problem != nil {
 		out = append(out, finding{"CUDA", "none", problem.Error()})
 	}

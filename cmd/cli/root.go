@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"privkern/experiments/dataset"
+	"privkern/graphs/cuda"
 	"privkern/runner"
 	"privkern/runner/execute/progress"
 	"privkern/runner/experiment"
@@ -106,6 +107,7 @@ Results go to stdout; messages and progress go to stderr.`,
 		}
 		if cmd.Name() != workerName {
 			a.Catalogue = runner.NewCatalogue(a.papers)
+			cuda.OnCompiling(func(text string) { a.say("%s", text) })
 		}
 		return nil
 	}

@@ -26,6 +26,15 @@ func Release() error { return nil }
 // CacheProblem is nil.
 func CacheProblem() error { return nil }
 
+// OnCompiling does nothing.
+func OnCompiling(func(text string)) {}
+
+// Prepare has nothing to do.
+func Prepare(string) error { return nil }
+
+// Kernels is empty.
+func Kernels() string { return "" }
+
 // Count is 0.
 func Count() int { return 0 }
 

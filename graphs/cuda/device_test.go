@@ -264,27 +264,19 @@ func TestLibrariesSuitTheDriver(t *testing.T) {
 // that the program holds.
 func driverAlone(t *testing.T, dtype tensor.Dtype) *engine.Engine {
 	t.Helper()
-	images := map[kernels.Unit][]byte{}
-	for _, u := range []kernels.Unit{kernels.General, kernels.Elements} {
-		image, err := PTX(u, dtype == tensor.Float32, 70)
-		if err != nil {
-			t.Skip(err)
-		}
-		images[u] = image
-	}
+	archive := compiledArchive(t, dtype, kernels.Units(), target{minimum, true})
 	before, withLibraries := shared.gpu, loadedLibraries.libs
 	missing := map[string]error{}
 	for _, c := range components {
 		missing[c.name] = errors.New("not there")
 	}
 	shared.gpu, loadedLibraries.libs = nil, &libraries{major: 12, missing: missing}
-	// The simulated device runs no PTX of NVIDIA's.
-	precompiled = func(u kernels.Unit, _ bool) ([]byte, error) { return images[u], nil }
+	hold(t, archive)
 	t.Cleanup(func() {
 		if err := Release(); err != nil {
 			t.Error(err)
 		}
-		shared.gpu, loadedLibraries.libs, precompiled = before, withLibraries, kernels.Precompiled
+		shared.gpu, loadedLibraries.libs = before, withLibraries
 	})
 	e, err := engine.Open("cuda", dtype.String(), 1)
 	if err != nil {

@@ -37,6 +37,7 @@ type gpu struct {
 	libs    *libraries
 	fusion  string // fuseWhenItPays, fuseAlways or fuseNever
 	replays bool
+	origins origins
 
 	mu      sync.Mutex
 	modules map[part]*module          // guarded by building

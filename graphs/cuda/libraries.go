@@ -38,7 +38,7 @@ type component struct {
 var (
 	compiler = component{"NVRTC", map[int]string{12: "libnvrtc.so.12", 13: "libnvrtc.so.13"},
 		map[int]string{12: "nvidia-cuda-nvrtc-cu12", 13: "nvidia-cuda-nvrtc"}, "",
-		"kernels are compiled by the driver from PTX that the program holds",
+		"element-wise operations are not fused",
 		[]string{"nvrtcVersion", "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcDestroyProgram",
 			"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcGetPTXSize",
 			"nvrtcGetPTX", "nvrtcGetNumSupportedArchs", "nvrtcGetSupportedArchs"}}

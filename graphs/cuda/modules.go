@@ -28,16 +28,15 @@ import (
 // checkKernels refuses a program whose launches do not agree with the kernels'
 // source.
 func checkKernels() error {
-	for _, u := range []kernels.Unit{kernels.General, kernels.Elements} {
+	var all strings.Builder
+	for _, u := range kernels.Units() {
 		source, err := kernels.Source(u)
-		if err == nil {
-			err = kernels.Check(source, kernels.Of(u))
-		}
 		if err != nil {
 			return err
 		}
+		all.WriteString(source)
 	}
-	return nil
+	return kernels.Check(all.String(), kernels.All())
 }
 
 // part is a unit of the kernels in one precision.
@@ -72,8 +71,7 @@ func (m *module) function(api driver.API, name string) (driver.Function, error) 
 	return f, nil
 }
 
-// module compiles a part of the kernels once, or takes it from the cache. Who needs
-// another part does not wait for it.
+// module loads a part of the kernels once. Who needs another part does not wait for it.
 func (g *gpu) module(p part) (*module, error) {
 	g.building.Lock()
 	m := g.modules[p]
@@ -98,22 +96,24 @@ func (g *gpu) module(p part) (*module, error) {
 	return m, m.err
 }
 
-// load compiles a part of the kernels and loads it. The result is cached in the user's
-// cache folder. Without NVRTC the driver compiles the PTX that the program holds, and
-// caches it itself.
+// load loads a part of the kernels: of the program, else of the user's cache folder, and compiles what
+// neither has.
 func (g *gpu) load(p part) (none driver.Module, err error) {
-	if g.libs.nvrtc == nil {
-		image, err := precompiled(p.unit, p.dtype == tensor.Float32)
-		if err != nil {
-			return none, err
-		}
-		loaded, err := g.api.Load(image)
-		return loaded, g.failed("loading the kernels", err)
-	}
 	source, err := kernels.Source(p.unit)
 	if err != nil {
 		return none, err
 	}
+	loaded, found, why := g.loadHeld(p, source)
+	if found {
+		return loaded, nil
+	}
+	if g.gone() != nil || errors.Is(why, engine.ErrOutOfDeviceMemory) {
+		return none, why
+	}
+	if g.libs.nvrtc == nil {
+		return none, fmt.Errorf("%w; %w", why, g.libs.missing[compiler.name])
+	}
+	g.origins.add("compiled by NVRTC "+g.info.Compiler, why)
 	c, err := g.compilation(source, p)
 	if err != nil {
 		return none, err
@@ -164,56 +164,18 @@ func (g *gpu) compilation(source string, p part) (*compilation, error) {
 	return c, nil
 }
 
-// loadCached loads a cached result, and reports whether there was one. A file that the driver
-// refuses, a damaged one say, counts as missing.
-func (g *gpu) loadCached(c *compilation) (driver.Module, bool) {
-	var none driver.Module
-	image := readCache(c.file)
-	if image == nil {
-		return none, false
-	}
-	loaded, err := g.api.Load(image)
-	return loaded, err == nil
-}
+// loadCached loads a cached result, and reports whether there was one.
+func (g *gpu) loadCached(c *compilation) (driver.Module, bool) { return c.cached(g.api.Load) }
 
 // compile compiles, loads and keeps the result.
-func (g *gpu) compile(c *compilation) (loaded driver.Module, err error) {
-	image, err := compilerOf{g.libs.nvrtc}.compile(c.source, c.options, c.binary)
-	if err != nil {
-		return loaded, err
-	}
-	if loaded, err = g.api.Load(image); err != nil {
+func (g *gpu) compile(c *compilation) (driver.Module, error) {
+	defer g.announce("NVRTC " + g.info.Compiler)()
+	return c.alone(func() ([]byte, error) {
+		return compilerOf{g.libs.nvrtc}.compile(c.source, c.options, c.binary)
+	}, func(image []byte) (driver.Module, error) {
+		loaded, err := g.api.Load(image)
 		return loaded, g.failed("loading the kernels", err)
-	}
-	unwritable := c.unwritable
-	if unwritable == nil {
-		unwritable = writeCache(c.file, image)
-	}
-	noteCache(unwritable)
-	return loaded, nil
-}
-
-// precompiled is the PTX that the program holds; tests on a simulated device, which runs
-// none, set another.
-var precompiled = kernels.Precompiled
-
-// PTX compiles a unit of the kernels with the machine's NVRTC for devices of a compute capability,
-// such as 70 for 7.0, and newer ones. It needs no device.
-func PTX(unit kernels.Unit, single bool, capability int) ([]byte, error) {
-	libs := loadLibraries(binding().Version())
-	if libs.nvrtc == nil {
-		return nil, libs.missing[compiler.name]
-	}
-	source, err := kernels.Source(unit)
-	if err != nil {
-		return nil, err
-	}
-	p := part{unit, tensor.Float64}
-	if single {
-		p.dtype = tensor.Float32
-	}
-	options := append(compileOptions(p), fmt.Sprintf("--gpu-architecture=compute_%d", capability))
-	return compilerOf{libs.nvrtc}.compile(source, options, false)
+	})
 }
 
 // compileOptions chooses the element type of the kernels. None relaxes arithmetic:
@@ -325,14 +287,19 @@ func cString(s string) []byte { return append([]byte(s), 0) }
 // device's architecture and a digest of compiler, options and source, so that another
 // program version never finds it.
 func cacheFile(source string, options []string, i Info) (string, error) {
-	folder, err := os.UserCacheDir()
+	folder, err := cacheFolder()
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%s", i.Compiler, strings.Join(options, " "), source)
-	return filepath.Join(folder, "privkern", "cuda",
-		fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24])), nil
+	return filepath.Join(folder, fmt.Sprintf("sm%d%d-%s.bin", i.Major, i.Minor, hex.EncodeToString(h.Sum(nil))[:24])), nil
+}
+
+// cacheFolder is the folder of compiled kernels.
+func cacheFolder() (string, error) {
+	folder, err := os.UserCacheDir()
+	return filepath.Join(folder, "privkern", "cuda"), err
 }
 
 // unkept is why compiled kernels of this process are not kept.

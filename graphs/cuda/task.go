@@ -187,12 +187,13 @@ func (t *task) Launch(k kernels.Kernel) {
 	if t.err != nil || g.Blocks == 0 {
 		return
 	}
-	module, err := t.gpu.module(part{kernels.UnitOf(k), t.dtype})
+	unit := kernels.UnitOf(k)
+	module, err := t.gpu.module(part{unit, t.dtype})
 	if err != nil {
 		t.err = err
 		return
 	}
-	if kernels.UnitOf(k) != kernels.General && !t.noBatch("kernel of single elements") {
+	if unit == kernels.Elements && !t.noBatch("kernel of single elements") {
 		return
 	}
 	name, words := kernels.PackBatch(t.lane.words[:0], k, t.stride)

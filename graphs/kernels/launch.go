@@ -109,7 +109,7 @@ func PackBatch(words []uint64, k Kernel, stride func(at uintptr) int) (name stri
 	v := reflect.ValueOf(k)
 	var room [16]uint64
 	words, addresses := pack(words, room[:0], v)
-	if UnitOf(k) == General {
+	if UnitOf(k) != Elements {
 		for _, at := range addresses {
 			words = append(words, uint64(stride(uintptr(at))))
 		}

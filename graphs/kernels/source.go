@@ -5,42 +5,63 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed *.cu
 var sources embed.FS
 
-// Unit is a part of the kernels that is compiled by itself.
-type Unit int
+// Unit is a family of kernels, which is compiled by itself and loaded when a kernel of it is first
+// launched.
+type Unit string
 
-const (
-	// General has all kernels but those of single elements. The compiler contracts.
-	General Unit = iota
-	// Elements has the [Elementwise] kernels, and is compiled with --fmad=false.
-	Elements
-)
+// Elements has the [Elementwise] kernels, and is compiled with --fmad=false. In the other units the
+// compiler contracts, and their kernels compute batches.
+const Elements Unit = "elements"
 
-// String names the unit.
-func (u Unit) String() string { return [...]string{"general", "elements"}[u] }
+// units are the source files of each unit, behind the common part.
+var units = map[Unit][]string{
+	Elements:   {"elements"},
+	"copies":   {"copies", "strided", "index", "random", "members"},
+	"sums":     {"reduce", "lines"},
+	"pairs":    {"pairs"},
+	"factors":  {"factor", "cholesky", "condition"},
+	"spectra":  {"eigen", "singular"},
+	"networks": {"convolution", "norm", "batch"},
+	"models":   {"padding", "laplace", "hull", "clusters"},
+}
 
-// UnitOf is the unit that has a kernel.
+// Units are all units, in order.
+func Units() []Unit { return slices.Sorted(maps.Keys(units)) }
+
+// unitsByType are the units of [All].
+var unitsByType = sync.OnceValue(func() map[reflect.Type]Unit {
+	byName := map[string]Unit{}
+	for u, files := range units {
+		text, _ := read(files...) // [Source] reports the error
+		for name := range signatures(text) {
+			byName[name] = u
+		}
+	}
+	byType := map[reflect.Type]Unit{}
+	for _, k := range All() {
+		t := reflect.TypeOf(k)
+		byType[t] = byName[nameOf(t)]
+	}
+	return byType
+})
+
+// UnitOf is the unit that has a kernel; it is empty for one that no source has.
 func UnitOf(k Kernel) Unit {
 	if _, ok := k.(Elementwise); ok {
 		return Elements
 	}
-	return General
-}
-
-// files of a unit are compiled as one, the common part first.
-var files = [...][]string{
-	General: {"numbers", "common", "copies", "reduce", "pairs", "factor", "laplace", "hull", "strided", "lines", "batch",
-		"norm", "convolution", "index", "random", "padding", "members", "eigen", "singular", "cholesky", "clusters",
-		"condition"},
-	Elements: {"numbers", "elements"},
+	return unitsByType()[reflect.TypeOf(k)]
 }
 
 // read joins source files.
@@ -56,21 +77,38 @@ func read(files ...string) (string, error) {
 	return b.String(), nil
 }
 
+// The compiler warns of functions that nothing calls, but in the common part.
+const (
+	partlyUsed = "#pragma nv_diag_suppress 177\n"
+	allUsed    = "#pragma nv_diag_default 177\n"
+)
+
 // Source is all kernels of a unit in CUDA C.
 func Source(u Unit) (string, error) {
-	text, err := read(files[u]...)
+	if u == Elements {
+		text, err := read(append([]string{"numbers"}, units[u]...)...)
+		if err != nil {
+			return text, err
+		}
+		var b strings.Builder
+		b.WriteString(text)
+		for _, k := range Of(u) {
+			b.WriteString(elementKernel(reflect.TypeOf(k)))
+		}
+		return b.String(), nil
+	}
+	if units[u] == nil {
+		return "", fmt.Errorf("there is no unit %q of kernels", u)
+	}
+	common, err := read("numbers", "common")
 	if err != nil {
-		return text, err
+		return "", err
 	}
-	if u == General {
-		return forMembers(text)
+	text, err := read(units[u]...)
+	if err != nil {
+		return "", err
 	}
-	var b strings.Builder
-	b.WriteString(text)
-	for _, k := range Of(u) {
-		b.WriteString(elementKernel(reflect.TypeOf(k)))
-	}
-	return b.String(), nil
+	return forMembers(partlyUsed + common + allUsed + text)
 }
 
 // head is a kernel up to the beginning of its body.

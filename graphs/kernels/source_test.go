@@ -7,9 +7,14 @@ import (
 )
 
 // Every kernel of the source has a type with its parameters, and every type a
-// kernel: the check of opening a device, without one.
+// kernel: the check of opening a device, without one. A unit is whole by itself.
 func TestTypesAgreeWithTheSource(t *testing.T) {
-	for _, u := range []Unit{General, Elements} {
+	for _, k := range All() {
+		if !slices.Contains(Units(), UnitOf(k)) {
+			t.Errorf("no unit has %T", k)
+		}
+	}
+	for _, u := range Units() {
 		source, err := Source(u)
 		if err != nil {
 			t.Fatal(err)

@@ -255,7 +255,7 @@ func (r *recorder) Batch(b op.Batch) {
 		r.Fail(fmt.Errorf("a batch of %d members and operands %v, shared %v", b.Members, b.In, b.Shared))
 	}
 	for _, k := range m.kernel {
-		if kernels.UnitOf(k) != kernels.General {
+		if kernels.UnitOf(k) == kernels.Elements {
 			r.Fail(fmt.Errorf("%T computes no batches", k))
 		}
 	}

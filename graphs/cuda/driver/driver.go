@@ -140,7 +140,10 @@ const (
 	InvalidDevice     Error = 101
 	InvalidImage      Error = 200
 	NoBinaryForDevice Error = 209
+	InvalidPTX        Error = 218
+	NoPTXCompiler     Error = 221 // CUDA_ERROR_JIT_COMPILER_NOT_FOUND
 	UnsupportedPTX    Error = 222
+	PTXDisabled       Error = 223 // CUDA_ERROR_JIT_COMPILATION_DISABLED
 	NotFound          Error = 500
 	NotReady          Error = 600
 	ContextActive     Error = 708

@@ -1,67 +1,40 @@
 //go:build linux && (amd64 || arm64)
 
-// Command precompile writes the kernels as PTX into a folder, for package kernels to
-// embed: go generate ./graphs/kernels. It needs NVRTC, best the oldest of CUDA 12
-// (PRIVKERN_CUDA names its folder): drivers refuse PTX of a newer CUDA than they know.
+// Command precompile writes the archive of machine code and PTX that the program holds, which must be made anew
+// when a kernel has changed. It needs NVRTC, and no device. PTX is made by the oldest of CUDA 12, because drivers
+// refuse that of a newer CUDA than they know.
 package main
 
 import (
 	"bytes"
-	"compress/gzip"
-	"errors"
+	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"privkern/graphs/cuda"
-	"privkern/graphs/kernels"
 )
 
-// capability is the oldest that the backend supports.
-const capability = 70
-
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: precompile FOLDER")
-		os.Exit(2)
-	}
-	if err := write(os.Args[1]); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "precompile:", err)
 		os.Exit(1)
 	}
 }
 
-func write(folder string) error {
-	digest, err := kernels.Digest()
+func run() error {
+	code := flag.String("nvrtc", "", "folder of libnvrtc.so.12 that compiles to machine code, of CUDA 12.8 or newer")
+	ptx := flag.String("ptx", "", "folder of libnvrtc.so.12 that compiles to PTX, of CUDA 12.0")
+	file := flag.String("o", "graphs/cuda/kernels.zip", "the archive")
+	flag.Parse()
+	if *code == "" || *ptx == "" || flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	var archive bytes.Buffer
+	err := cuda.WriteArchive(&archive, *code, *ptx)
 	if err != nil {
 		return err
 	}
-	for _, unit := range []kernels.Unit{kernels.General, kernels.Elements} {
-		for _, single := range []bool{false, true} {
-			if err := compile(folder, unit, single); err != nil {
-				return err
-			}
-		}
-	}
-	return os.WriteFile(filepath.Join(folder, "source.sha256"), []byte(digest+"\n"), 0o644)
-}
-
-// compile writes one unit's kernels in one precision.
-func compile(folder string, unit kernels.Unit, single bool) error {
-	ptx, err := cuda.PTX(unit, single, capability)
-	if err != nil {
-		return err
-	}
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	_, err = z.Write(bytes.TrimRight(ptx, "\x00"))
-	if err = errors.Join(err, z.Close()); err != nil {
-		return err
-	}
-	name := kernels.PrecompiledFile(unit, single)
-	fmt.Printf("%s: %d bytes of PTX, %d packed\n", name, len(ptx), packed.Len())
-	return os.WriteFile(filepath.Join(folder, name), packed.Bytes(), 0o644)
+	fmt.Printf("%s: %d bytes\n", *file, archive.Len())
+	return os.WriteFile(*file, archive.Bytes(), 0o644)
 }
