@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,8 +78,8 @@ func (a *app) take(cmd *cobra.Command, o *workOptions, c backend.Choice, dtype s
 	if o.backend == "cpu" {
 		return nil
 	}
-	// Workers find compiled kernels.
-	if err := errors.Join(cuda.Prepare(dtype), cuda.Release()); err != nil {
+	cuda.Prepare(dtype)
+	if err := cuda.Release(); err != nil {
 		return err
 	}
 	if os.Getenv(engine.DeviceVariable) == "" {

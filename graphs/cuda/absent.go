@@ -30,7 +30,7 @@ func CacheProblem() error { return nil }
 func OnCompiling(func(text string)) {}
 
 // Prepare has nothing to do.
-func Prepare(string) error { return nil }
+func Prepare(string) {}
 
 // Kernels is empty.
 func Kernels() string { return "" }

@@ -144,7 +144,8 @@ func (g *gpu) loadHeld(p part, source string) (loaded driver.Module, found bool,
 
 // refused reports whether an error is of code that does not suit, so that other code may.
 func refused(err error) bool {
-	return errors.Is(err, errStale) || slices.ContainsFunc(refusals, func(e driver.Error) bool { return errors.Is(err, e) })
+	return errors.Is(err, errStale) ||
+		slices.ContainsFunc(refusals, func(e driver.Error) bool { return errors.Is(err, e) })
 }
 
 // loadEntry loads one entry, unless the driver has refused the same target before.
@@ -157,7 +158,7 @@ func (g *gpu) loadEntry(archive images, p part, t target, digest string) (loaded
 		return loaded, err
 	}
 	if t.ptx {
-		defer g.announce("the driver")()
+		defer g.announce()()
 		if folder, err := cacheFolder(); err == nil {
 			defer lockCompiler(folder)() // the driver keeps the result
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,31 +131,29 @@ func (n *notice) begin(text string) (end func()) {
 	}
 }
 
-// announce begins a compilation, of which the user is told where it takes long, and returns the function that is
-// its end.
-func (g *gpu) announce(by string) (end func()) {
-	return compilations.begin(fmt.Sprintf("%s compiles kernels for %s (compute capability %d.%d), one process at a time; "+
-		"they are kept for later runs", by, g.info.Name, g.info.Major, g.info.Minor))
+// announce begins a compilation, or the wait for that of another process, of which the user is told where it takes
+// long, and returns the function that is its end.
+func (g *gpu) announce() (end func()) {
+	return compilations.begin(fmt.Sprintf("kernels for %s (compute capability %d.%d) are compiled, by one process at a "+
+		"time, and kept for later runs; run doctor has the reason", g.info.Name, g.info.Major, g.info.Minor))
 }
 
 // Prepare compiles all kernels of an element type, "float64" or "float32", where those of the test problem had to
-// be compiled: once, before several processes need them. The device must be open.
-func Prepare(dtype string) error {
+// be compiled: once, before several processes need them, which also report errors. The device must be open.
+func Prepare(dtype string) {
 	shared.Lock()
 	g := shared.gpu
 	shared.Unlock()
 	if g == nil || !g.origins.compiled() {
-		return nil
+		return
 	}
 	p := part{dtype: tensor.Float64}
 	if dtype == tensor.Float32.String() {
 		p.dtype = tensor.Float32
 	}
-	return g.call(func() error {
+	_ = g.call(func() error {
 		for _, p.unit = range kernels.Units() {
-			if _, err := g.module(p); err != nil {
-				return err
-			}
+			_, _ = g.module(p)
 		}
 		return nil
 	})
@@ -167,7 +166,7 @@ func (o *origins) compiled() bool {
 	return o.why != nil
 }
 
-// Kernels describes where the kernels of the open device come from; it is empty where there is none.
+// Kernels describes where the kernels of the open device come from; it is empty where none is loaded.
 func Kernels() string {
 	shared.Lock()
 	g := shared.gpu
@@ -178,11 +177,14 @@ func Kernels() string {
 	o := &g.origins
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	names := make([]string, len(targets))
-	for i, t := range targets {
-		names[i] = t.String()
+	if len(o.all) == 0 {
+		return ""
 	}
-	text := fmt.Sprintf("the program holds kernels for %s: %s", strings.Join(names, ", "), strings.Join(o.all, ", "))
+	var names []string
+	for _, t := range slices.Backward(targets) {
+		names = append(names, t.String())
+	}
+	text := fmt.Sprintf("kernels in the program for %s: %s", strings.Join(names, ", "), strings.Join(o.all, ", "))
 	if o.why != nil {
 		folder, _ := cacheFolder()
 		text += fmt.Sprintf(" and kept in %s; %v", folder, o.why)

@@ -13,9 +13,9 @@
 // operations all have a kernel leave the device only there.
 //
 // An operation of package op queues itself on a [task], which is its [op.Stream]: our kernels,
-// compiled at run time by NVRTC from the sources in package kernels, and cuBLAS and cuSOLVER,
-// loaded at run time. Values go through page-locked memory, so that the host need not wait while
-// they are copied.
+// of the sources in package kernels, which the program holds as machine code and PTX (and NVRTC
+// compiles where those do not suit), and cuBLAS and cuSOLVER, loaded at run time. Values go through
+// page-locked memory, so that the host need not wait while they are copied.
 //
 // Operations on single elements that one kernel can compute are fused (package engine plans which):
 // NVRTC compiles the kernel once that pays, or the cache has it, and until then, and without NVRTC,

@@ -169,7 +169,7 @@ func (g *gpu) loadCached(c *compilation) (driver.Module, bool) { return c.cached
 
 // compile compiles, loads and keeps the result.
 func (g *gpu) compile(c *compilation) (driver.Module, error) {
-	defer g.announce("NVRTC " + g.info.Compiler)()
+	defer g.announce()()
 	return c.alone(func() ([]byte, error) {
 		return compilerOf{g.libs.nvrtc}.compile(c.source, c.options, c.binary)
 	}, func(image []byte) (driver.Module, error) {
