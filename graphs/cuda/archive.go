@@ -216,7 +216,7 @@ func WriteArchive(w io.Writer, code, ptx string) error {
 	for i, folder := range []string{code, ptx} {
 		lib, err := compiler.open(12, []string{folder})
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", folder, err)
 		}
 		compilers[i] = compilerOf{lib}
 	}
