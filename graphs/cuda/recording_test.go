@@ -203,10 +203,10 @@ func TestReplaysOfOtherInputs(t *testing.T) {
 	}
 	for i := range 20 {
 		shift := 1.0
-		switch {
-		case i == 8 || i == 9 || i == 11 || i == 15:
+		switch i {
+		case 8, 9, 11, 15:
 			shift = float64(-i) // not positive definite
-		case i == 17:
+		case 17:
 			g := shared.gpu
 			settle()
 			if err := g.call(func() error { g.mu.Lock(); defer g.mu.Unlock(); g.dropIdle(); return nil }); err != nil {
