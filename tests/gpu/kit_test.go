@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,7 @@ doctor)
 bench)
   [ "$last" != "$BROKEN" ] || { echo "it is broken"; exit 1; }
   [ "$last" != "$SLOW" ] || sleep 100
+  [ "$2" != calibrate ] || echo '{}' >"$last"
   [ "$last" != "$LOUD" ] || { head -c 1000000 /dev/zero; exit 0; }
   echo "  $*  1 GFLOP/s"
   ;;
@@ -50,10 +53,11 @@ sweep)
 esac
 `
 
-// kitTests stands for a test binary.
+// kitTests stands for a test binary; BITS is added to a digest.
 const kitTests = `#!/bin/sh
 echo "=== RUN   TestA
 === RUN   TestA/one
+    a_test.go:4: bits: 12$([ -z "$BITS" ] || echo $$) of it
 === RUN   TestA/two
     a_test.go:3: too little of it
 --- PASS: TestA (0.00s)
@@ -69,7 +73,8 @@ func makeKit(t *testing.T, revision string) string {
 	t.Helper()
 	kit := t.TempDir()
 	manifest := "# revision " + revision + "\n# built by hand\n"
-	for name, text := range map[string]string{"run": kitProgram, "tests/graphs-a.test": kitTests} {
+	for name, text := range map[string]string{"run": kitProgram, "tests/graphs-a.test": kitTests,
+		"tests/graphs-cuda.test": kitTests} {
 		path := filepath.Join(kit, name)
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
@@ -132,6 +137,7 @@ func TestKit(t *testing.T) {
 		{"an unknown stage", []call{{args: []string{"dance", "OUT"}, status: 2, says: []string{`unknown stage "dance"`}}}},
 		{"an unknown flag", []call{{args: []string{"--fast", "bench", "OUT"}, status: 2, says: []string{"--fast"}}}},
 		{"no folder", []call{{args: []string{"doctor", "bench"}, status: 2, says: []string{"folder of the results"}}}},
+		{"no limit", []call{{args: []string{"--limit", "0", "bench", "OUT"}, status: 2, says: []string{`"0"`}}}},
 		{"no time", []call{{args: []string{"--seconds", "soon", "bench", "OUT"}, status: 2, says: []string{`"soon"`}}}},
 		{"no archive", []call{{args: []string{"--kit", "/nowhere/kit.tar.xz", "bench", "OUT"}, status: 2,
 			says: []string{"/nowhere/kit.tar.xz is not there"}}}},
@@ -147,7 +153,9 @@ func TestKit(t *testing.T) {
 			says: []string{"is not empty"}}}},
 		{"all", []call{
 			{env: []string{moon}, args: []string{"--kit", kit, "all", "OUT"}, says: []string{
-				"1 passed, 0 failed, 1 skipped, 0 not finished", "skipped: graphs/a TestA/two: too little of it",
+				"3 passed, 0 failed, 3 skipped, 0 not finished", "skipped: graphs/a TestA/two: too little of it",
+				"ok        bits: three processes", "ok        calibrate: calibration",
+				"skipped: sanitizer: programs: compute-sanitizer is not there",
 				"bench --backend cuda device/kahm  1 GFLOP/s",
 				"1 numbers compared, 0 equal to the last bit, 0 differ", "above 1e-9) 5.00e-09", " 0 failed, 0 not"}},
 			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"device/hull, before"}},
@@ -162,13 +170,15 @@ func TestKit(t *testing.T) {
 			args: []string{"--kit", kit, "all", "OUT"}, status: 1,
 			says: []string{"a library of CUDA is missing; nothing was run", "libmoon.so; without it there is less"}}}},
 		{"numbers that differ", []call{{env: []string{moon, "GPU=2.00001"},
-			args: []string{"--kit", kit, "tables", "OUT"}, status: 1,
-			says: []string{"1 differ by more than 1e-6", "failed: tables: quickstart: the same numbers"}}}},
+			args: []string{"--kit", kit, "trials", "OUT"}, status: 1,
+			says: []string{"1 differ by more than 1e-6", "failed: trials: trials: the same numbers"}}}},
+		{"digests that differ", []call{{env: []string{moon, "BITS=1"},
+			args: []string{"--kit", kit, "bits", "OUT"}, status: 1, says: []string{"failed: bits: three processes"}}}},
 		{"a number that only one has", []call{{env: []string{moon, "MORE=1"},
-			args: []string{"--kit", kit, "tables", "OUT"}, status: 1,
-			says: []string{"failed: tables: kahm-quick: the same numbers"}}}},
+			args: []string{"--kit", kit, "quick", "OUT"}, status: 1,
+			says: []string{"failed: quick: kahm-quick: the same numbers"}}}},
 		{"small sizes", []call{
-			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "tables", "table5", "OUT"},
+			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "quick", "table5", "OUT"},
 				says: []string{"bench --backend cuda --small device/kahm  1", "0 trials of Table 5", " 0 failed, 0 not"}},
 			{env: []string{moon}, args: []string{"--kit", kit, "--small", "bench", "OUT/results/gpu/moon"}, status: 2,
 				says: []string{"small sizes do not belong in results/gpu"}},
@@ -182,11 +192,19 @@ func TestKit(t *testing.T) {
 			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--seconds", "6", "bench", "OUT"}, status: 75,
 				says: []string{"cut off: bench: device/kahm"}, not: []string{"failed: ", "arguments"}},
 		}},
-		{"tests that fail", []call{{env: []string{moon, "TESTS=fail"}, args: []string{"--kit", kit, "doctor", "OUT"},
-			status: 1, says: []string{"FAILED: graphs/a TestB", "1 passed, 1 failed, 1 skipped"}}}},
+		{"tests that fail", []call{{env: []string{moon, "TESTS=fail"}, args: []string{"--kit", kit, "parity", "OUT"},
+			status: 1, says: []string{"FAILED: graphs/a TestB", "3 passed, 3 failed, 3 skipped"}}}},
 		{"tests that are cut off", []call{{env: []string{moon, "TESTS=hang"},
-			args: []string{"--kit", kit, "--seconds", "6", "doctor", "OUT"}, status: 75,
-			says: []string{"not finished: graphs/a TestC", "cut off: doctor: graphs-a"}}}},
+			args: []string{"--kit", kit, "--seconds", "6", "parity", "OUT"}, status: 75,
+			says: []string{"not finished: 1 of graphs/cuda-parity TestC, begun last graphs/cuda-parity TestC", "cut off: parity: graphs-cuda-parity",
+				"not run: parity: graphs-a"}}}},
+		{"a limit that cuts off the call", []call{
+			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--limit", "9", "bench", "quick", "OUT"},
+				status: 75, says: []string{"cut off: bench: device/kahm", "not run: bench: device/search",
+					"not run: quick: kahm-quick on cuda"}},
+			{env: []string{moon}, args: []string{"--kit", kit, "bench", "quick", "OUT"},
+				says: []string{"device/hull, before", "13 steps passed, 0 failed, 0 not finished"}},
+		}},
 		{"a simulated device", []call{
 			{env: []string{simulated}, args: []string{"--kit", kit, "bench", "OUT/results/gpu/moon"}, status: 2,
 				says: []string{"do not belong in results/gpu"}},
@@ -244,6 +262,56 @@ func TestKitFullDisk(t *testing.T) {
 		if row.status != 0 && err == nil && strings.Contains(string(steps), "device/hull\tok") {
 			t.Errorf("with %s the step whose output is lost is noted:\n%s", row.size, steps)
 		}
+	}
+}
+
+// TestKitArchive looks into the archive, which is whole after a call that is killed, and has no room in itself.
+func TestKitArchive(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	archive := filepath.Join(out, "results.tgz")
+	kit := makeKit(t, "abc")
+	args := []string{"run", "--kit", kit, "--archive", archive, "trials", "bench", out}
+	killed := exec.Command("bash", args...)
+	killed.Env = append(os.Environ(), "MOON=a moon", "SLOW=device/hull")
+	var printed bytes.Buffer
+	killed.Stdout, killed.Stderr = &printed, &printed
+	killed.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hung := filepath.Join(out, "bench/hull.txt")
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(hung); err == nil {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("the step that hangs has not begun: %s", &printed)
+		}
+	}
+	if status, printed := runKit(t, []string{"MOON=a moon"}, args[1:]...); status != 1 ||
+		!strings.Contains(printed, "another call writes") {
+		t.Errorf("a second call has status %d, and prints\n%s", status, printed)
+	}
+	if err := syscall.Kill(-killed.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait()
+	contents := func() string {
+		list, err := exec.Command("tar", "-tzf", archive).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, list)
+		}
+		return string(list)
+	}
+	if list := contents(); !strings.Contains(list, "out/trials/trials-differences.txt") || strings.Contains(list, "bench") {
+		t.Errorf("after a call that was killed the archive has\n%s", list)
+	}
+	if status, printed := runKit(t, []string{"MOON=a moon"}, args[1:]...); status != 0 ||
+		!strings.Contains(printed, "bench: device/product, before") {
+		t.Errorf("the call that goes on has status %d, and prints\n%s", status, printed)
+	}
+	if list := contents(); !strings.Contains(list, "out/bench/search.txt") || strings.Contains(list, "results.tgz") {
+		t.Errorf("the archive has\n%s", list)
 	}
 }
 
