@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +64,12 @@ echo "=== RUN   TestA
 [ "$TESTS" != fail ] || { echo "=== RUN   TestB
 --- FAIL: TestB (0.00s)"; exit 1; }
 [ "$TESTS" != hang ] || { echo "=== RUN   TestC"; sleep 100; }
+`
+
+// kitSanitizer stands for compute-sanitizer: REFUSED is set where it knows no such device.
+const kitSanitizer = `#!/bin/sh
+[ -z "$REFUSED" ] || { echo "Error: Device not supported"; exit 1; }
+[ "$2" != racecheck ] || exit 9
 `
 
 // makeKit returns the folder of a kit of small scripts.
@@ -127,7 +131,11 @@ func TestKit(t *testing.T) {
 		says   []string
 		not    []string
 	}
-	moon := "MOON=a moon"
+	moon, tools := "MOON=a moon", t.TempDir()
+	sanitizer := "PATH=" + tools + ":" + os.Getenv("PATH")
+	if err := os.WriteFile(filepath.Join(tools, "compute-sanitizer"), []byte(kitSanitizer), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	simulated := "MOON=Simulated moon"
 	for _, row := range []struct {
 		name  string
@@ -155,7 +163,6 @@ func TestKit(t *testing.T) {
 			{env: []string{moon}, args: []string{"--kit", kit, "all", "OUT"}, says: []string{
 				"3 passed, 0 failed, 3 skipped, 0 not finished", "skipped: graphs/a TestA/two: too little of it",
 				"ok        bits: three processes", "ok        calibrate: calibration",
-				"skipped: sanitizer: programs: compute-sanitizer is not there",
 				"bench --backend cuda device/kahm  1 GFLOP/s",
 				"1 numbers compared, 0 equal to the last bit, 0 differ", "above 1e-9) 5.00e-09", " 0 failed, 0 not"}},
 			{env: []string{moon}, args: []string{"--kit", kit, "bench", "OUT"}, says: []string{"device/hull, before"}},
@@ -172,6 +179,12 @@ func TestKit(t *testing.T) {
 		{"numbers that differ", []call{{env: []string{moon, "GPU=2.00001"},
 			args: []string{"--kit", kit, "trials", "OUT"}, status: 1,
 			says: []string{"1 differ by more than 1e-6", "failed: trials: trials: the same numbers"}}}},
+		{"a sanitizer that refuses the device", []call{{env: []string{moon, sanitizer, "REFUSED=1"},
+			args: []string{"--kit", kit, "sanitizer", "OUT"},
+			says: []string{"skipped: sanitizer: programs: compute-sanitizer may not be used: Error: Device not supported"}}}},
+		{"a sanitizer that finds something", []call{{env: []string{moon, sanitizer},
+			args: []string{"--kit", kit, "sanitizer", "OUT"}, status: 1,
+			says: []string{"ok        sanitizer: memcheck", "failed: sanitizer: racecheck"}}}},
 		{"digests that differ", []call{{env: []string{moon, "BITS=1"},
 			args: []string{"--kit", kit, "bits", "OUT"}, status: 1, says: []string{"failed: bits: three processes"}}}},
 		{"a number that only one has", []call{{env: []string{moon, "MORE=1"},
@@ -196,8 +209,8 @@ func TestKit(t *testing.T) {
 			status: 1, says: []string{"FAILED: graphs/a TestB", "3 passed, 3 failed, 3 skipped"}}}},
 		{"tests that are cut off", []call{{env: []string{moon, "TESTS=hang"},
 			args: []string{"--kit", kit, "--seconds", "6", "parity", "OUT"}, status: 75,
-			says: []string{"not finished: 1 of graphs/cuda-parity TestC, begun last graphs/cuda-parity TestC", "cut off: parity: graphs-cuda-parity",
-				"not run: parity: graphs-a"}}}},
+			says: []string{"not finished: 1 of graphs/cuda-parity TestC, begun last graphs/cuda-parity TestC",
+				"cut off: parity: graphs-cuda-parity", "not run: parity: graphs-a"}}}},
 		{"a limit that cuts off the call", []call{
 			{env: []string{moon, "SLOW=device/kahm"}, args: []string{"--kit", kit, "--limit", "9", "bench", "quick", "OUT"},
 				status: 75, says: []string{"cut off: bench: device/kahm", "not run: bench: device/search",
@@ -262,56 +275,6 @@ func TestKitFullDisk(t *testing.T) {
 		if row.status != 0 && err == nil && strings.Contains(string(steps), "device/hull\tok") {
 			t.Errorf("with %s the step whose output is lost is noted:\n%s", row.size, steps)
 		}
-	}
-}
-
-// TestKitArchive looks into the archive, which is whole after a call that is killed, and has no room in itself.
-func TestKitArchive(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "out")
-	archive := filepath.Join(out, "results.tgz")
-	kit := makeKit(t, "abc")
-	args := []string{"run", "--kit", kit, "--archive", archive, "trials", "bench", out}
-	killed := exec.Command("bash", args...)
-	killed.Env = append(os.Environ(), "MOON=a moon", "SLOW=device/hull")
-	var printed bytes.Buffer
-	killed.Stdout, killed.Stderr = &printed, &printed
-	killed.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
-	hung := filepath.Join(out, "bench/hull.txt")
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(hung); err == nil {
-			break
-		}
-		if time.Since(begun) > time.Minute {
-			t.Fatalf("the step that hangs has not begun: %s", &printed)
-		}
-	}
-	if status, printed := runKit(t, []string{"MOON=a moon"}, args[1:]...); status != 1 ||
-		!strings.Contains(printed, "another call writes") {
-		t.Errorf("a second call has status %d, and prints\n%s", status, printed)
-	}
-	if err := syscall.Kill(-killed.Process.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = killed.Wait()
-	contents := func() string {
-		list, err := exec.Command("tar", "-tzf", archive).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, list)
-		}
-		return string(list)
-	}
-	if list := contents(); !strings.Contains(list, "out/trials/trials-differences.txt") || strings.Contains(list, "bench") {
-		t.Errorf("after a call that was killed the archive has\n%s", list)
-	}
-	if status, printed := runKit(t, []string{"MOON=a moon"}, args[1:]...); status != 0 ||
-		!strings.Contains(printed, "bench: device/product, before") {
-		t.Errorf("the call that goes on has status %d, and prints\n%s", status, printed)
-	}
-	if list := contents(); !strings.Contains(list, "out/bench/search.txt") || strings.Contains(list, "results.tgz") {
-		t.Errorf("the archive has\n%s", list)
 	}
 }
 
