@@ -21,6 +21,13 @@ static __device__ double fused(double a, double b, double c) { return __fma_rn(a
 // Threads of a block in kernels over rows and over elements.
 #define BLOCK 256
 
+// The sum of one number of each thread of a warp, which all get.
+static __device__ double warpSum(double v)
+{
+    for (int half = 16; half > 0; half /= 2) v += __shfl_xor_sync(0xffffffffu, v, half);
+    return v;
+}
+
 // blockSum adds one number of each thread of a block of BLOCK threads. All of
 // them must call it; all get the sum.
 static __device__ double blockSum(double v)

@@ -3,13 +3,6 @@
 // The largest order of symmetric_eigen: its vectors are in shared memory.
 #define EIGEN_ORDER 512
 
-// The sum of one number of each thread of a warp, which all get.
-static __device__ double warpSum(double v)
-{
-    for (int half = 16; half > 0; half /= 2) v += __shfl_xor_sync(0xffffffffu, v, half);
-    return v;
-}
-
 // A Householder reflection I - v v' that takes x to (alpha, 0, ..., 0): v replaces the m
 // elements of x, and alpha is returned. What is below the rounding of the largest element
 // of the matrix, which is one, counts as zero: there v is zero.
