@@ -54,8 +54,8 @@ const shrinkEvery = 1000
 // β_t lies in [0, C] for y_t = 1 and in [−C, 0] for y_t = −1. At β = 0, F = y.
 func newSMO(rows *rowCache, y []float64, c, tolerance float64, limit int) *smo {
 	n := len(y)
-	s := &smo{rows: rows, diagonal: make([]float64, n), beta: make([]float64, n), low: make([]float64, n), high: make([]float64, n),
-		tolerance: tolerance, limit: limit}
+	s := &smo{rows: rows, diagonal: make([]float64, n), beta: make([]float64, n), low: make([]float64, n),
+		high: make([]float64, n), tolerance: tolerance, limit: limit}
 	for t, v := range y {
 		s.diagonal[t] = rows.diagonal(t)
 		if v > 0 {

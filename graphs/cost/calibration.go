@@ -85,8 +85,8 @@ func (d Device) Quantities() []Quantity {
 	bandwidth := func(name string, v float64) Quantity { return Quantity{name, "B/s", v, 1e5, 1e16} }
 	latency := func(name string, v float64) Quantity { return Quantity{name, "s", v, 1e-9, 10} }
 	once := func(name string, v float64) Quantity { return Quantity{name, "s", v, 0, 3600} }
-	return []Quantity{latency("launch", d.Launch), latency("node", d.Node), latency("wait", d.Wait), latency("copy", d.Copy),
-		bandwidth("up", d.Up), bandwidth("down", d.Down), bandwidth("memory", d.Memory),
+	return []Quantity{latency("launch", d.Launch), latency("node", d.Node), latency("wait", d.Wait),
+		latency("copy", d.Copy), bandwidth("up", d.Up), bandwidth("down", d.Down), bandwidth("memory", d.Memory),
 		rate("vector64", d.Vector64), rate("vector32", d.Vector32), rate("product64", d.Product64),
 		rate("product32", d.Product32), latency("stage", d.Stage), latency("column", d.Column),
 		once("start", d.Start), once("compile", d.Compile),

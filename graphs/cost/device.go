@@ -59,8 +59,8 @@ func PeakOf(rate float64) float64 { return rate / attained }
 // estimates.
 func typical(link float64) Times {
 	const up, down = 10e9, 5e9
-	return Times{Up: 1 / (1/up + 1/link), Down: 1 / (1/down + 1/link), Launch: launchTime, Node: nodeTime, Stage: stageTime,
-		Column: 12 * stageTime, Wait: waitTime, Copy: copyTime, Start: 0.6, Compile: 15}
+	return Times{Up: 1 / (1/up + 1/link), Down: 1 / (1/down + 1/link), Launch: launchTime, Node: nodeTime,
+		Stage: stageTime, Column: 12 * stageTime, Wait: waitTime, Copy: copyTime, Start: 0.6, Compile: 15}
 }
 
 // Devices are the devices of the predictions. The rates are the peaks in NVIDIA's data sheets
@@ -74,8 +74,8 @@ var Devices = [...]Device{
 }
 
 // simulated is the device of package cudasim, which one core computes: by far the slowest.
-var simulated = Device{"simulated device", 1e8, 1e8, 2e7, 2e7, 1e9, 4, Times{Up: 1e9, Down: 1e9, Launch: 1e-4, Node: 1e-4,
-	Stage: 1e-4, Column: 1e-3, Wait: 1e-3, Copy: 1e-4, Start: 1, Compile: 60}}
+var simulated = Device{"simulated device", 1e8, 1e8, 2e7, 2e7, 1e9, 4, Times{Up: 1e9, Down: 1e9, Launch: 1e-4,
+	Node: 1e-4, Stage: 1e-4, Column: 1e-3, Wait: 1e-3, Copy: 1e-4, Start: 1, Compile: 60}}
 
 // Simulated reports whether a device's name is that of a simulated one.
 func Simulated(name string) bool { return strings.HasPrefix(name, "Simulated ") }

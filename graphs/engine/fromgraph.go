@@ -65,7 +65,7 @@ func EvalMode() MachineOption { return func(m *Machine) { m.eval = true } }
 //
 // A part of a graph is the one that ExactSubgraphRoots returns for some of its nodes.
 //
-// It fails for graphs that [Build] refuses, for a [gorgonia.Set], which gorgonia's own machines pass over in silence, for
+// It fails for graphs that [Build] refuses, for a [gorgonia.Set], which gorgonia's own machines pass over silently, for
 // nodes of another graph, and for one of BindDualValues without a derivative. A graph that is changed later
 // needs another machine. An operation without a kernel on the device is computed on the host, and the engine has
 // a warning that names it.
