@@ -1,4 +1,4 @@
-package descent
+package descent_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/descent"
 	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
 	"privkern/graphs/op"
@@ -35,7 +36,8 @@ const designOptimum = 2.1132122348911317
 func TestDescentReachesTheOptimum(t *testing.T) {
 	graphtest.EachBLAS(t, func(t *testing.T) {
 		e := graphtest.Engine(t, "float64", 1)
-		r, err := Descend(context.Background(), e, Problem{C: design()}, Options{Iterations: 20000, Tolerance: 1e-9})
+		r, err := descent.Descend(context.Background(), e, descent.Problem{C: design()},
+			descent.Options{Iterations: 20000, Tolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +65,8 @@ func TestGapIsACertificate(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := design()
 	for _, iterations := range []int{1, 3, 10, 100} {
-		r, err := Descend(context.Background(), e, Problem{C: c}, Options{Iterations: iterations})
+		r, err := descent.Descend(context.Background(), e, descent.Problem{C: c},
+			descent.Options{Iterations: iterations})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,8 +91,8 @@ func TestGapIsACertificate(t *testing.T) {
 func TestSquareDesign(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := graphtest.Normal(graphtest.Rand(1), 5, 5)
-	r, err := Descend(context.Background(), e, Problem{C: c, Start: []float64{.5, .6, .7, .8, 1.5}},
-		Options{Iterations: 5000, Tolerance: 1e-12})
+	r, err := descent.Descend(context.Background(), e, descent.Problem{C: c, Start: []float64{.5, .6, .7, .8, 1.5}},
+		descent.Options{Iterations: 5000, Tolerance: 1e-12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +107,8 @@ func TestSquareDesign(t *testing.T) {
 func TestOneStepByHand(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	c := mat.NewDense(1, 3, []float64{2, 1, 0})
-	r, err := Descend(context.Background(), e, Problem{C: c, Start: []float64{1, 1, 0.01}}, Options{Iterations: 1})
+	r, err := descent.Descend(context.Background(), e, descent.Problem{C: c, Start: []float64{1, 1, 0.01}},
+		descent.Options{Iterations: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +153,8 @@ func TestStepsOfTheSymbolicGradient(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	start := []float64{.1, .5, .9, .3, .2, .7, .4, .8, .6, .15}
 	for _, steps := range []int{1, 7, 10, 23} {
-		r, err := Descend(context.Background(), e, Problem{design(), start}, Options{Iterations: steps, LearningRate: .1})
+		r, err := descent.Descend(context.Background(), e, descent.Problem{design(), start},
+			descent.Options{Iterations: steps, LearningRate: .1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,8 +170,8 @@ func TestStepsOfTheSymbolicGradient(t *testing.T) {
 
 // Fixed points agree between precisions, iterates need not.
 func TestSinglePrecision(t *testing.T) {
-	r, err := Descend(context.Background(), graphtest.Engine(t, "float32", 1), Problem{C: design()},
-		Options{Iterations: 3000})
+	r, err := descent.Descend(context.Background(), graphtest.Engine(t, "float32", 1), descent.Problem{C: design()},
+		descent.Options{Iterations: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +181,9 @@ func TestSinglePrecision(t *testing.T) {
 }
 
 // mixed returns problems of several size classes, with starts from which some end early.
-func mixed() []Problem {
+func mixed() []descent.Problem {
 	ones := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
-	return []Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)}, {C: design(), Start: ones},
+	return []descent.Problem{{C: design()}, {C: graphtest.Normal(graphtest.Rand(2), 4, 9)}, {C: design(), Start: ones},
 		{C: graphtest.Normal(graphtest.Rand(5), 9, 40)},
 		{C: graphtest.Normal(graphtest.Rand(6), 5, 5), Start: []float64{.5, .6, .7, .8, 1.5}},
 		{C: graphtest.Normal(graphtest.Rand(3), 4, 9)}}
@@ -189,21 +194,21 @@ func TestDescendAll(t *testing.T) {
 	problems := mixed()
 	for _, workers := range []int{1, 3} {
 		e := graphtest.Engine(t, "float64", workers)
-		for _, o := range []Options{{Iterations: 50}, {Iterations: 70, Tolerance: 0.1}} {
+		for _, o := range []descent.Options{{Iterations: 50}, {Iterations: 70, Tolerance: 0.1}} {
 			var steps, last atomic.Int64
 			all := int64(len(problems) * o.Iterations)
 			o.Progress = func(done, total int) {
 				steps.Store(int64(done))
 				last.Store(int64(total))
 			}
-			got, err := DescendAll(context.Background(), e, problems, o)
+			got, err := descent.DescendAll(context.Background(), e, problems, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.Progress = nil
 			taken, early := 0, 0
 			for i, p := range problems {
-				want, err := Descend(context.Background(), e, p, o)
+				want, err := descent.Descend(context.Background(), e, p, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -228,7 +233,7 @@ func TestDescendAll(t *testing.T) {
 func TestFrozenAfterItsEnd(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	for i, p := range mixed() {
-		long, err := Descend(context.Background(), e, p, Options{Iterations: 2000, Tolerance: 0.1})
+		long, err := descent.Descend(context.Background(), e, p, descent.Options{Iterations: 2000, Tolerance: 0.1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +241,8 @@ func TestFrozenAfterItsEnd(t *testing.T) {
 			t.Fatalf("problem %d has a gap of %g after %d steps", i, long.Gap, long.Iterations)
 		}
 		for _, more := range []int{0, 1} {
-			exact, err := Descend(context.Background(), e, p, Options{Iterations: long.Iterations + more, Tolerance: 0.1})
+			exact, err := descent.Descend(context.Background(), e, p,
+				descent.Options{Iterations: long.Iterations + more, Tolerance: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +250,8 @@ func TestFrozenAfterItsEnd(t *testing.T) {
 				t.Errorf("problem %d: %d steps at most end at %v, 2000 at %v", i, long.Iterations+more, exact, long)
 			}
 		}
-		before, err := Descend(context.Background(), e, p, Options{Iterations: max(1, long.Iterations-1)})
+		before, err := descent.Descend(context.Background(), e, p,
+			descent.Options{Iterations: max(1, long.Iterations-1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,49 +261,34 @@ func TestFrozenAfterItsEnd(t *testing.T) {
 	}
 }
 
-// More problems than fit into a batch form several batches, with the same results.
-func TestBatchesAreBounded(t *testing.T) {
-	c := graphtest.Normal(graphtest.Rand(7), 60, 1000)
-	problems := make([]Problem, 70)
-	for i := range problems {
-		problems[i].C = c
-	}
-	batches := divide(problems)
-	if len(batches) != 2 || len(batches[0].of)+len(batches[1].of) != 70 || batches[0].p != 64 || batches[0].n != 1024 {
-		t.Errorf("%d batches", len(batches))
-	}
-	for _, b := range batches {
-		if len(b.of)*b.p*b.n > batchElements {
-			t.Errorf("a batch of %d problems", len(b.of))
-		}
-	}
-}
-
 func TestInvalidInput(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	nan := design()
 	nan.Set(1, 2, math.NaN())
 	for _, c := range []struct {
-		p    Problem
-		o    Options
+		p    descent.Problem
+		o    descent.Options
 		want string
 	}{
-		{Problem{}, Options{Iterations: 1}, "the matrix C is empty"},
-		{Problem{C: nan}, Options{Iterations: 1}, "matrix C has NaN in row 1, column 2"},
-		{Problem{C: mat.NewDense(3, 2, nil)}, Options{Iterations: 1}, "with fewer columns than rows"},
-		{Problem{C: design()}, Options{}, "0 iterations"},
-		{Problem{C: design()}, Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},
-		{Problem{C: design()}, Options{Iterations: 1, Tolerance: math.NaN()}, "tolerance is NaN"},
-		{Problem{design(), []float64{1}}, Options{Iterations: 1}, "1 elements for 10 columns"},
-		{Problem{design(), []float64{1, 1, -1, 1, 1, 1, 1, 1, 1, 1}}, Options{Iterations: 1}, "element 2 of the start is -1"},
+		{descent.Problem{}, descent.Options{Iterations: 1}, "the matrix C is empty"},
+		{descent.Problem{C: nan}, descent.Options{Iterations: 1}, "matrix C has NaN in row 1, column 2"},
+		{descent.Problem{C: mat.NewDense(3, 2, nil)}, descent.Options{Iterations: 1}, "with fewer columns than rows"},
+		{descent.Problem{C: design()}, descent.Options{}, "0 iterations"},
+		{descent.Problem{C: design()}, descent.Options{Iterations: 1, LearningRate: -1}, "learning rate is -1"},
+		{descent.Problem{C: design()}, descent.Options{Iterations: 1, Tolerance: math.NaN()}, "tolerance is NaN"},
+		{descent.Problem{design(), []float64{1}}, descent.Options{Iterations: 1}, "1 elements for 10 columns"},
+		{descent.Problem{design(), []float64{1, 1, -1, 1, 1, 1, 1, 1, 1, 1}},
+			descent.Options{Iterations: 1}, "element 2 of the start is -1"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
-			if _, err := Descend(context.Background(), e, c.p, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err := descent.Descend(context.Background(), e, c.p, c.o)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
-	_, err := DescendAll(context.Background(), e, []Problem{{C: design()}, {C: nan}}, Options{Iterations: 1})
+	_, err := descent.DescendAll(context.Background(), e, []descent.Problem{{C: design()}, {C: nan}},
+		descent.Options{Iterations: 1})
 	if err == nil || !strings.Contains(err.Error(), "problem 2 of 2: the matrix C has NaN") {
 		t.Errorf("got %v", err)
 	}
@@ -311,12 +303,12 @@ func TestProblemsThatFail(t *testing.T) {
 	_, n := deficient.Dims()
 	deficient.SetRow(2, make([]float64, n))
 	huge.Scale(1e200, huge)
-	problems := []Problem{{C: design()}, {C: deficient}, {C: huge}, {C: design(), Start: make([]float64, 10)}}
-	got, err := DescendAll(context.Background(), e, problems, Options{Iterations: 30})
+	problems := []descent.Problem{{C: design()}, {C: deficient}, {C: huge}, {C: design(), Start: make([]float64, 10)}}
+	got, err := descent.DescendAll(context.Background(), e, problems, descent.Options{Iterations: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Descend(context.Background(), e, problems[0], Options{Iterations: 30})
+	want, err := descent.Descend(context.Background(), e, problems[0], descent.Options{Iterations: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,8 +328,8 @@ func TestProblemsThatFail(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Descend(ctx, graphtest.Engine(t, "float64", 1), Problem{C: design()},
-		Options{Iterations: 1000, Progress: func(done, _ int) {
+	_, err := descent.Descend(ctx, graphtest.Engine(t, "float64", 1), descent.Problem{C: design()},
+		descent.Options{Iterations: 1000, Progress: func(done, _ int) {
 			if done == 20 {
 				cancel()
 			}
@@ -352,12 +344,13 @@ func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct{ problems, p, n int }{{1, 100, 287}, {28, 21, 266}, {1, 21, 266}} {
 		b.Run(fmt.Sprintf("%d of %dx%d", c.problems, c.p, c.n), func(b *testing.B) {
 			e := graphtest.Engine(b, "float64", 1)
-			problems := make([]Problem, c.problems)
+			problems := make([]descent.Problem, c.problems)
 			for i := range problems {
 				problems[i].C = graphtest.Normal(graphtest.Rand(uint64(i)), c.p, c.n)
 			}
 			for b.Loop() {
-				if _, err := DescendAll(context.Background(), e, problems, Options{Iterations: 100}); err != nil {
+				if _, err := descent.DescendAll(context.Background(), e, problems,
+					descent.Options{Iterations: 100}); err != nil {
 					b.Fatal(err)
 				}
 			}
