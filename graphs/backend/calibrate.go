@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -75,10 +76,13 @@ type calibrator struct {
 	d       cost.Device
 	e       *engine.Engine
 	err     error
+	// replayed is the time of a chain of launches in a CUDA graph.
+	replayed float64
 }
 
 // open opens the device and measures the time of that, and of the compilation of the kernels
-// where they have to be compiled.
+// where they have to be compiled, and of a chain that is replayed. All else is measured launch by
+// launch, as the device is open then.
 func (c *calibrator) open() (cuda.Info, error) {
 	c.started("start")
 	began := time.Now()
@@ -87,20 +91,34 @@ func (c *calibrator) open() (cuda.Info, error) {
 		return info, fmt.Errorf("backend cuda: %w", err)
 	}
 	c.d = cost.ModelOf(info.Name, info.Minor, info.Processors)
-	if c.d.Start, err = c.reopen(began); err != nil || !cold {
+	if c.d.Start, err = c.reopen(began, "auto"); err != nil {
 		return info, err
 	}
-	first := c.d.Start
-	if err = errors.Join(c.e.Close(), cuda.Release()); err != nil {
+	c.replayed, _ = c.run("launches of a graph", tensor.Float64, numbers(4, 4), resident, softmax(c.sizes.chain))
+	if err = errors.Join(c.err, c.e.Close(), cuda.Release()); err != nil {
 		return info, err
 	}
-	c.d.Start, err = c.reopen(time.Now())
-	c.d.Compile = max(0, first-c.d.Start)
+	again, err := c.reopen(time.Now(), "never")
+	if cold {
+		c.d.Start, c.d.Compile = again, max(0, c.d.Start-again)
+	}
 	return info, err
 }
 
-// reopen opens the engine, solves the test problem, and returns the time since it began.
-func (c *calibrator) reopen(began time.Time) (seconds float64, err error) {
+// reopen opens the engine, whose runs are replayed or not, solves the test problem, and returns the
+// time since it began.
+func (c *calibrator) reopen(began time.Time, replays string) (seconds float64, err error) {
+	set, isSet := os.LookupEnv(engine.ReplayVariable)
+	defer func() {
+		if isSet {
+			_ = os.Setenv(engine.ReplayVariable, set)
+		} else {
+			_ = os.Unsetenv(engine.ReplayVariable)
+		}
+	}()
+	if err = os.Setenv(engine.ReplayVariable, replays); err != nil {
+		return 0, err
+	}
 	if c.e, err = engine.Open("cuda", "float64", 1); err == nil {
 		if err = Test(c.e); err != nil {
 			_ = c.e.Close()
@@ -192,17 +210,19 @@ func definite(n int) *mat.Dense {
 // two measured times resolves no less.
 func without(part, seconds float64) float64 { return max(seconds/10, seconds-part) }
 
-// latencies measures the times of a launch, of a small copy and of a wait, by programs that do
-// nothing else: functions of lines, of which none are fused.
-func (c *calibrator) latencies() {
-	softmax := func(length int) formula {
-		return func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
-			for range length {
-				x = b.Softmax(x)
-			}
-			return x
+// softmax is a chain of launches: functions of lines, of which none are fused.
+func softmax(length int) formula {
+	return func(b *engine.Builder, x *gorgonia.Node) *gorgonia.Node {
+		for range length {
+			x = b.Softmax(x)
 		}
+		return x
 	}
+}
+
+// latencies measures the times of a launch, of a small copy, of a wait and of a node of a CUDA graph,
+// by programs that do nothing else.
+func (c *calibrator) latencies() {
 	x := numbers(4, 4)
 	short, few := c.run("one launch", tensor.Float64, x, resident, softmax(1))
 	long, many := c.run("launches", tensor.Float64, x, resident, softmax(c.sizes.chain))
@@ -210,6 +230,7 @@ func (c *calibrator) latencies() {
 	c.d.Launch = without(short, long) / max(1, float64(many.Launches-few.Launches))
 	c.d.Copy = without(short, copied)
 	c.d.Wait = without(c.d.Copy+float64(few.Launches)*c.d.Launch, short)
+	c.d.Node = without(c.d.Wait+c.d.Launch, c.replayed) / max(1, float64(many.Launches))
 }
 
 // links measures the bandwidths to the device and back, staging included, and of its memory.

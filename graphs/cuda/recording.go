@@ -13,9 +13,6 @@ import (
 	"privkern/graphs/engine"
 )
 
-// replayVariable is the environment variable with which runs are queued launch by launch: never.
-const replayVariable = "PRIVKERN_REPLAY"
-
 // recordedInfos bounds the operations of a recorded run that can fail, or their members.
 const recordedInfos = 1 << 14
 
@@ -42,13 +39,13 @@ var _ engine.Replayer = (*device)(nil)
 // Replays implements [engine.Replayer].
 func (d *device) Replays() bool { return d.gpu.replays }
 
-// replayMode reads [replayVariable].
+// replayMode reads [engine.ReplayVariable].
 func replayMode() (bool, error) {
-	switch set := cmp.Or(os.Getenv(replayVariable), "auto"); set {
+	switch set := cmp.Or(os.Getenv(engine.ReplayVariable), "auto"); set {
 	case "auto", "never":
 		return set == "auto", nil
 	default:
-		return false, fmt.Errorf("%s is %q: it must be auto or never", replayVariable, set)
+		return false, fmt.Errorf("%s is %q: it must be auto or never", engine.ReplayVariable, set)
 	}
 }
 

@@ -9,6 +9,10 @@ import (
 	"privkern/graphs/op"
 )
 
+// ReplayVariable is the environment variable that has runs of loops replayed, auto, or queued launch by
+// launch, never. A device reads it when it is opened.
+const ReplayVariable = "PRIVKERN_REPLAY"
+
 // Replayer is a device that may keep the work that a run queues, to queue it again by one call.
 type Replayer interface {
 	Device
