@@ -4,8 +4,10 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -246,5 +248,55 @@ func TestReplaysOfOtherInputs(t *testing.T) {
 	}
 	if w := e.Warnings(); len(w) != 1 || !strings.Contains(w[0], "needed the memory") {
 		t.Error(w)
+	}
+}
+
+// An input that stays as an output is the caller's, also where a replay has it in an arena.
+func TestReplaysLeaveInputs(t *testing.T) {
+	e, d := replaying(t, true)
+	const n = 8
+	p := engine.Program{Name: "powers", Key: "powers and their base", Build: func(b *engine.Builder) {
+		a, x := b.Input("a", n, n), b.Input("x", n, 1)
+		b.Output("x", x)
+		for range 12 {
+			x = b.Mul(a, x)
+		}
+		b.Output("y", x)
+	}}
+	var all []engine.Values
+	in := func(i int) engine.Values {
+		return engine.Values{"a": fractions(e, n, n), "x": e.Matrix(mat.NewDense(n, 1, slices.Repeat([]float64{float64(i)}, n)))}
+	}
+	for i := range 8 {
+		all = append(all, runs(t, e, p, in(i), "x", "y"))
+	}
+	for i, out := range all {
+		want := in(i)["x"]
+		got, err := engine.Fetch(context.Background(), out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "x", got["x"], want, 0)
+	}
+	if d.graphs < 4 {
+		t.Errorf("%d graphs", d.graphs)
+	}
+}
+
+// A run whose context has ended fails, replayed or not.
+func TestReplaysEndWithTheirContext(t *testing.T) {
+	e, d := replaying(t, true)
+	const n = 8
+	kept := keep(t, e, e.Matrix(mat.DenseCopyOf(mat.NewDiagDense(n, slices.Repeat([]float64{2}, n)))))
+	defer kept.Close()
+	in := engine.Values{"a": kept, "x": fractions(e, n, 1)}
+	for range 5 {
+		runs(t, e, powers(n), in)
+	}
+	graphs := d.graphs
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := e.Run(ctx, powers(n), in); !errors.Is(err, context.Canceled) || graphs == 0 || d.graphs > graphs {
+		t.Errorf("got %v, %d graphs, then %d", err, graphs, d.graphs)
 	}
 }

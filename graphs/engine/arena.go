@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"gorgonia.org/gorgonia"
 )
@@ -26,12 +28,14 @@ type Arenas interface {
 	Fill(to []DTensor, values []gorgonia.Value) error
 }
 
-// together returns the names of the inputs that an arena takes.
+// together returns the names of the inputs that an arena takes: none that is an output, too, as
+// that may stay when a later run fills the arena of a recording.
 func (x *Executor) together(inputs Values) (names []string) {
-	total := 0
+	total, outputs := 0, slices.Collect(maps.Values(x.output))
 	for _, name := range x.graph.InputNames {
 		slot, used := x.inputs[name]
-		if _, resident := inputs[name].(*Resident); !used || resident || x.pinned[name] {
+		_, resident := inputs[name].(*Resident)
+		if !used || resident || x.pinned[name] || slices.Contains(outputs, slot) {
 			continue
 		}
 		bytes := (x.slot(slot).Bytes() + ArenaAlignment - 1) &^ (ArenaAlignment - 1)

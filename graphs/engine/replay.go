@@ -113,8 +113,8 @@ func (t *tape) look(inputs Values) {
 
 // run computes a run's outputs, unless this run is to go the usual way.
 func (t *tape) run(ctx context.Context, l *leases, held *slots, failed *op.Failures) (done bool, err error) {
-	if t.idle() {
-		return false, nil
+	if err := ctx.Err(); err != nil || t.idle() {
+		return false, err
 	}
 	if t.runs++; t.runs <= recordAfter {
 		return false, nil
