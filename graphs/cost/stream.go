@@ -24,6 +24,8 @@ type Work struct {
 	Seconds  Seconds // predicted, without the copies
 	// inGraph are the times of the same launches as parts of a CUDA graph.
 	inGraph Seconds
+	// Alone is work that no CUDA graph has: a library waits for the device in it.
+	Alone bool
 }
 
 // Replayed returns the work of the same launches as one launch of a CUDA graph, with copies on the
@@ -48,6 +50,7 @@ func (w *Work) Add(other Work) {
 	w.Down += other.Down
 	w.Seconds.Add(other.Seconds)
 	w.inGraph.Add(other.inGraph)
+	w.Alone = w.Alone || other.Alone
 }
 
 // Operand is the shape and the element type of an operand or a result.
@@ -432,4 +435,5 @@ func (s *stream) Syevd(order int, _, _ kernels.Doubles) kernels.Flag {
 func (s *stream) syevd(n float64) {
 	s.add(step{launches: 1, product: true, double: true, columns: n, operations: 9 * n * n * n,
 		traffic: 8 * n * n * n / 3, blocks: max(1, n*n/(2*tile*tile))})
+	s.work.Alone = true
 }

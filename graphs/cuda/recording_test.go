@@ -300,3 +300,24 @@ func TestReplaysEndWithTheirContext(t *testing.T) {
 		t.Errorf("got %v, %d graphs, then %d", err, graphs, d.graphs)
 	}
 }
+
+// A run that cannot be recorded, as cuSOLVER waits in it, is queued launch by launch without a warning.
+func TestNoReplaysOfWaits(t *testing.T) {
+	e, d := replaying(t, true)
+	const n = 8
+	p := engine.Program{Name: "spectrum", Key: "spectrum of a power", Build: func(b *engine.Builder) {
+		a := b.Input("a", n, n)
+		x := a
+		for range 200 {
+			x = b.Mul(a, x)
+		}
+		b.Output("y", x)
+		b.Output("w", b.Eigen(a))
+	}}
+	for range 5 {
+		runs(t, e, p, engine.Values{"a": fractions(e, n, n)})
+	}
+	if w := e.Warnings(); len(w) > 0 || d.captures > 0 {
+		t.Errorf("%d captures, warned of %q", d.captures, w)
+	}
+}

@@ -179,7 +179,7 @@ func (t *tape) pays(stay int) bool {
 		}
 		out := t.x.slot(s.out)
 		w, ok := cost.Of(s.op, cost.Operand{Shape: out.Shape, DType: out.DType}, operandsOf(in))
-		if !ok || w.Copies > 0 || op.Random(s.op) {
+		if !ok || w.Copies > 0 || w.Alone || op.Random(s.op) {
 			return false
 		}
 		all.Add(w)
