@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -106,7 +105,7 @@ func (d *device) enter() (*lane, error) {
 		return nil, err
 	}
 	if d.run.lane == nil {
-		l, err := g.lane(cmp.Or(d.own, d.like))
+		l, err := g.lane(d)
 		if err != nil {
 			runtime.UnlockOSThread()
 			return nil, err

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -32,11 +33,18 @@ type lane struct {
 	owner *recording
 }
 
-// lane returns one that no run has: one in particular if that is idle, or the last of those
-// in which nothing is queued, or any. The calling thread has the device's context.
-func (g *gpu) lane(like *lane) (*lane, error) {
+// lane returns one that no run has: that of a device's recordings, or else of the run that it
+// follows, if that is idle and no other device's, or the last of those in which nothing is queued,
+// or any. The calling thread has the device's context.
+func (g *gpu) lane(d *device) (*lane, error) {
 	g.mu.Lock()
-	at := slices.Index(g.idle, like)
+	at := -1
+	if d != nil {
+		at = slices.Index(g.idle, cmp.Or(d.own, d.like))
+	}
+	if at >= 0 && g.idle[at].owner != nil && g.idle[at].owner.d != d {
+		at = -1
+	}
 	for i := len(g.idle) - 1; i >= 0 && at < 0; i-- {
 		if g.idle[i].tails == 0 && g.idle[i].owner == nil {
 			at = i

@@ -321,3 +321,31 @@ func TestNoReplaysOfWaits(t *testing.T) {
 		t.Errorf("%d captures, warned of %q", d.captures, w)
 	}
 }
+
+// The lane of a recording is no other device's, also where that follows one of its runs.
+func TestLanesOfRecordings(t *testing.T) {
+	e, _ := replaying(t, true)
+	const n = 8
+	kept := keep(t, e, e.Matrix(mat.DenseCopyOf(mat.NewDiagDense(n, slices.Repeat([]float64{2}, n)))))
+	defer kept.Close()
+	for range 5 {
+		runs(t, e, powers(n), engine.Values{"a": kept, "x": fractions(e, n, 1)})
+	}
+	for r := range shared.gpu.recordings {
+		d := &device{gpu: shared.gpu, like: r.lane}
+		if err := d.on(func(l *lane) error {
+			if l == r.lane {
+				t.Error("another device has the lane")
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		if err := d.Sync(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(shared.gpu.recordings) != 1 {
+		t.Errorf("%d recordings", len(shared.gpu.recordings))
+	}
+}
