@@ -40,12 +40,12 @@ func (t *task) syevMembers(n int, v, w kernels.Doubles, converged kernels.Flag) 
 		}
 	}
 	buffer, onHost := t.scratch(int(device)), make([]byte, host)
-	t.lane.host = append(t.lane.host, onHost)
 	for i := 0; i < t.members; i += count {
 		t.solverCall(name, params, vectors, lower, uintptr(n), float64s, uintptr(v)+uintptr(8*i*n*n), uintptr(n), float64s,
 			uintptr(w)+uintptr(8*i*n), float64s, uintptr(buffer), device, uintptr(unsafe.Pointer(unsafe.SliceData(onHost))),
 			host, uintptr(converged)+uintptr(4*i), uintptr(min(count, t.members-i)))
 	}
+	t.lane.host = append(t.lane.host, onHost) // a call that has made room has cleared those of before
 }
 
 // solverParams returns the lane's parameters for cuSOLVER's generic functions, which are the defaults.
