@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/mechanism"
@@ -35,6 +36,13 @@ func (r *replay) Uint64() uint64 {
 	return r.numbers[r.at-1]
 }
 
+// forget makes the next number the first one, and returns how many were before it.
+func (r *replay) forget() (n int) {
+	n, r.at = r.at, 0
+	r.numbers = slices.Delete(r.numbers, 0, n)
+	return n
+}
+
 // drawn is a draw that has been computed.
 type drawn struct {
 	score mechanism.Score // NaN without a model
@@ -54,42 +62,61 @@ type planned struct {
 // attempt is the search of one repeat.
 type attempt struct {
 	*sample
-	stream replay
-	done   []drawn   // the first draws, in their order
-	next   []planned // those after them
-	limit  int       // of the draws that are planned, where many have had no model; 0 for none
-	choice choice
+	settled choice    // of the first draws, whose numbers are forgotten
+	stream  replay    // the numbers after those
+	done    []drawn   // the draws after those, in their order
+	next    []planned // those after them
+	limit   int       // of the draws that are planned, where many have had no model; 0 for none
+	choice  choice
 }
 
 // errPlanned ends a plan that is long enough.
 var errPlanned = errors.New("enough draws are planned")
 
-// plan goes through the draws, and plans at most some of those that are not done. Without any the choice is final.
-func (a *attempt) plan(ctx context.Context, most int) error {
-	s := a.search
-	a.stream.at, a.choice, a.next = 0, choice{}, nil
-	place := 0
-	selected, err := mechanism.Select(s.budget, len(s.candidates), s.settings.Rule,
+// walk goes through the draws that are not settled, up to a number of all. evaluate plans one that is not done.
+func (a *attempt) walk(steps int, evaluate func(candidate int, rng *rand.Rand) error) (choice, error) {
+	s, out, place := a.search, a.settled, 0
+	budget := s.budget
+	budget.Steps, a.stream.at = steps, 0
+	selected, err := mechanism.SelectAfter(out.Selected, budget, len(s.candidates), s.settings.Rule,
 		func(i int, rng *rand.Rand) (struct{}, mechanism.Score, error) {
-			if err := ctx.Err(); err != nil {
-				return struct{}{}, mechanism.Score{}, err
+			if place == len(a.done) {
+				return struct{}{}, mechanism.Score{Value: math.NaN()}, evaluate(i, rng)
 			}
-			if place++; place <= len(a.done) {
-				one := a.done[place-1]
-				a.stream.at = one.after
-				a.choice.count(one)
-				return struct{}{}, one.score, nil
-			}
-			if len(a.next) == most || a.limit > 0 && len(a.next) == a.limit {
-				return struct{}{}, mechanism.Score{}, errPlanned
-			}
-			c := s.candidates[i]
-			sums := c.noise.NoisyCopy(a.parts[c.length].sums, rng)
-			a.next = append(a.next, planned{i, sums, a.stream.at})
-			_, err := c.score.Mean([]float64{c.score.Centre}, rng) // takes the numbers that any mean takes
-			return struct{}{}, mechanism.Score{Value: math.NaN()}, err
+			one := a.done[place]
+			place++
+			a.stream.at = one.after
+			out.count(one)
+			return struct{}{}, one.score, nil
 		}, rand.New(&a.stream))
-	a.choice.Selected = selected
+	out.Selected = selected
+	return out, err
+}
+
+// plan goes through the draws, and plans at most some of those that are not done. Without any the choice is final.
+func (a *attempt) plan(ctx context.Context, most int) (err error) {
+	if settled := len(a.done) - 1; settled > 0 { // none of them was the last draw
+		if a.settled, err = a.walk(a.settled.Draws+settled, nil); err != nil {
+			return err
+		}
+		a.done = slices.Delete(a.done, 0, settled)
+		a.done[0].after -= a.stream.forget()
+	}
+	s := a.search
+	a.next = nil
+	a.choice, err = a.walk(s.budget.Steps, func(i int, rng *rand.Rand) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(a.next) == most || a.limit > 0 && len(a.next) == a.limit {
+			return errPlanned
+		}
+		c := s.candidates[i]
+		sums := c.noise.NoisyCopy(a.parts[c.length].sums, rng)
+		a.next = append(a.next, planned{i, sums, a.stream.at})
+		_, err := c.score.Mean([]float64{c.score.Centre}, rng) // takes the numbers that any mean takes
+		return err
+	})
 	if errors.Is(err, errPlanned) {
 		return nil
 	}

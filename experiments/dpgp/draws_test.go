@@ -90,6 +90,10 @@ func TestPlannedDraws(t *testing.T) {
 				if all[i].choice != want[i] {
 					t.Errorf("repeat %d: %+v, one by one %+v", i, all[i].choice, want[i])
 				}
+				// Those of the last plan, and the one before it.
+				if kept := len(all[i].done); kept > int(c.most)+1 {
+					t.Errorf("repeat %d: %d draws are kept, of %d", i, kept, want[i].Draws)
+				}
 			}
 		})
 	}

@@ -140,7 +140,13 @@ type Selected[M any] struct {
 func Select[M any](
 	b SelectionBudget, candidates int, rule SelectionRule, evaluate Evaluator[M], rng *rand.Rand,
 ) (Selected[M], error) {
-	var best Selected[M]
+	return SelectAfter(Selected[M]{}, b, candidates, rule, evaluate, rng)
+}
+
+// SelectAfter is [Select] after draws that have been made, with best the result so far. None of these was the last.
+func SelectAfter[M any](
+	best Selected[M], b SelectionBudget, candidates int, rule SelectionRule, evaluate Evaluator[M], rng *rand.Rand,
+) (Selected[M], error) {
 	if candidates < 1 {
 		return best, &Error{"candidates", float64(candidates), "at least 1 is required"}
 	}
