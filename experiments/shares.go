@@ -80,10 +80,9 @@ func shares() []experiment.Share {
 		{Experiment: "dpgp/scenarios", Settings: []string{"repeats=10"},
 			Outside: "drawing data and noise, number by number from named streams"},
 		{Experiment: "dpgp/hyperparameters",
-			Outside: "the noise and the clipped means of CoinPress, drawn in sequence: what " +
-				"is drawn next depends on them"},
+			Outside: "the noise and the clipped means of CoinPress, drawn number by number from one stream"},
 		{Experiment: "dpgp/search-time", Settings: []string{"repeats=10"},
-			Outside: "the noise and the clipped means of CoinPress, drawn in sequence, as those of dpgp/hyperparameters"},
+			Outside: "the noise and the clipped means of CoinPress, drawn number by number, as those of dpgp/hyperparameters"},
 		{Experiment: "dpgp/classification",
 			Outside: "drawing noise and class probabilities, number by number from named streams"},
 		{Experiment: "dpgp/regression",
