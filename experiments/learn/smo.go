@@ -309,7 +309,7 @@ type rowCache struct {
 func newRowCache(n int, bytes int64, fill func(i int, row []float64), diagonal func(i int) float64) *rowCache {
 	c := &rowCache{n: n, bytes: bytes, fill: fill, diagonal: diagonal, rows: make([][]float64, n), newer: make([]int, n+1),
 		older: make([]int, n+1)}
-	c.spare = int(min(max(bytes/int64(8*n), 2), int64(n)))
+	c.spare = int(min(max(bytes/int64(8*max(n, 1)), 2), int64(n)))
 	c.newer[n], c.older[n] = n, n
 	return c
 }

@@ -412,3 +412,16 @@ func BenchmarkSVM(b *testing.B) {
 		})
 	}
 }
+
+// Of a few samples all may be put aside at once; then all are taken back.
+func TestSVMOfFewSamples(t *testing.T) {
+	for seed := range 400 {
+		x, labels := formulaSamples(4+seed%5, 2, 2, 0.1*float64(seed%7))
+		x.Apply(func(i, j int, v float64) float64 { return v * math.Cos(float64(seed*(i+2*j))) }, x)
+		for _, c := range []float64{1e-3, 1, 100} {
+			if _, err := TrainSVM(x, labels, SVMOptions{C: c}); err != nil {
+				t.Fatalf("seed %d, C = %g: %v", seed, c, err)
+			}
+		}
+	}
+}

@@ -160,7 +160,8 @@ func TestRecordingThatFails(t *testing.T) {
 }
 
 // powers computes "y", A¹²x, and "l", the Cholesky factor of A.
-func powers(n int) engine.Program {
+func powers() engine.Program {
+	const n = 8
 	return engine.Program{Name: "powers", Key: "powers of a matrix", Build: func(b *engine.Builder) {
 		a, x := b.Input("a", n, n), b.Input("x", n, 1)
 		b.Output("l", b.Cholesky(a))
@@ -221,12 +222,12 @@ func TestReplaysOfOtherInputs(t *testing.T) {
 			defer other.Close()
 			in["a"] = other
 		}
-		want, expected := host.Run(context.Background(), powers(n), engine.Values{"a": host.Matrix(matrix(shift)), "x": x})
+		want, expected := host.Run(context.Background(), powers(), engine.Values{"a": host.Matrix(matrix(shift)), "x": x})
 		var stay []string
 		if i%2 == 1 {
 			stay = []string{"l", "y"}
 		}
-		got, err := e.Run(context.Background(), powers(n), in, engine.Stay(stay...))
+		got, err := e.Run(context.Background(), powers(), in, engine.Stay(stay...))
 		if stay != nil && err == nil {
 			if i%4 == 3 { // it is waited for later
 				left = append(left, pending{got, expected})
@@ -265,7 +266,8 @@ func TestReplaysLeaveInputs(t *testing.T) {
 	}}
 	var all []engine.Values
 	in := func(i int) engine.Values {
-		return engine.Values{"a": fractions(e, n, n), "x": e.Matrix(mat.NewDense(n, 1, slices.Repeat([]float64{float64(i)}, n)))}
+		x := mat.NewDense(n, 1, slices.Repeat([]float64{float64(i)}, n))
+		return engine.Values{"a": fractions(e, n, n), "x": e.Matrix(x)}
 	}
 	for i := range 8 {
 		all = append(all, runs(t, e, p, in(i), "x", "y"))
@@ -291,12 +293,12 @@ func TestReplaysEndWithTheirContext(t *testing.T) {
 	defer kept.Close()
 	in := engine.Values{"a": kept, "x": fractions(e, n, 1)}
 	for range 5 {
-		runs(t, e, powers(n), in)
+		runs(t, e, powers(), in)
 	}
 	graphs := d.graphs
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := e.Run(ctx, powers(n), in); !errors.Is(err, context.Canceled) || graphs == 0 || d.graphs > graphs {
+	if _, err := e.Run(ctx, powers(), in); !errors.Is(err, context.Canceled) || graphs == 0 || d.graphs > graphs {
 		t.Errorf("got %v, %d graphs, then %d", err, graphs, d.graphs)
 	}
 }
@@ -329,7 +331,7 @@ func TestLanesOfRecordings(t *testing.T) {
 	kept := keep(t, e, e.Matrix(mat.DenseCopyOf(mat.NewDiagDense(n, slices.Repeat([]float64{2}, n)))))
 	defer kept.Close()
 	for range 5 {
-		runs(t, e, powers(n), engine.Values{"a": kept, "x": fractions(e, n, 1)})
+		runs(t, e, powers(), engine.Values{"a": kept, "x": fractions(e, n, 1)})
 	}
 	for r := range shared.gpu.recordings {
 		d := &device{gpu: shared.gpu, like: r.lane}

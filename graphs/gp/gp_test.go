@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -225,6 +226,30 @@ func TestSearchThatStopsShort(t *testing.T) {
 	cancel()
 	if _, err := Maximise(ctx, e, x, y, Options{Kernel: kernel.EQ(1, 1)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a search that is cancelled: %v", err)
+	}
+}
+
+// A search that goes on after a round of the race reads its evaluations: a longer search takes those of a
+// shorter one and no more than its own.
+func TestRace(t *testing.T) {
+	x, y := observations(40)
+	p, err := newProblem(graphtest.Engine(t, "float64", 1), x, y, Options{Kernel: kernel.EQ(1, 1), Mean: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	along, alone := &path{start: p.start(1, 0.1)}, &path{start: p.start(1, 0.1)}
+	ctx := context.Background()
+	if _, err := p.search(ctx, alone, 12); err != nil {
+		t.Fatal(err)
+	}
+	needed := p.evaluations
+	for _, iterations := range []int{4, 12} {
+		if _, err := p.search(ctx, along, iterations); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.evaluations != 2*needed || !slices.Equal(along.steps[needed-1].u, alone.steps[needed-1].u) {
+		t.Errorf("%d evaluations after %d, of two searches to one end", p.evaluations-needed, needed)
 	}
 }
 

@@ -151,7 +151,7 @@ var solverMutants = []Mutant{
 	{Name: "machines: solutions of members", File: "graphs/hull/layer.go", Package: hull,
 		Tests: "BitsOfAMachine", Old: `now.last = append(now.last, row)`, New: `now.last = append(now.last, i)`},
 	{Name: "machines on a device: solutions of all layers", File: "graphs/hull/layer.go", Package: hull,
-		Tests: "FitsOnDevice", Old: `bytes < residentBytes {`, New: `bytes < 0 {`},
+		Tests: "FitsOnDevice", Old: `bytes >= residentBytes {`, New: `bytes >= 0 {`},
 	{Name: "machines on a device: size classes", File: "graphs/hull/group.go", Package: hull,
 		Tests: "FitsOnDevice", Old: `return (n + deviceClass - 1) / deviceClass * deviceClass`,
 		New: `return batch.SizeClass(n)`},
@@ -187,4 +187,18 @@ var solverMutants = []Mutant{
 		Package: scatters, Tests: "Formula", Old: `1/math.Sqrt(variance+1e-5)`, New: `2/math.Sqrt(variance+1e-5)`},
 	{Name: "pictures: rows of a sample", File: "experiments/baseline/sgd/fit.go", Package: "./experiments/baseline/sgd",
 		Tests: "Some", Old: `rows[m-1]-first == m-1`, New: `rows[m-1]-first >= m-1`},
+
+	// Support vector machines, forests and searches of a likelihood.
+	{Name: "machines: gains that are equal", File: "graphs/simd/vector/pair.go", Package: "./graphs/simd/vector",
+		Tests: "Gain", Old: `square >= gain*curvature`, New: `square > gain*curvature`},
+	{Name: "machines: elements of a block that moved", File: "graphs/simd/vector/pair.go",
+		Package: "./graphs/simd/vector", Tests: "Descend", Old: `if k >= t+done {`, New: `if k >= t {`},
+	{Name: "machines: which way a variable may go", File: "experiments/learn/smo.go", Package: "./experiments/learn",
+		Tests: "SVM", Old: `w.down[place] = math.Inf(1)`, New: `w.down[place] = 0`},
+	{Name: "machines: none is left", File: "experiments/learn/smo.go", Package: "./experiments/learn",
+		Tests: "FewSamples", Old: `int64(8*max(n, 1))`, New: `int64(8*n)`},
+	{Name: "forest: digits of ranks", File: "experiments/learn/forest.go", Package: "./experiments/learn",
+		Tests: "Forest", Old: `keys, to = to, keys`, New: `to = keys`},
+	{Name: "likelihood: a search that goes on", File: "graphs/gp/search.go", Package: "./graphs/gp",
+		Tests: "Race", Old: `if w.at == len(w.steps) || `, New: `if true || `},
 }
