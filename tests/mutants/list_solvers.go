@@ -192,7 +192,7 @@ var solverMutants = []Mutant{
 	{Name: "machines: gains that are equal", File: "graphs/simd/vector/pair.go", Package: "./graphs/simd/vector",
 		Tests: "Gain", Old: `square >= gain*curvature`, New: `square > gain*curvature`},
 	{Name: "machines: elements of a block that moved", File: "graphs/simd/vector/pair.go",
-		Package: "./graphs/simd/vector", Tests: "Descend", Old: `if k >= t+done {`, New: `if k >= t {`},
+		Package: "./graphs/simd/vector", Tests: "Descend", Old: `if k >= t+done {`, New: `if k >= t+0*done {`},
 	{Name: "machines: which way a variable may go", File: "experiments/learn/smo.go", Package: "./experiments/learn",
 		Tests: "SVM", Old: `w.down[place] = math.Inf(1)`, New: `w.down[place] = 0`},
 	{Name: "machines: none is left", File: "experiments/learn/smo.go", Package: "./experiments/learn",
