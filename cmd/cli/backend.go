@@ -42,7 +42,7 @@ func (a *app) choose(name, dtype string) (backend.Choice, error) {
 	return a.chosen(c, err)
 }
 
-// chosen reports what there is to know about a choice.
+// chosen reports the reason of a choice, and the warnings about it.
 func (a *app) chosen(c backend.Choice, err error) (backend.Choice, error) {
 	if err == nil && c.Why != "" {
 		a.say("--backend auto takes %s: %s", map[string]string{"cpu": "the cpu", "cuda": "cuda"}[c.Backend], c.Why)

@@ -81,7 +81,7 @@ func (a *app) writeCalibration(c *cost.Calibration, path string) (err error) {
 	return nil
 }
 
-// printCalibration prints what was measured.
+// printCalibration prints a measured calibration.
 func (a *app) printCalibration(d cost.Device, checks []backend.Check) error {
 	columns := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, q := range d.Quantities() {

@@ -183,7 +183,7 @@ func (s *search) draws() int {
 }
 
 // together returns the number of repeats that are computed at a time: one on the CPU, where others are on other cores,
-// and on a device as many as are expected to have so many draws.
+// and on a device as many as are expected to have that number of draws.
 func (s *search) together() int {
 	if s.Engine.Backend() == "cpu" || s.settings.Noiseless() {
 		return 1

@@ -79,7 +79,7 @@ type Quantity struct {
 	Value, Least, Most float64
 }
 
-// Quantities are the parameters of a device with the bounds of what a device can have.
+// Quantities are the parameters of a device with the bounds of all devices.
 func (d Device) Quantities() []Quantity {
 	rate := func(name string, v float64) Quantity { return Quantity{name, "FLOP/s", v, 1e5, 1e18} }
 	bandwidth := func(name string, v float64) Quantity { return Quantity{name, "B/s", v, 1e5, 1e16} }

@@ -21,5 +21,5 @@
 // [Plan.Predict] compares a plan on the CPU and on a device, from trials that were run on the CPU
 // while their work was counted: with the start of the device, the staging of copies, and as many
 // trials at a time as there are cores or devices. A [Calibration] replaces the constants of the
-// model by what was measured on one device.
+// model by measurements of one device.
 package cost

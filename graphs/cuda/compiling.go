@@ -63,8 +63,8 @@ func (c *compilation) cached(load loader) (loaded driver.Module, found bool) {
 	return loaded, err == nil
 }
 
-// alone compiles, loads and keeps code while no other process does, or loads what another one has kept
-// meanwhile.
+// alone compiles, loads and keeps code while no other process does, or loads the code that another one
+// has kept meanwhile.
 func (c *compilation) alone(compile func() ([]byte, error), load loader) (loaded driver.Module, err error) {
 	unlock := func() {}
 	if c.unwritable == nil {
@@ -131,8 +131,8 @@ func (n *notice) begin(text string) (end func()) {
 	}
 }
 
-// announce begins a compilation, or the wait for that of another process, of which the user is told where it takes
-// long, and returns the function that is its end.
+// announce begins a compilation, or the wait for that of another process, which is reported if it takes long, and
+// returns the function that is its end.
 func (g *gpu) announce() (end func()) {
 	return compilations.begin(fmt.Sprintf("kernels for %s (compute capability %d.%d) are compiled, by one process at a "+
 		"time, and kept for later runs; run doctor has the reason", g.info.Name, g.info.Major, g.info.Minor))

@@ -151,7 +151,7 @@ func TestTornFilesOfTheCache(t *testing.T) {
 	}
 }
 
-// The user is told once in a process of a compilation that takes long, and not of a short one.
+// A compilation that takes long is reported once in a process, and a short one never.
 func TestNoticeOfCompilation(t *testing.T) {
 	defer func(before time.Duration) { noticeAfter = before }(noticeAfter)
 	said := make(chan string, 3)

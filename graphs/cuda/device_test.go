@@ -265,29 +265,15 @@ func TestLibrariesSuitTheDriver(t *testing.T) {
 func driverAlone(t *testing.T, dtype tensor.Dtype) *engine.Engine {
 	t.Helper()
 	archive := compiledArchive(t, dtype, kernels.Units(), target{minimum, true})
-	before, withLibraries := shared.gpu, loadedLibraries.libs
+	withLibraries := loadedLibraries.libs
 	missing := map[string]error{}
 	for _, c := range components {
 		missing[c.name] = errors.New("not there")
 	}
-	shared.gpu, loadedLibraries.libs = nil, &libraries{major: 12, missing: missing}
+	loadedLibraries.libs = &libraries{major: 12, missing: missing}
+	t.Cleanup(func() { loadedLibraries.libs = withLibraries })
 	hold(t, archive)
-	t.Cleanup(func() {
-		if err := Release(); err != nil {
-			t.Error(err)
-		}
-		shared.gpu, loadedLibraries.libs = before, withLibraries
-	})
-	e, err := engine.Open("cuda", dtype.String(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return anew(t, dtype)
 }
 
 // Products need no library: ours agree with the host's, as those of cuBLAS do.

@@ -14,7 +14,7 @@ import (
 	"privkern/graphs/kernels"
 )
 
-// One call of the library for a batch gives what a call for each member gives, also where its workspace divides
+// One call of the library for a batch has the results of a call for each member, also where its workspace divides
 // the batch. The simulated CUDA 12 has no such call, its CUDA 13 does.
 func TestEigenBatch(t *testing.T) {
 	_, e := engines(t, "float64")

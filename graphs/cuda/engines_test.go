@@ -54,8 +54,8 @@ func TestBitsOfEightEngines(t *testing.T) {
 	}
 }
 
-// digests returns those of the results of programs, by name; each is computed twice, for what
-// an engine keeps.
+// digests returns those of the results of programs, by name; each is computed twice, since an
+// engine keeps values.
 func digests(e *engine.Engine, names []string) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for range 2 {

@@ -96,8 +96,8 @@ func (g *gpu) module(p part) (*module, error) {
 	return m, m.err
 }
 
-// load loads a part of the kernels: of the program, else of the user's cache folder, and compiles what
-// neither has.
+// load loads a part of the kernels: of the program, else of the user's cache folder, and compiles
+// those that neither has.
 func (g *gpu) load(p part) (none driver.Module, err error) {
 	source, err := kernels.Source(p.unit)
 	if err != nil {

@@ -65,7 +65,7 @@ type evaluation struct {
 	gradient []float64
 }
 
-// rounds of the race: after so many iterations from each start, so many of the best go on.
+// rounds of the race: after a number of iterations from each start, some of the best go on.
 // On 24 data sets of 85 to 200 rows the winner of the race is as good as the best of full searches to 1e-4 in the
 // log-likelihood, with half the evaluations; one round to a single start loses .18 once.
 var rounds = []struct{ iterations, kept int }{{10, 2}, {25, 1}}

@@ -1,6 +1,6 @@
 package gorgonia
 
-// Beside is called before a machine begins to run a graph, and its result after. The edited RunAll calls it.
+// The edited RunAll calls Beside before a machine runs a graph, and the function that it returns after.
 var Beside func(g *ExprGraph, eval bool) (after func(error))
 
 func beside(m *tapeMachine) func(error) {
