@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
@@ -211,9 +212,14 @@ func (b *Builder) Windows(x *gorgonia.Node, side, pad, stride int) *gorgonia.Nod
 	}, x)
 }
 
+// pooling guards a counter of gorgonia, which numbers the MaxPool2D of a process without a lock.
+var pooling sync.Mutex
+
 // LargestOfWindows is the largest element of each side×side window of images, stride apart.
 func (b *Builder) LargestOfWindows(x *gorgonia.Node, side, stride int) *gorgonia.Node {
 	return b.unary("largest of windows", func(x *gorgonia.Node) (*gorgonia.Node, error) {
+		pooling.Lock()
+		defer pooling.Unlock()
 		return gorgonia.MaxPool2D(x, tensor.Shape{side, side}, []int{0, 0}, []int{stride, stride})
 	}, x)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -277,4 +278,23 @@ func TestFormulas(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Programs are built at once: the race detector finds what gorgonia counts without a lock.
+func TestBuildsAtOnce(t *testing.T) {
+	p := Program{Name: "test", Build: func(b *Builder) {
+		for i := range 40 {
+			name := fmt.Sprint("x", i)
+			b.Output(name, b.LargestOfWindows(b.Tensor(name, 1, 1, 4, 4), 2, 2))
+		}
+	}}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := Build(p, tensor.Float64); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
