@@ -19,6 +19,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
+	"privkern/runner/record"
 )
 
 // Where there is a device, --backend auto tries trials of a plan on the CPU, at most triedTrials of
@@ -166,10 +167,10 @@ func tryTrial(ctx context.Context, e *experiment.Experiment, job trial.Job, limi
 ) (t cost.Tried, whole, measured bool) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	opened, ended := make(chan *engine.Engine, 1), make(chan bool, 1)
+	opened, ended := make(chan *engine.Engine, 1), make(chan *record.Record, 1)
 	began := time.Now()
 	go func() {
-		_, err := trial.Execute(ctx, e, job, func(backend, dtype string, workers int) (io.Closer, error) {
+		r, _ := trial.Execute(ctx, e, job, func(backend, dtype string, workers int) (io.Closer, error) {
 			x, err := engine.Open(backend, dtype, workers)
 			if err == nil {
 				x.StartCounting()
@@ -177,7 +178,7 @@ func tryTrial(ctx context.Context, e *experiment.Experiment, job trial.Job, limi
 			}
 			return x, err
 		}, nil)
-		ended <- err == nil
+		ended <- r // nil where the time or the machine ended it
 	}()
 	var x *engine.Engine
 	half, late := time.After(limit/2), time.After(limit+lateTrial)
@@ -187,8 +188,11 @@ func tryTrial(ctx context.Context, e *experiment.Experiment, job trial.Job, limi
 		case x = <-opened:
 		case <-half:
 			first = times(x, began)
-		case whole = <-ended:
-			wait = false
+		case r := <-ended:
+			if r != nil && r.Status != record.OK { // its time tells nothing of others
+				return t, false, false
+			}
+			wait, whole = false, r != nil
 		case <-late:
 			wait = false
 		}

@@ -84,6 +84,14 @@ func TestTriedTrial(t *testing.T) {
 	if got, whole, measured := tryTrial(t.Context(), waiting, job, 10*time.Millisecond); whole || measured {
 		t.Errorf("without a program: %+v, %v, %v", got, whole, measured)
 	}
+	failing := *s.Experiment
+	failing.Run = func(ctx context.Context, x *experiment.Trial, p experiment.Params) (*experiment.Result, error) {
+		_, err := s.Experiment.Run(ctx, x, p)
+		return nil, errors.Join(err, errors.New("boom"))
+	}
+	if got, whole, measured := tryTrial(t.Context(), &failing, job, time.Hour); whole || measured {
+		t.Errorf("one that fails: %+v, %v, %v", got, whole, measured)
+	}
 }
 
 // Trials whose data are missing are not tried, and a run that is interrupted is.
