@@ -53,7 +53,7 @@ func TestPagesOfResults(t *testing.T) {
 		}
 	}
 	for page, want := range map[string][]string{
-		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard", "outside"},
+		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard"}, "../results/outside.md": {"outside"},
 	} {
 		text, err := os.ReadFile(page)
 		if err != nil {

@@ -361,7 +361,7 @@ func anchors(page string) map[string]bool {
 // Links between files lead somewhere, and every page can be reached from the README.
 func TestLinksOfDocumentation(t *testing.T) {
 	var more []string
-	for _, name := range []string{"CHANGELOG.md", "results/README.md"} {
+	for _, name := range []string{"CHANGELOG.md", "results/README.md", "results/outside.md", "results/provenance.md"} {
 		more = append(more, filepath.Join(program.Root(t), name))
 	}
 	linked := map[string]bool{}
