@@ -108,14 +108,7 @@ func (c *calibrator) open() (cuda.Info, error) {
 // reopen opens the engine, whose runs are replayed or not, solves the test problem, and returns the
 // time since it began.
 func (c *calibrator) reopen(began time.Time, replays string) (seconds float64, err error) {
-	set, isSet := os.LookupEnv(engine.ReplayVariable)
-	defer func() {
-		if isSet {
-			_ = os.Setenv(engine.ReplayVariable, set)
-		} else {
-			_ = os.Unsetenv(engine.ReplayVariable)
-		}
-	}()
+	defer func(set string) { _ = os.Setenv(engine.ReplayVariable, set) }(os.Getenv(engine.ReplayVariable)) // empty: auto
 	if err = os.Setenv(engine.ReplayVariable, replays); err != nil {
 		return 0, err
 	}
