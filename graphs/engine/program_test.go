@@ -280,7 +280,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// Programs are built at once: the race detector finds what gorgonia counts without a lock.
+// Programs are built at once: the race detector finds variables of gorgonia that have no lock.
 func TestBuildsAtOnce(t *testing.T) {
 	p := Program{Name: "test", Build: func(b *Builder) {
 		for i := range 40 {

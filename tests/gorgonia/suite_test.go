@@ -120,7 +120,7 @@ func edited(t *testing.T) string {
 	if !ok {
 		t.Fatalf("vm_tape.go has no %q: this is another version of gorgonia", run)
 	}
-	write(t, machine, before+run+"\tdefer func(after func(error)) { after(err) }(beside(m))\n"+after)
+	write(t, machine, before+run+"\tdefer func(after func(error)) { after(err) }(beforeRun(m))\n"+after)
 	file := filepath.Join(folder, "go.mod")
 	write(t, file, read(t, "../../go.mod")+"\nreplace gorgonia.org/gorgonia => "+to+"\n")
 	write(t, filepath.Join(folder, "go.sum"), read(t, "../../go.sum"))

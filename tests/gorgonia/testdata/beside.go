@@ -1,11 +1,11 @@
 package gorgonia
 
-// The edited RunAll calls Beside before a machine runs a graph, and the function that it returns after.
-var Beside func(g *ExprGraph, eval bool) (after func(error))
+// The edited RunAll calls BeforeRun before a machine runs a graph, and the function that it returns after.
+var BeforeRun func(g *ExprGraph, eval bool) (after func(error))
 
-func beside(m *tapeMachine) func(error) {
-	if Beside == nil || m.pc > 0 {
+func beforeRun(m *tapeMachine) func(error) {
+	if BeforeRun == nil || m.pc > 0 {
 		return func(error) {}
 	}
-	return Beside(m.p.g, m.evalMode)
+	return BeforeRun(m.p.g, m.evalMode)
 }

@@ -42,7 +42,7 @@ func init() {
 	if besides.file, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 		panic(err)
 	}
-	gorgonia.Beside = compute
+	gorgonia.BeforeRun = compute
 }
 
 var running = regexp.MustCompile(`gorgonia(?:_test)?\.((?:Test|Example|Benchmark|test)[A-Z_]\w*)`)
