@@ -86,14 +86,29 @@ func Solve(ctx context.Context, r *Range, gap float64, most int) (*Design, error
 
 // solveOn is Solve with weights for the given columns alone, in at most the given number of steps.
 func solveOn(ctx context.Context, r *Range, columns []int, gap float64, most int) (*Design, error) {
+	if d, err := generated(ctx, r, columns, gap, most); d != nil || err != nil {
+		return d, err
+	}
 	k, n := r.B.Dims()
-	p := newInterior(r.B, columns)
 	best := make([]float64, n)
-	reached := math.Inf(1)
-	it := 0
+	it, reached, err := newInterior(r.B, columns).solve(ctx, gap, most, best)
+	if err != nil {
+		return nil, err
+	}
+	if math.IsInf(reached, 1) {
+		return nil, &NoCertificateError{k, n, it}
+	}
+	return certified(r, best, gap, it)
+}
+
+// solve makes steps until the certificate over the problem's columns reaches the gap, writes the best
+// weights to best, one for every column of the range, and returns the number of steps and the
+// certificate of these weights, infinite where there are none.
+func (p *interior) solve(ctx context.Context, gap float64, most int, best []float64) (it int, reached float64, err error) {
+	reached = math.Inf(1)
 	for ; ; it++ {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return it, reached, err
 		}
 		if !p.evaluate() {
 			break
@@ -106,10 +121,7 @@ func solveOn(ctx context.Context, r *Range, columns []int, gap float64, most int
 			break
 		}
 	}
-	if math.IsInf(reached, 1) {
-		return nil, &NoCertificateError{k, n, it}
-	}
-	return certified(r, best, gap, it)
+	return it, reached, nil
 }
 
 // FromInterior is the design of weights that another implementation of the method found, one
