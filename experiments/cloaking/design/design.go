@@ -138,31 +138,44 @@ func gapOf(rank int, maxG, sumLambda float64) float64 {
 	return max(0, r*math.Log(maxG*sumLambda/r))
 }
 
+// blockColumns bounds how many columns are copied at a time.
+const blockColumns = 1 << 14
+
 // choleskyOfDesign returns the lower factor of Σ λ_i b_i b_iᵀ, and whether
 // there is one.
 func choleskyOfDesign(b *mat.Dense, lambda []float64) (blas64.Triangular, bool) {
 	k, n := b.Dims()
-	w := mat.NewDense(k, n, nil)
-	root := make([]float64, n)
+	var used []int // columns of weight zero, nearly all of a large design, are left out there
 	for j, l := range lambda {
-		root[j] = math.Sqrt(l)
-	}
-	for i := range k {
-		row, src := w.RawRowView(i), b.RawRowView(i)
-		for j := range row {
-			row[j] = src[j] * root[j]
+		if l != 0 || n <= FewColumns {
+			used = append(used, j)
 		}
 	}
 	m := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Lower, Data: make([]float64, k*k)}
-	blas64.Syrk(blas.NoTrans, 1, w.RawMatrix(), 0, m)
+	for at := 0; at < len(used); at += blockColumns {
+		block := used[at:min(at+blockColumns, len(used))]
+		w := selectColumns(b, block)
+		for i := range k {
+			row := w.RawRowView(i)
+			for j, column := range block {
+				row[j] *= math.Sqrt(lambda[column])
+			}
+		}
+		blas64.Syrk(blas.NoTrans, 1, w.RawMatrix(), float64(min(at, 1)), m)
+	}
 	return lapack64.Potrf(m)
 }
 
 // squaredNorms returns g_i = ‖L⁻¹b_i‖².
 func squaredNorms(chol blas64.Triangular, b *mat.Dense) []float64 {
-	g := mat.DenseCopyOf(b)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, g.RawMatrix())
-	return columnNorms(g)
+	k, n := b.Dims()
+	var norms []float64
+	for at := 0; at < n; at += blockColumns {
+		g := mat.DenseCopyOf(b.Slice(0, k, at, min(at+blockColumns, n)))
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, chol, g.RawMatrix())
+		norms = append(norms, columnNorms(g)...)
+	}
+	return norms
 }
 
 // columnNorms returns the squared Euclidean norms of the columns.

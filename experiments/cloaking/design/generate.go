@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
+// FewColumns is the most columns of which the whole program is solved at once, by a matrix of their order.
+const FewColumns = 2000
+
 // generated is solveOn by column generation: the optimum carries at most r(r+1)/2 columns, so that the
 // program is solved on some of them, and those that break its bound g ≤ 1 the most join, until the
-// certificate over all columns holds. A round costs O(Nr²) operations besides a small program.
-//
-// It returns nil, without an error, where it would not be much cheaper than the whole program.
+// certificate over all columns holds. A round costs O(Nr²) operations and a small program, of at most the given
+// number of steps; there are at most as many rounds.
 func generated(ctx context.Context, r *Range, columns []int, gap float64, most int) (*Design, error) {
 	k, n := r.B.Dims()
-	support := k * (k + 1) / 2
-	if len(columns) < fewColumns || len(columns) < 8*support {
-		return nil, nil
-	}
+	joining := min(k*(k+1), max(4*k, 64))
 	lambda := make([]float64, n)
 	for _, c := range columns {
 		lambda[c] = 1
 	}
 	var some []int
-	for steps := 0; ; {
+	for steps, round := 0, 0; ; round++ {
 		chol, ok := choleskyOfDesign(r.B, lambda)
 		if !ok {
-			return nil, nil
+			return nil, &NoCertificateError{k, n, steps}
 		}
 		g, total := squaredNorms(chol, r.B), sum(lambda)
 		if some != nil && gapOf(k, maxOf(g), total) <= gap {
@@ -36,25 +35,22 @@ func generated(ctx context.Context, r *Range, columns []int, gap float64, most i
 				kept = append(kept, c)
 			}
 		}
-		joined := worst(g, columns, kept, 2*support)
+		joined := worst(g, columns, kept, joining)
 		next := append(kept, joined...)
 		slices.Sort(next)
-		if len(joined) == 0 || slices.Equal(next, some) || steps >= most {
-			return nil, nil
+		if slices.Equal(next, some) || round >= most {
+			return nil, &GapError{k, n, steps, gapOf(k, maxOf(g), total), gap}
 		}
 		some = next
 		clear(lambda)
 		p := newInterior(r.B, some)
-		taken, _, err := p.solve(ctx, gap/4, most-steps, lambda)
+		taken, _, err := p.solve(ctx, gap/4, most, lambda)
 		if err != nil {
 			return nil, err
 		}
 		steps += taken
 	}
 }
-
-// fewColumns is the number of columns below which the whole program is solved.
-const fewColumns = 1000
 
 // worst returns up to most of the columns with the largest g, but none of those kept.
 func worst(g []float64, columns, kept []int, most int) []int {
@@ -79,4 +75,3 @@ func worst(g []float64, columns, kept []int, most int) []int {
 	})
 	return others[:min(most, len(others))]
 }
-

@@ -86,8 +86,8 @@ func Solve(ctx context.Context, r *Range, gap float64, most int) (*Design, error
 
 // solveOn is Solve with weights for the given columns alone, in at most the given number of steps.
 func solveOn(ctx context.Context, r *Range, columns []int, gap float64, most int) (*Design, error) {
-	if d, err := generated(ctx, r, columns, gap, most); d != nil || err != nil {
-		return d, err
+	if len(columns) > FewColumns {
+		return generated(ctx, r, columns, gap, most)
 	}
 	k, n := r.B.Dims()
 	best := make([]float64, n)
