@@ -179,18 +179,27 @@ func SyntheticInputs() *mat.Dense {
 
 // Predict returns prior + C (y − prior) for the outputs of the training rows.
 func (c *Problem) Predict(matrix *mat.Dense, train []int) []float64 {
+	return c.PredictBy(&Linear{Matrix: matrix}, train)
+}
+
+// PredictBy is [Problem.Predict] by a map.
+func (c *Problem) PredictBy(l *Linear, train []int) []float64 {
 	y := make([]float64, len(train))
 	for i, r := range train {
 		y[i] = c.Output[r] - c.Prior
 	}
-	p, _ := matrix.Dims()
-	var f mat.VecDense
-	f.MulVec(matrix, mat.NewVecDense(len(y), y))
-	out := make([]float64, p)
+	out := l.Times(y)
 	for i := range out {
-		out[i] = c.Prior + f.AtVec(i)
+		out[i] += c.Prior
 	}
 	return out
+}
+
+// product is matrix·y.
+func product(matrix *mat.Dense, y []float64) []float64 {
+	var f mat.VecDense
+	f.MulVec(matrix, mat.NewVecDense(len(y), y))
+	return f.RawVector().Data
 }
 
 // ClippingWarnings warns of outputs that are invalid, and where most are clipped, because the rest is hardly a

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/cloaking/design"
 	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 	"privkern/graphs/kernel"
@@ -39,25 +40,8 @@ type Groups struct {
 
 // Group takes equal rows of x (N×d) together.
 func Group(x *mat.Dense) Groups {
-	n, d := x.Dims()
-	g := Groups{Of: make([]int, n)}
-	index := make(map[string]int, n)
-	var data []float64
-	for i := range n {
-		row := x.RawRowView(i)
-		key := fmt.Sprint(row)
-		u, ok := index[key]
-		if !ok {
-			u = len(index)
-			index[key] = u
-			data = append(data, row...)
-			g.Count = append(g.Count, 0)
-		}
-		g.Count[u]++
-		g.Of[i] = u
-	}
-	g.Rows = mat.NewDense(len(g.Count), d, data)
-	return g
+	of, first, count := design.EqualRows(x)
+	return Groups{Rows: learn.SelectRows(x, first), Count: count, Of: of}
 }
 
 // Matrix returns the cloaking matrix C (P×N): the posterior mean at the rows
@@ -237,37 +221,56 @@ func (m *Model) system(e *engine.Engine, g Groups) (*sparseSystem, error) {
 	if err != nil {
 		return nil, err
 	}
-	kmn, err := m.kernel(e, m.Inducing, g.Rows)
-	if err != nil {
-		return nil, err
-	}
-	solved, _, err := linalg.SolveSPD(e, kmm, kmn)
-	if err != nil {
-		return nil, fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
-	}
-	inducing, n := kmn.Dims()
-	out := &sparseSystem{kmm: kmm, q: new(mat.Dense), scaled: mat.DenseCopyOf(kmn)}
-	weighted := mat.DenseCopyOf(kmn) // K_mn (Λ + σ²I)⁻¹ times √(count·(λ+σ²))
-	for j := range n {
-		explained := 0.0
-		for i := range inducing {
-			explained += kmn.At(i, j) * solved.At(i, j)
-		}
-		d := max(0, m.KernelVariance-explained) + m.NoiseVariance
-		for i := range inducing {
-			out.scaled.Set(i, j, kmn.At(i, j)/d)
-			weighted.Set(i, j, kmn.At(i, j)*math.Sqrt(g.Count[j]/d))
+	inducing, _ := kmm.Dims()
+	u, d := g.Rows.Dims()
+	out := &sparseSystem{kmm: kmm, q: mat.NewDense(inducing, inducing, nil), scaled: mat.NewDense(inducing, u, nil)}
+	for at := 0; at < u; at += systemBlock {
+		end := min(at+systemBlock, u)
+		if err := m.addToSystem(e, out, g.Rows.Slice(at, end, 0, d).(*mat.Dense), g.Count[at:end], at); err != nil {
+			return nil, err
 		}
 	}
-	out.q.Mul(weighted, weighted.T())
 	out.q.Add(out.q, kmm)
 	return out, nil
 }
 
+// systemBlock bounds how many training inputs have their kernel matrices in memory besides the scaled ones.
+const systemBlock = 1 << 14
+
+// addToSystem adds training inputs (n×d) and their counts, the first of which is number at, to Q less K_mm and to the
+// scaled kernel matrix.
+func (m *Model) addToSystem(e *engine.Engine, s *sparseSystem, rows *mat.Dense, count []float64, at int) error {
+	kmn, err := m.kernel(e, m.Inducing, rows)
+	if err != nil {
+		return err
+	}
+	solved, _, err := linalg.SolveSPD(e, s.kmm, kmn)
+	if err != nil {
+		return fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
+	}
+	inducing, n := kmn.Dims()
+	variance, root := columnProducts(kmn, solved), make([]float64, n)
+	for j, explained := range variance {
+		variance[j] = max(0, m.KernelVariance-explained) + m.NoiseVariance
+		root[j] = math.Sqrt(count[j] / variance[j])
+	}
+	for i := range inducing {
+		row, scaled := kmn.RawRowView(i), s.scaled.RawRowView(i)[at:at+n]
+		for j, v := range row {
+			scaled[j] = v / variance[j]
+			row[j] = v * root[j] // K_mn (Λ + σ²I)⁻¹ times √(count·(λ+σ²))
+		}
+	}
+	var part mat.Dense
+	part.Mul(kmn, kmn.T())
+	s.q.Add(s.q, &part)
+	return nil
+}
+
 // InducingInputs returns, for each training set (N×d), the given ages (M×1), or places the
 // given number of inducing inputs by k-means on the training inputs, which are public (§2.2),
-// each with its random numbers and in at most the given number of iterations. They are rows of
-// M×d; more than the distinct training inputs are an error.
+// each with its random numbers and in at most the given number of iterations; above 10,000 of them on a sample of so
+// many. They are rows of M×d; more than the distinct training inputs are an error.
 func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, train []*mat.Dense, rng []*rand.Rand,
 	most int,
 ) ([]*mat.Dense, error) {
@@ -280,7 +283,7 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 	}
 	problems := make([]learn.KMeansProblem, len(train))
 	for i := range problems {
-		problems[i] = learn.KMeansProblem{Points: train[i], Clusters: z.Count, Rand: rng[i]}
+		problems[i] = learn.KMeansProblem{Points: sample(train[i], rng[i]), Clusters: z.Count, Rand: rng[i]}
 	}
 	opts := learn.KMeansOptions{Iterations: most}
 	err := learn.KMeansAll(ctx, e, problems, opts, func(i int, c *learn.Clustering, err error) error {
@@ -291,6 +294,24 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 		return nil
 	})
 	return inputs, err
+}
+
+// clusteredRows is the most training inputs that inducing inputs are placed by.
+const clusteredRows = 10_000
+
+// sample returns x (n×d) or, above [clusteredRows], one row of each of so many stretches of equal length, drawn at
+// random.
+func sample(x *mat.Dense, rng *rand.Rand) *mat.Dense {
+	n, _ := x.Dims()
+	if n <= clusteredRows {
+		return x
+	}
+	rows := make([]int, clusteredRows)
+	for i := range rows {
+		from, to := i*n/clusteredRows, (i+1)*n/clusteredRows
+		rows[i] = from + rng.IntN(to-from)
+	}
+	return learn.SelectRows(x, rows)
 }
 
 // NewModel returns a model without inducing inputs. All inputs (N×d) are public, so

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -59,7 +60,8 @@ func SolveRanges(ctx context.Context, w *Work, ranges []*design.Range) ([]*desig
 		return w.descend(ctx, ranges)
 	}
 	designs := make([]*design.Design, len(ranges))
-	if w.Engine.Backend() != "cpu" && !w.OnHost {
+	large := slices.ContainsFunc(ranges, func(r *design.Range) bool { return len(r.Distinct()) > design.FewColumns })
+	if w.Engine.Backend() != "cpu" && !w.OnHost && !large {
 		if err := w.together(ctx, ranges, designs, w.MaxSteps); err != nil {
 			return nil, err
 		}
@@ -128,4 +130,16 @@ func InBatch(err error, i, of int) error {
 		return err
 	}
 	return &SetError{i, of, err}
+}
+
+// InPart is the error of some sets, the first of which has that number of so many in all.
+func InPart(err error, first, sets, of int) error {
+	var set *SetError
+	switch {
+	case err != nil && errors.As(err, &set):
+		return &SetError{first + set.Set, of, set.Err}
+	case sets == 1:
+		return InBatch(err, first, of)
+	}
+	return err
 }

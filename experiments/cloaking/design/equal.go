@@ -2,7 +2,6 @@ package design
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -38,19 +37,30 @@ func (g groups) roots() []float64 {
 	return out
 }
 
+// EqualRows returns the set of equal rows of x (n×d) that each row is in, numbered in the order of their first
+// members, and these and the sizes of the sets.
+func EqualRows(x *mat.Dense) (of, first []int, size []float64) {
+	g := equalRows(x)
+	return g.of, g.first, g.size
+}
+
 // groupsOf groups equal elements. Hash returns a number that equal elements share.
 func groupsOf(hash []uint64, equal func(i, j int) bool) groups {
 	g := groups{of: make([]int, len(hash))}
-	seen := make(map[uint64][]int, len(hash)) // the sets with that hash
+	seen := make(map[uint64]int, len(hash)) // the latest set with that hash, from 1
+	var before []int                        // the set before it with the same hash; 0 for none
 	for i, h := range hash {
-		at := slices.IndexFunc(seen[h], func(set int) bool { return equal(g.first[set], i) })
-		if at >= 0 {
-			g.of[i] = seen[h][at]
-			g.size[g.of[i]]++
+		at := seen[h]
+		for at > 0 && !equal(g.first[at-1], i) {
+			at = before[at-1]
+		}
+		if at > 0 {
+			g.of[i] = at - 1
+			g.size[at-1]++
 			continue
 		}
 		g.of[i] = len(g.first)
-		seen[h] = append(seen[h], g.of[i])
+		before, seen[h] = append(before, seen[h]), len(g.first)+1
 		g.first, g.size = append(g.first, i), append(g.size, 1)
 	}
 	return g

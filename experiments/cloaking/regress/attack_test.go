@@ -91,11 +91,11 @@ func observer(t *testing.T, changes ...func(*regressionSettings)) *attack.Attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := r.matrix(t.Context(), cloak.Group(r.data.Inputs).Rows)
+	c, _, err := r.linear(t.Context(), cloak.Group(r.data.Inputs).Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ranges, designs, err := cloak.SolveDesigns(t.Context(), r.work(), []*mat.Dense{c})
+	ranges, designs, err := cloak.SolveLinear(t.Context(), r.work(), []cloak.Linear{c})
 	if err != nil {
 		t.Fatal(err)
 	}

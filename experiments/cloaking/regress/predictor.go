@@ -130,16 +130,16 @@ func (r *predictor) scaled(x *mat.Dense) (*mat.Dense, error) {
 
 // posterior is the posterior of a training set, without noise.
 type posterior struct {
-	matrix   *mat.Dense // P×N, the cloaking matrix
-	inducing *mat.Dense // M×d, scaled, if any
-	sd       []float64  // P, of an observation, in the unit of the outputs; nil where it is not asked for
+	linear   cloak.Linear // P×N, the cloaking matrix
+	inducing *mat.Dense   // M×d, scaled, if any
+	sd       []float64    // P, of an observation, in the unit of the outputs; nil where it is not asked for
 }
 
-// matricesOf are the cloaking matrices.
-func matricesOf(all []posterior) []*mat.Dense {
-	out := make([]*mat.Dense, len(all))
+// mapsOf are the maps from the outputs.
+func mapsOf(all []posterior) []cloak.Linear {
+	out := make([]cloak.Linear, len(all))
 	for i, p := range all {
-		out[i] = p.matrix
+		out[i] = p.linear
 	}
 	return out
 }
@@ -172,12 +172,8 @@ func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged b
 			return err
 		}
 		m.Inducing, out[i].inducing = inducing[i], inducing[i]
-		if judged {
-			out[i].matrix, out[i].sd, err = m.Posterior(r.e, inputs[i], test)
-			r.observed(out[i].sd)
-		} else {
-			out[i].matrix, err = m.Matrix(r.e, inputs[i], test)
-		}
+		out[i].linear, out[i].sd, err = m.Linear(r.e, inputs[i], test, judged)
+		r.observed(out[i].sd)
 		return cloak.InBatch(err, i, len(sets))
 	})
 	return out, err
@@ -191,13 +187,13 @@ func (r *predictor) observed(variances []float64) {
 	}
 }
 
-// matrix is the cloaking matrix for all rows of the data, with the inducing inputs.
-func (r *predictor) matrix(ctx context.Context, test *mat.Dense) (c, inducing *mat.Dense, err error) {
+// linear is the map from the outputs of all rows of the data, with the inducing inputs.
+func (r *predictor) linear(ctx context.Context, test *mat.Dense) (l cloak.Linear, inducing *mat.Dense, err error) {
 	all, err := r.posteriors(ctx, []trainingSet{{r.allRows(), test, "k-means"}}, false)
 	if err != nil {
-		return nil, nil, err
+		return l, nil, err
 	}
-	return all[0].matrix, all[0].inducing, nil
+	return all[0].linear, all[0].inducing, nil
 }
 
 // posteriorSD is the standard deviation of the latent function at the rows of test (P×d), in
@@ -224,7 +220,7 @@ func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 type single struct {
 	predictionSet
 
-	matrix   *mat.Dense // P×N, the cloaking matrix
+	matrix   *mat.Dense // P×N, the cloaking matrix: the census has few rows
 	inducing *mat.Dense // the inducing inputs, if any
 	warnings []string
 }
@@ -232,22 +228,22 @@ type single struct {
 // single finds the noise for predictions at the rows of test, released together.
 func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error) {
 	all := r.allRows()
-	c, inducing, err := r.matrix(ctx, test)
+	c, inducing, err := r.linear(ctx, test)
 	if err != nil {
 		return nil, err
 	}
-	releases, err := r.releases(ctx, []*mat.Dense{c}, [][]int{all})
+	releases, err := r.releases(ctx, []cloak.Linear{c}, [][]int{all})
 	if err != nil {
 		return nil, err
 	}
-	return &single{predictionSet: releases[0], matrix: c, inducing: inducing, warnings: r.warnings(releases)}, nil
+	return &single{predictionSet: releases[0], matrix: c.Matrix, inducing: inducing, warnings: r.warnings(releases)}, nil
 }
 
 // metrics are those of the release.
 func (s *single) metrics(r *predictor) singleMetrics {
 	m := singleMetrics{ClippedHeights: cloak.ClippedHeights{ClippedHeights: new(float64(r.data.Clipped))}}
 	if s.design != nil {
-		m.Rank, m.Gap = new(s.rank()), new(s.design.Gap)
+		m.Rank, m.Gap = new(s.rank()), new(s.quality.Gap)
 	}
 	return m
 }
@@ -268,34 +264,34 @@ type predictionSet struct {
 	// judged.
 	observationSD []float64
 	// Nil without noise.
-	directions *design.Range
-	design     *design.Design
-	scale      float64 // the multiplier of the design's factor
+	quality *cloak.Quality
+	design  *design.Design
+	scale   float64 // the multiplier of the design's factor
 }
 
-// releases finds the noise for sets of predictions, given by their cloaking
-// matrices (P×N each) and training rows (N). All designs are solved in one batch.
-func (r *predictor) releases(ctx context.Context, matrices []*mat.Dense, train [][]int) ([]predictionSet, error) {
-	out := make([]predictionSet, len(matrices))
-	for i, c := range matrices {
-		out[i].mean = r.data.Predict(c, train[i])
+// releases finds the noise for sets of predictions, given by their maps from
+// outputs and training rows (N). All designs are solved in one batch.
+func (r *predictor) releases(ctx context.Context, maps []cloak.Linear, train [][]int) ([]predictionSet, error) {
+	out := make([]predictionSet, len(maps))
+	for i := range maps {
+		out[i].mean = r.data.PredictBy(&maps[i], train[i])
 		out[i].noiseSD = make([]float64, len(out[i].mean))
 	}
 	if r.scale == 0 {
 		return out, nil
 	}
-	ranges, designs, err := cloak.SolveDesigns(ctx, r.work(), matrices)
+	ranges, designs, err := cloak.SolveLinear(ctx, r.work(), maps)
 	if err != nil {
 		return nil, err
 	}
 	for i, d := range designs {
 		scale := r.scale * cloak.Moves(ranges[i], d, cloak.UnitsOf(r.data.People, train[i], nil))
 		out[i] = predictionSet{
-			mean:       projected(ranges[i], out[i].mean, r.data.Prior),
-			noiseSD:    cloak.NoiseSD(d, scale),
-			directions: ranges[i],
-			design:     d,
-			scale:      scale * d.NoiseScale,
+			mean:    projected(ranges[i], out[i].mean, r.data.Prior),
+			noiseSD: cloak.NoiseSD(d, scale),
+			quality: new(cloak.QualityOf(ranges[i], d)),
+			design:  d,
+			scale:   scale * d.NoiseScale,
 		}
 	}
 	return out, nil
@@ -308,7 +304,7 @@ func (r *predictor) work() *cloak.Work {
 }
 
 // rank is the number of released directions where there is noise.
-func (r *predictionSet) rank() float64 { return float64(len(r.directions.Scale)) }
+func (r *predictionSet) rank() float64 { return float64(r.quality.Rank) }
 
 // noise returns draws of the noise (P×draws), zeros where there is none.
 // Asking for more draws continues the stream.
@@ -359,8 +355,8 @@ func (r *predictor) warnings(releases []predictionSet) []string {
 func (r *predictor) publicWarnings(releases []predictionSet) []string {
 	var all []cloak.Quality
 	for _, s := range releases {
-		if s.design != nil {
-			all = append(all, cloak.QualityOf(s.directions, s.design))
+		if s.quality != nil {
+			all = append(all, *s.quality)
 		}
 	}
 	return slices.Concat(r.e.Warnings(), r.data.Warnings,

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/cloaking/design"
 	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
@@ -22,7 +23,7 @@ import (
 // release of predictions.
 var Regression = experiment.Of(experiment.Declaration[*regressionSettings, regressionMetrics]{
 	Name:     "cloaking/regression",
-	Version:  6,
+	Version:  7,
 	Summary:  "cross-validated error of differentially private predictions: of heights, or of your own data",
 	Source:   "Smith, Álvarez and Lawrence 2019, Sections 5.1 and 5.2, Table 1",
 	Datasets: func(s *regressionSettings) []string { return s.own().Settings(s.Predict).Datasets() },
@@ -145,43 +146,61 @@ func runRegression(
 	return v.crossValidate(ctx)
 }
 
-// crossValidate releases and scores the predictions of all folds.
+// crossValidate releases and scores the predictions of all folds, as many at a time as have memory.
 func (v *validation) crossValidate(ctx context.Context) (*experiment.Outcome[regressionMetrics], error) {
-	releases, err := v.releasesOfFolds(ctx)
-	if err != nil {
-		return nil, err
-	}
+	var releases []predictionSet
 	scores := make([]score, len(v.folds))
 	counter := experiment.NewCounter(v.t.Progress, len(v.folds), "folds")
-	err = v.e.ParallelFor(ctx, len(v.folds), 1, func(i, _ int) (err error) {
-		if scores[i], err = v.score(ctx, i, &releases[i]); err != nil {
-			return err
+	for first := 0; first < len(v.folds); {
+		block, err := v.releasesOfFolds(ctx, first, min(first+v.together(), len(v.folds)))
+		if err != nil {
+			return nil, err
 		}
-		counter.Step()
-		return nil
-	})
-	if err != nil {
-		return nil, err
+		err = v.e.ParallelFor(ctx, len(block), 1, func(i, _ int) (err error) {
+			if scores[first+i], err = v.score(ctx, first+i, &block[i]); err != nil {
+				return err
+			}
+			block[i].design = nil // which is large
+			counter.Step()
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		releases, first = append(releases, block...), first+len(block)
 	}
 	return v.summarise(releases, scores), nil
 }
 
-// releasesOfFolds finds the noise of each fold's predictions.
-func (v *validation) releasesOfFolds(ctx context.Context) ([]predictionSet, error) {
-	sets, train := make([]trainingSet, len(v.folds)), make([][]int, len(v.folds))
-	for i, f := range v.folds {
+// together is how many folds have their maps from outputs in memory at a time: all that are small, and others up to
+// 128 MiB of them.
+func (v *validation) together() int {
+	rows, columns := len(v.data.Output), len(v.data.Output)
+	if v.model.Method == cloak.Sparse {
+		columns = max(1, v.settings.Inducing.Count, len(v.settings.Inducing.Values))
+	}
+	if rows <= design.FewColumns {
+		return len(v.folds)
+	}
+	return max(1, 1<<24/(rows*columns))
+}
+
+// releasesOfFolds finds the noise of the predictions of the folds from first to last, without it.
+func (v *validation) releasesOfFolds(ctx context.Context, first, last int) ([]predictionSet, error) {
+	sets, train := make([]trainingSet, last-first), make([][]int, last-first)
+	for i, f := range v.folds[first:last] {
 		train[i] = f.Train
-		sets[i] = trainingSet{f.Train, learn.SelectRows(v.data.Inputs, f.Test), fmt.Sprintf("k-means, fold %d", i)}
+		sets[i] = trainingSet{f.Train, learn.SelectRows(v.data.Inputs, f.Test), fmt.Sprintf("k-means, fold %d", first+i)}
 	}
 	all, err := v.posteriors(ctx, sets, v.judged())
 	if err != nil {
-		return nil, err
+		return nil, cloak.InPart(err, first, len(sets), len(v.folds))
 	}
-	releases, err := v.predictor.releases(ctx, matricesOf(all), train)
+	releases, err := v.predictor.releases(ctx, mapsOf(all), train)
 	for i := range releases {
 		releases[i].observationSD = all[i].sd
 	}
-	return releases, err
+	return releases, cloak.InPart(err, first, len(sets), len(v.folds))
 }
 
 // score has the errors over the draws of one fold's noise, in the unit of the outputs.
@@ -195,8 +214,11 @@ type score struct {
 	noisy    []float64 // the predictions at the test rows with the first draw
 }
 
-// drawBlock bounds how many draws are held at a time.
-const drawBlock = 256
+// drawBlock and drawNumbers bound how many draws are held at a time, and their predictions.
+const (
+	drawBlock   = 256
+	drawNumbers = 1 << 20
+)
 
 // score draws the noise of a fold from a stream of its own, so that the order
 // of the folds does not matter.
@@ -208,11 +230,11 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 		draws = v.settings.Draws
 	}
 	stream := v.t.Stream(fmt.Sprintf("noise, fold %d", number))
-	for done := 0; done < draws; done += drawBlock {
+	for done, block := 0, 0; done < draws; done += block {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		block := min(drawBlock, draws-done)
+		block = min(drawBlock, max(1, drawNumbers/len(f.Test)), draws-done)
 		noise := s.noise(stream, block)
 		for d := range block {
 			sum := 0.0
@@ -245,8 +267,8 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 	gap, square := 0.0, 0.0
 	for i, s := range releases {
 		rmse[i] = scores[i].rmse
-		if s.design != nil {
-			gap, ranks[i] = max(gap, s.design.Gap), s.rank()
+		if s.quality != nil {
+			gap, ranks[i] = max(gap, s.quality.Gap), s.rank()
 		}
 		for j, row := range folds[i].Test {
 			mean[row], sd[row], noisy[row] = s.mean[j], s.noiseSD[j], scores[i].noisy[j]

@@ -85,13 +85,13 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList(r.data.Names.Inputs)); err != nil {
 		return nil, err
 	}
-	c, inducing, err := r.matrix(ctx, points)
+	c, inducing, err := r.linear(ctx, points)
 	if err != nil {
 		return nil, err
 	}
 	work := r.work()
 	work.OnHost = true
-	ranges, designs, err := cloak.SolveDesigns(ctx, work, []*mat.Dense{c})
+	ranges, designs, err := cloak.SolveLinear(ctx, work, []cloak.Linear{c})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	p := &publication{
 		predictor: r, Mechanism: m, points: points, predictiveSD: predictive,
 		noiseSD: cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
-		warnings: append(r.publicWarnings([]predictionSet{{directions: ranges[0], design: designs[0]}}),
+		warnings: append(r.publicWarnings([]predictionSet{{quality: new(cloak.QualityOf(ranges[0], designs[0]))}}),
 			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
 	}
 	data := release.Data{Inputs: r.data.Inputs, Output: r.data.Raw, People: r.data.People}

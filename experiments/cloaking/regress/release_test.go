@@ -167,11 +167,11 @@ func exactPredictions(t *testing.T, o trialtest.Options, changes ...func(*regres
 		t.Fatal(err)
 	}
 	all := r.allRows()
-	c, _, err := r.matrix(t.Context(), cloak.Group(r.data.Inputs).Rows)
+	c, _, err := r.linear(t.Context(), cloak.Group(r.data.Inputs).Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases, err := r.releases(t.Context(), []*mat.Dense{c}, [][]int{all})
+	releases, err := r.releases(t.Context(), []cloak.Linear{c}, [][]int{all})
 	if err != nil {
 		t.Fatal(err)
 	}

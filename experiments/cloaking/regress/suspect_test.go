@@ -77,7 +77,7 @@ func TestCoverage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases, err := v.releasesOfFolds(t.Context())
+	releases, err := v.releasesOfFolds(t.Context(), 0, len(v.folds))
 	if err != nil {
 		t.Fatal(err)
 	}
