@@ -3,6 +3,11 @@ package design
 import (
 	"context"
 	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // FewColumns is the most columns of which the whole program is solved at once, by a matrix of their order.
@@ -16,17 +21,17 @@ func generated(ctx context.Context, r *Range, columns []int, gap float64, most i
 	k, n := r.B.Dims()
 	joining := min(k*(k+1), max(4*k, 64))
 	lambda := make([]float64, n)
-	for _, c := range columns {
+	some := spanning(r.B)
+	for _, c := range some {
 		lambda[c] = 1
 	}
-	var some []int
 	for steps, round := 0, 0; ; round++ {
 		chol, ok := choleskyOfDesign(r.B, lambda)
 		if !ok {
 			return nil, &NoCertificateError{k, n, steps}
 		}
 		g, total := squaredNorms(chol, r.B), sum(lambda)
-		if some != nil && gapOf(k, maxOf(g), total) <= gap {
+		if gapOf(k, maxOf(g), total) <= gap {
 			return certified(r, lambda, gap, steps)
 		}
 		kept := some[:0:0] // that carry weight
@@ -50,6 +55,30 @@ func generated(ctx context.Context, r *Range, columns []int, gap float64, most i
 		}
 		steps += taken
 	}
+}
+
+// spanning returns a column of B (r×N) for each of its dimensions, the farthest one from the span of those before.
+func spanning(b *mat.Dense) []int {
+	k, n := b.Dims()
+	left, along, columns := columnNorms(b), make([]float64, n), make([]int, k)
+	q := mat.NewDense(k, k, nil) // the orthonormal directions, one in a row
+	for i := range k {
+		columns[i] = floats.MaxIdx(left)
+		direction := q.RawRowView(i)
+		mat.Col(direction, columns[i], b)
+		for range 2 { // the second time for rounding
+			for j := range i {
+				before := q.RawRowView(j)
+				floats.AddScaled(direction, -floats.Dot(before, direction), before)
+			}
+		}
+		floats.Scale(1/floats.Norm(direction, 2), direction)
+		blas64.Gemv(blas.Trans, 1, b.RawMatrix(), vector(direction), 0, vector(along))
+		for j, v := range along {
+			left[j] -= v * v
+		}
+	}
+	return columns
 }
 
 // worst returns up to most of the columns with the largest g, but none of those kept.
