@@ -78,29 +78,28 @@ func spanning(b *mat.Dense) []int {
 			left[j] -= v * v
 		}
 	}
+	slices.Sort(columns)
 	return columns
 }
 
-// worst returns up to most of the columns with the largest g, but none of those kept.
+// worst returns up to most of the columns with the largest g, but none of those kept, which are in ascending order.
 func worst(g []float64, columns, kept []int, most int) []int {
-	has := make(map[int]bool, len(kept))
-	for _, c := range kept {
-		has[c] = true
-	}
-	var others []int
+	found := make([]int, 0, most+1) // by descending g
 	for _, c := range columns {
-		if !has[c] {
-			others = append(others, c)
+		if len(found) == most && g[c] <= g[found[most-1]] {
+			continue
 		}
-	}
-	slices.SortStableFunc(others, func(a, b int) int {
-		switch {
-		case g[a] > g[b]:
-			return -1
-		case g[a] < g[b]:
+		if _, has := slices.BinarySearch(kept, c); has {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(found, g[c], func(f int, v float64) int {
+			if g[f] >= v {
+				return -1
+			}
 			return 1
-		}
-		return 0
-	})
-	return others[:min(most, len(others))]
+		})
+		found = slices.Insert(found, at, c)
+		found = found[:min(most, len(found))]
+	}
+	return found
 }

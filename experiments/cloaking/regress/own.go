@@ -15,8 +15,48 @@ import (
 	"privkern/runner/experiment"
 )
 
-// maxRows bounds the rows of a user's file: memory grows with their square.
-const maxRows = 10_000
+// maxRows and maxSparseRows bound the rows of a user's file. Memory grows with their square where the kernel matrix has
+// no low rank, and the sparse method takes [memory] in proportion.
+const (
+	maxRows       = 10_000
+	maxSparseRows = 1_000_000
+)
+
+// mostRows is the bound of a method, mostPoints that of the predictions that are released together.
+func mostRows(m cloak.Method) int {
+	if m == cloak.Sparse {
+		return maxSparseRows
+	}
+	return maxRows
+}
+
+func mostPoints(m cloak.Method) int {
+	if m == cloak.Sparse { // whose directions are not more than the inducing inputs
+		return maxSparseRows
+	}
+	return cloak.MaxPoints
+}
+
+// memory estimates the bytes that a trial takes, by the number of rows that a file seems to have: the numbers that are
+// read as they are, in parts and scaled; of the sparse method the kernel matrix of the inducing inputs, three times, and of
+// the others what the most predictions take, and a factor of a fourth of the rows as columns. Where the kernel matrix has
+// no low rank it is there four times.
+func memory(s *regressionSettings) int64 {
+	const process, float, copies = 96 << 20, 8, 14
+	if !s.own().IsFile() {
+		return 0
+	}
+	n, inputs, err := s.own().Table().Size()
+	if err != nil {
+		return 0 // the trial reports it
+	}
+	n = min(n, mostRows(s.Method))
+	bytes := process + float*copies*int64(n*(inputs+1))
+	if s.Method == cloak.Sparse {
+		return bytes + float*4*int64(n*max(1, s.Inducing.Count, len(s.Inducing.Values)))
+	}
+	return bytes + float*4*int64(n)*int64(n)
+}
 
 // censusInputs are the values of the setting inputs where the data are the census.
 var censusInputs = experiment.Param{
@@ -106,10 +146,14 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	if err != nil {
 		return nil, err
 	}
-	if n := len(output); n > maxRows {
+	if n, most := len(output), mostRows(s.Method); n > most {
 		path, _ := dataset.FilePath(d.Dataset)
-		return nil, fmt.Errorf("%s: %d rows; at most %d are taken, since the memory grows with their square: take a part "+
-			"of them", path, n, maxRows)
+		advice := "take a part of them"
+		if s.Method != cloak.Sparse {
+			advice = fmt.Sprintf("the memory grows with their square; method=sparse takes %d, or take a part of them",
+				maxSparseRows)
+		}
+		return nil, fmt.Errorf("%s: %d rows; at most %d are taken with method=%s: %s", path, n, most, s.Method, advice)
 	}
 	p := &cloak.Problem{
 		Inputs: data.X, Dropped: data.Dropped, Warnings: cloak.InputWarnings(data, s.own(), s.Method, &s.Kernel),
@@ -134,6 +178,10 @@ func (s *regressionSettings) loadFile(t *experiment.Trial) (*cloak.Problem, erro
 	}
 	if note != "" {
 		p.Notes = []string{note}
+	}
+	if n := len(output); n > listedRows {
+		p.Notes = append(p.Notes, fmt.Sprintf("predictions are listed for %d of the %d rows, evenly along the first input",
+			listedRows, n))
 	}
 	p.People = data.People
 	p.Clip(output, d.Low.Number, d.High.Number-d.Low.Number)

@@ -33,6 +33,7 @@ var Regression = experiment.Of(experiment.Declaration[*regressionSettings, regre
 		return s.own().Complete(&s.GaussianBudget, given)
 	},
 	Check:        checkRegression,
+	Memory:       memory,
 	Run:          runRegression,
 	CheckRelease: checkRelease,
 	Written:      experiment.FormTable,
@@ -53,7 +54,7 @@ func checkRegression(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
-		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
+		return checkPrediction(&s.prediction, s.Method, mostRows(s.Method), s.noList(nil))
 	}
 	return s.checkFolds(readers.KungFemales, nil)
 }
@@ -70,9 +71,9 @@ func (s *regressionSettings) checkFolds(rows int, names []string) error {
 
 // checkSizes refuses settings that the folds do not allow: largest and smallest are their numbers of test rows.
 func (s *regressionSettings) checkSizes(rows, largest, smallest int, names []string) error {
-	if largest > cloak.MaxPoints {
+	if most := mostPoints(s.Method); largest > most {
 		return fmt.Errorf("folds = %d: a fold has %d test rows, and at most %d predictions are released together; use "+
-			"more folds", s.Folds.Folds, largest, cloak.MaxPoints)
+			"more folds, or method=sparse", s.Folds.Folds, largest, most)
 	}
 	if err := checkPrediction(&s.prediction, s.Method, rows-largest, s.noList(names)); err != nil {
 		return err
@@ -173,16 +174,16 @@ func (v *validation) crossValidate(ctx context.Context) (*experiment.Outcome[reg
 }
 
 // together is how many folds have their maps from outputs in memory at a time: all that are small, and others up to
-// 128 MiB of them.
+// 64 MiB of a matrix of theirs.
 func (v *validation) together() int {
-	rows, columns := len(v.data.Output), len(v.data.Output)
+	rows, columns := len(v.data.Output), len(v.data.Output)/4
 	if v.model.Method == cloak.Sparse {
 		columns = max(1, v.settings.Inducing.Count, len(v.settings.Inducing.Values))
 	}
 	if rows <= design.FewColumns {
 		return len(v.folds)
 	}
-	return max(1, 1<<24/(rows*columns))
+	return max(1, 1<<23/(rows*columns))
 }
 
 // releasesOfFolds finds the noise of the predictions of the folds from first to last, without it.
@@ -338,11 +339,20 @@ func (v *validation) foldSeries(rmse, ranks []float64) experiment.Series {
 	return series
 }
 
-// predictions lists rows by age, or by the first input, then by row.
+// listedRows is the most rows that a record lists the predictions of.
+const listedRows = 10_000
+
+// predictions lists rows by age, or by the first input, then by row: as many as a record has room for, evenly.
 func (r *predictor) predictions(rows []int, mean, sd, noisy []float64) map[string]experiment.Series {
 	x, names := r.data.Columns["x"], r.data.Names
 	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	if all := len(order); all > listedRows {
+		for i := range listedRows {
+			order[i] = order[i*all/listedRows]
+		}
+		order = order[:listedRows]
+	}
 	column := func(values []float64) []float64 {
 		out := make([]float64, len(order))
 		for i, row := range order {

@@ -73,7 +73,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	}
 	r.data.SortRows()
 	points, err := cloak.QueryPoints(t, s.Predict, s.Reading.In(s.Dataset), r.data.Inputs, r.data.Names.Inputs,
-		cloak.MaxPoints)
+		mostPoints(s.Method))
 	if err != nil {
 		return nil, err
 	}
