@@ -63,23 +63,32 @@ func (m *Model) sparseFactors(e *engine.Engine, g Groups, test *mat.Dense, judge
 	if err != nil {
 		return nil, nil, err
 	}
-	ksm, err := m.kernel(e, m.Inducing, test)
-	if err != nil {
-		return nil, nil, err
+	p, d := test.Dims()
+	inducing, _ := s.q.Dims()
+	f = &design.Factors{Left: mat.NewDense(p, inducing, nil), Right: s.scaled, Of: g.Of}
+	for at := 0; at < p; at += systemBlock {
+		part := test.Slice(at, min(at+systemBlock, p), 0, d).(*mat.Dense)
+		ksm, x, err := m.posteriorWeights(e, s, part)
+		if err != nil {
+			return nil, nil, err
+		}
+		f.Left.Slice(at, min(at+systemBlock, p), 0, inducing).(*mat.Dense).Copy(x.T())
+		if judged {
+			more, err := m.sparseExplained(e, s, ksm, x)
+			if err != nil {
+				return nil, nil, err
+			}
+			explained = append(explained, more...)
+		}
 	}
-	x, _, err := linalg.SolveSPD(e, s.q, ksm)
-	if err != nil {
-		return nil, nil, err
-	}
-	f = &design.Factors{Left: mat.DenseCopyOf(x.T()), Right: s.scaled, Of: g.Of}
-	if judged {
-		explained, err = m.sparseExplained(e, s, test)
-	}
-	return f, explained, err
+	return f, explained, nil
 }
 
 // lowRankError bounds the error of a prediction of [Model.lowRank], over √(Σy²) of the outputs y less their prior mean.
 const lowRankError = 1e-9
+
+// mostColumns is the most columns of factors of a kernel matrix: more take as long as solving with the matrix.
+const mostColumns = 1000
 
 // lowRank factors the cloaking matrix of the standard method where its kernel matrix has a low rank: the kernel
 // matrix of training (U) and test inputs (P) together is GGᵀ + E, G (k columns) by Cholesky's method with pivots, E
@@ -89,7 +98,7 @@ const lowRankError = 1e-9
 //
 // for each training row. With t the trace of E, its training part weighted by D, E moves a prediction by at most
 // t/σ²·(1 + √v/σ)·√(Σy²), v the kernel's variance, as no eigenvalue of either system is below σ². The pivots end where
-// E is rounding, or there are a quarter as many as training inputs; where [lowRankError] is not reached then, the
+// E is rounding, or there are [mostColumns] or a quarter as many as training inputs; where [lowRankError] is not reached then, the
 // factors are nil.
 //
 // It takes 2(U+P)k² operations, and 8(U+P)k bytes.
@@ -98,7 +107,7 @@ func (m *Model) lowRank(e *engine.Engine, g Groups, test *mat.Dense) (f *design.
 	p, d := test.Dims()
 	both := mat.NewDense(u+p, d, nil)
 	both.Stack(g.Rows, test)
-	root, err := m.pivoted(e, both, g.Count, u/4)
+	root, err := m.pivoted(e, both, g.Count, min(u/4, mostColumns))
 	if root == nil || err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +180,7 @@ func (m *Model) pivoted(e *engine.Engine, x *mat.Dense, count []float64, most in
 	}
 }
 
-// SolveLinear is [SolveDesigns] for maps from outputs.
+// SolveLinear is [SolveDesigns] for maps from outputs. Their factors, which are large, are spent.
 func SolveLinear(ctx context.Context, w *Work, all []Linear) ([]*design.Range, []*design.Design, error) {
 	matrices, ranges := make([]*mat.Dense, 0, len(all)), make([]*design.Range, len(all))
 	for i, l := range all {
@@ -180,10 +189,12 @@ func SolveLinear(ctx context.Context, w *Work, all []Linear) ([]*design.Range, [
 			continue
 		}
 		var err error
+		l.Factors.Spent = true
 		ranges[i], err = design.WhitenFactors(ctx, w.Engine, l.Factors, w.Directions(), RankTolerance(w.Engine))
 		if err != nil {
 			return nil, nil, InBatch(err, i, len(all))
 		}
+		*l.Factors = design.Factors{}
 	}
 	if len(matrices) == len(all) {
 		return SolveDesigns(ctx, w, matrices)

@@ -64,7 +64,10 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 	case Sparse:
 		var f *sparseSystem
 		if f, err = m.system(e, g); err == nil {
-			perGroup, err = m.fitc(e, f, test)
+			var x *mat.Dense
+			if _, x, err = m.posteriorWeights(e, f, test); err == nil {
+				perGroup = f.weights(x)
+			}
 		}
 	default:
 		err = fmt.Errorf("unknown method %d", int(m.Method))
@@ -84,10 +87,11 @@ func (m *Model) Posterior(e *engine.Engine, train, test *mat.Dense) (c *mat.Dens
 	if m.Method == Sparse {
 		var f *sparseSystem
 		if f, err = m.system(e, g); err == nil {
-			perGroup, err = m.fitc(e, f, test)
-		}
-		if err == nil {
-			explained, err = m.sparseExplained(e, f, test)
+			var ksm, x *mat.Dense
+			if ksm, x, err = m.posteriorWeights(e, f, test); err == nil {
+				perGroup = f.weights(x)
+				explained, err = m.sparseExplained(e, f, ksm, x)
+			}
 		}
 	} else {
 		var x, cross *mat.Dense
@@ -189,23 +193,24 @@ func (m *Model) solveExact(e *engine.Engine, g Groups, test *mat.Dense) (x, cros
 	return x, cross, err
 }
 
-// fitc is Eq. (4): C = K_*m Q⁻¹ K_mn (Λ + σ²I)⁻¹ with
+// weights are Eq. (4): C = K_*m Q⁻¹ K_mn (Λ + σ²I)⁻¹ with
 // Q = K_mm + K_mn (Λ + σ²I)⁻¹ K_nm and Λ = diag(K_nn − K_nm K_mm⁻¹ K_mn).
 //
-// Equal inputs have equal λ, so that a distinct one enters Q with its count. Test is
-// P×d; the result is P×U, for U distinct training inputs.
-func (m *Model) fitc(e *engine.Engine, f *sparseSystem, test *mat.Dense) (*mat.Dense, error) {
-	ksm, err := m.kernel(e, m.Inducing, test)
-	if err != nil {
-		return nil, err
-	}
-	x, _, err := linalg.SolveSPD(e, f.q, ksm)
-	if err != nil {
-		return nil, err
-	}
+// Equal inputs have equal λ, so that a distinct one enters Q with its count. X (M×P) is that of
+// [Model.posteriorWeights]; the result is P×U, for U distinct training inputs.
+func (f *sparseSystem) weights(x *mat.Dense) *mat.Dense {
 	var c mat.Dense
 	c.Mul(x.T(), f.scaled)
-	return &c, nil
+	return &c
+}
+
+// posteriorWeights returns K_m* and Q⁻¹K_m* (M×P).
+func (m *Model) posteriorWeights(e *engine.Engine, f *sparseSystem, test *mat.Dense) (ksm, x *mat.Dense, err error) {
+	if ksm, err = m.kernel(e, m.Inducing, test); err != nil {
+		return nil, nil, err
+	}
+	x, _, err = linalg.SolveSPD(e, f.q, ksm)
+	return ksm, x, err
 }
 
 // sparseSystem holds the factors of the sparse method, for M inducing and U distinct training

@@ -20,7 +20,10 @@ func (m *Model) Variance(e *engine.Engine, train, test *mat.Dense) ([]float64, e
 	if m.Method == Sparse {
 		var f *sparseSystem
 		if f, err = m.system(e, g); err == nil {
-			explained, err = m.sparseExplained(e, f, test)
+			var ksm, x *mat.Dense
+			if ksm, x, err = m.posteriorWeights(e, f, test); err == nil {
+				explained, err = m.sparseExplained(e, f, ksm, x)
+			}
 		}
 	} else {
 		var x, cross *mat.Dense
@@ -46,22 +49,14 @@ func (m *Model) variance(e *engine.Engine, explained []float64, test *mat.Dense)
 	return out, nil
 }
 
-// sparseExplained is k_*ᵀ(K_mm⁻¹ − Q⁻¹)k_* for each test input.
-func (m *Model) sparseExplained(e *engine.Engine, f *sparseSystem, test *mat.Dense) ([]float64, error) {
-	ksm, err := m.kernel(e, m.Inducing, test)
-	if err != nil {
-		return nil, err
-	}
+// sparseExplained is k_*ᵀ(K_mm⁻¹ − Q⁻¹)k_* for each test input, from those of [Model.posteriorWeights].
+func (m *Model) sparseExplained(e *engine.Engine, f *sparseSystem, ksm, x *mat.Dense) ([]float64, error) {
 	prior, _, err := linalg.SolveSPD(e, f.kmm, ksm)
 	if err != nil {
 		return nil, err
 	}
-	posterior, _, err := linalg.SolveSPD(e, f.q, ksm)
-	if err != nil {
-		return nil, err
-	}
 	out := columnProducts(ksm, prior)
-	for i, v := range columnProducts(ksm, posterior) {
+	for i, v := range columnProducts(ksm, x) {
 		out[i] -= v
 	}
 	return out, nil

@@ -20,6 +20,8 @@ type Factors struct {
 	Left  *mat.Dense // P×K
 	Right *mat.Dense // K×U
 	Of    []int      // N
+	// Spent lets [WhitenFactors] overwrite Right: it is as large as the range's B.
+	Spent bool
 }
 
 // Times returns Cy (P) for y (N). It adds the elements of y that share a column first.
@@ -83,14 +85,31 @@ func WhitenFactors(ctx context.Context, e *engine.Engine, f *Factors, rank int, 
 	}
 	inner := found[0].Left.Slice(0, min(p, k), 0, rank)
 	r.U.Mul(q, inner)
-	var to, b mat.Dense // diag(Scale)⁻¹ innerᵀ R, r×K, and its product with Right
+	var to mat.Dense // diag(Scale)⁻¹ innerᵀ R, r×K
 	to.Mul(inner.T(), left)
 	for i, s := range r.Scale {
 		blas64.Scal(1/s, vector(to.RawRowView(i)))
 	}
-	b.Mul(&to, f.Right)
-	r.B = f.spread(&b)
+	r.B = f.spread(f.coordinates(&to))
 	return r, ctx.Err()
+}
+
+// coordinates is to·Right (r×U), by blocks of columns.
+func (f *Factors) coordinates(to *mat.Dense) *mat.Dense {
+	r, k := to.Dims()
+	_, u := f.Right.Dims()
+	b := f.Right.Slice(0, r, 0, u).(*mat.Dense)
+	if !f.Spent {
+		b = mat.NewDense(r, u, nil)
+	}
+	var part mat.Dense
+	for at := 0; at < u; at += blockColumns {
+		end := min(at+blockColumns, u)
+		part.Reset()
+		part.Mul(to, f.Right.Slice(0, k, at, end))
+		b.Slice(0, r, at, end).(*mat.Dense).Copy(&part)
+	}
+	return b
 }
 
 // spread returns the columns of C's coordinates from those of Right (r×U): b itself where all are different.
