@@ -30,13 +30,20 @@ func (l *Linear) Times(y []float64) []float64 {
 	return product(l.Matrix, y)
 }
 
+// matrixRows is the most training inputs, repeated ones included, that a matrix is formed for by the sparse method, of
+// [MaxPoints] predictions.
+const matrixRows = 10_000
+
 // Linear returns the map and, for judged, [Model.Variance] (P). Above [design.FewColumns] different training inputs it
-// has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of [Model.lowRank].
+// has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of [Model.lowRank]; so
+// has the sparse method of fewer where the matrix would be large.
 func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l Linear, variance []float64, err error) {
 	g := Group(train)
 	var explained []float64
+	p, _ := test.Dims()
+	large := m.Method == Sparse && (len(g.Of) > matrixRows || p > MaxPoints)
 	switch {
-	case len(g.Count) <= design.FewColumns:
+	case len(g.Count) <= design.FewColumns && !large:
 	case m.Method == Sparse:
 		l.Factors, explained, err = m.sparseFactors(e, g, test, judged)
 	case m.Method == Standard && !SinglePrecision(e): // whose rounding has a high rank

@@ -220,7 +220,7 @@ func TestOwnDataFailures(t *testing.T) {
 		}, "lengthscale = [1,1e-320]: input 2 of 2 has the value 3, which over its lengthscale 1e-320 is beyond floating"},
 		{small, func(s *regressionSettings) { s.Rank = rank(3) }, "only 2 test rows"},
 		{small, func(s *regressionSettings) { s.Method, s.Inducing = cloak.Sparse, placed(3) }, "only 2 training rows"},
-		{long.String(), func(*regressionSettings) {}, "my.csv: 10001 rows; at most 10000"},
+		{long.String(), func(*regressionSettings) {}, "my.csv: 10001 rows; at most 10000 are taken with method=standard"},
 		{strings.TrimSuffix(long.String(), "10000,1,2\n"), func(*regressionSettings) {}, "a fold has 5000 test rows"},
 	} {
 		t.Run(c.want, func(t *testing.T) {

@@ -54,7 +54,7 @@ func checkRegression(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
-		return checkPrediction(&s.prediction, s.Method, mostRows(s.Method), s.noList(nil))
+		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))
 	}
 	return s.checkFolds(readers.KungFemales, nil)
 }
@@ -173,6 +173,9 @@ func (v *validation) crossValidate(ctx context.Context) (*experiment.Outcome[reg
 	return v.summarise(releases, scores), nil
 }
 
+// together bounds the elements of a matrix of all folds that are in memory at a time.
+const together = 1 << 23
+
 // together is how many folds have their maps from outputs in memory at a time: all that are small, and others up to
 // 64 MiB of a matrix of theirs.
 func (v *validation) together() int {
@@ -183,7 +186,7 @@ func (v *validation) together() int {
 	if rows <= design.FewColumns {
 		return len(v.folds)
 	}
-	return max(1, 1<<23/(rows*columns))
+	return max(1, together/(rows*columns))
 }
 
 // releasesOfFolds finds the noise of the predictions of the folds from first to last, without it.
