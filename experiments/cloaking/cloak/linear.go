@@ -37,7 +37,8 @@ const matrixRows = 10_000
 // Linear returns the map and, for judged, [Model.Variance] (P). Above [design.FewColumns] different training inputs it
 // has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of [Model.lowRank]; so
 // has the sparse method of fewer where the matrix would be large.
-func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l Linear, variance []float64, err error) {
+func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l Linear, variance []float64,
+	err error) {
 	g := Group(train)
 	var explained []float64
 	p, _ := test.Dims()
@@ -105,11 +106,12 @@ const mostColumns = 1000
 //
 // for each training row. With t the trace of E, its training part weighted by D, E moves a prediction by at most
 // t/σ²·(1 + √v/σ)·√(Σy²), v the kernel's variance, as no eigenvalue of either system is below σ². The pivots end where
-// E is rounding, or there are [mostColumns] or a quarter as many as training inputs; where [lowRankError] is not reached then, the
-// factors are nil.
+// E is rounding, or there are [mostColumns] or a quarter as many as training inputs; where [lowRankError] is not
+// reached then, the factors are nil.
 //
 // It takes 2(U+P)k² operations, and 8(U+P)k bytes.
-func (m *Model) lowRank(e *engine.Engine, g Groups, test *mat.Dense) (f *design.Factors, explained []float64, err error) {
+func (m *Model) lowRank(e *engine.Engine, g Groups, test *mat.Dense) (f *design.Factors, explained []float64,
+	err error) {
 	u := len(g.Count)
 	p, d := test.Dims()
 	both := mat.NewDense(u+p, d, nil)

@@ -104,7 +104,8 @@ func solveOn(ctx context.Context, r *Range, columns []int, gap float64, most int
 // solve makes steps until the certificate over the problem's columns reaches the gap, writes the best
 // weights to best, one for every column of the range, and returns the number of steps and the
 // certificate of these weights, infinite where there are none.
-func (p *interior) solve(ctx context.Context, gap float64, most int, best []float64) (it int, reached float64, err error) {
+func (p *interior) solve(ctx context.Context, gap float64, most int, best []float64) (it int, reached float64,
+	err error) {
 	reached = math.Inf(1)
 	for ; ; it++ {
 		if err := ctx.Err(); err != nil {

@@ -38,11 +38,11 @@ func mostPoints(m cloak.Method) int {
 	return cloak.MaxPoints
 }
 
-// memory estimates the bytes that a trial takes, by the number of rows that a file seems to have: the numbers as they are
-// read, in parts and scaled; and five times the matrices of the folds that are there together, of the sparse method K_mn,
-// of the others four times those of the order of the rows. Designs of few columns take ten of that order. Measured were,
-// in MiB: sparse 915 for a million rows, 122 for 10,000 and 255 for 2,000; standard 364 for 2,000, 134 for 3,000 and 172 for
-// 10,000 of a low rank.
+// memory estimates the bytes that a trial takes, by the number of rows that a file seems to have: the numbers as they
+// are read, in parts and scaled; and five times the matrices of the folds that are there together, of the sparse method
+// K_mn, of the others four times those of the order of the rows. Designs of few columns take ten of that order.
+// Measured were, in MiB: sparse 915 for a million rows, 122 for 10,000 and 255 for 2,000; standard 364 for 2,000, 134
+// for 3,000 and 172 for 10,000 of a low rank.
 func memory(s *regressionSettings) int64 {
 	const process, float, copies = 96 << 20, 8, 14
 	if !s.own().IsFile() {

@@ -234,11 +234,11 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 		draws = v.settings.Draws
 	}
 	stream := v.t.Stream(fmt.Sprintf("noise, fold %d", number))
-	for done, block := 0, 0; done < draws; done += block {
+	for done := 0; done < draws; {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		block = min(drawBlock, max(1, drawNumbers/len(f.Test)), draws-done)
+		block := min(drawBlock, max(1, drawNumbers/len(f.Test)), draws-done)
 		noise := s.noise(stream, block)
 		for d := range block {
 			sum := 0.0
@@ -258,6 +258,7 @@ func (v *validation) score(ctx context.Context, number int, s *predictionSet) (s
 				out.noisy[i] = mean + noise.At(i, 0)
 			}
 		}
+		done += block
 	}
 	return out, nil
 }
