@@ -170,10 +170,7 @@ func triangleOfRows(a *mat.Dense, count []float64) *mat.Dense {
 			}
 		}
 		part := stacked.Slice(0, k+block, 0, k).(*mat.Dense)
-		triangulate(part.RawMatrix())
-		for i := range k {
-			clear(part.RawRowView(i)[:i])
-		}
+		triangulate(part.RawMatrix()) // reflectors leave the rows of the triangle triangular
 	}
 	return mat.DenseCopyOf(stacked.Slice(0, k, 0, k))
 }

@@ -93,9 +93,9 @@ func TestWhitenFactors(t *testing.T) {
 // many columns that are equal, nearly equal or zero among them.
 func TestGeneratedIsTheOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	f := factorsOf(rng, 9, 5, 2400, 2400)
+	f := factorsOf(rng, 20, 12, 2400, 2400)
 	for j := 1200; j < 2400; j++ { // clusters around a few columns
-		for i := range 5 {
+		for i := range 12 {
 			v := f.Right.At(i, j%7) * (1 + 1e-9*rng.NormFloat64()*float64(j%2))
 			if j%100 == 0 {
 				v = 0
