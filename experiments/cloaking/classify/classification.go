@@ -23,13 +23,14 @@ import (
 // classes.
 var Classification = experiment.Of(experiment.Declaration[*classificationSettings, classificationMetrics]{
 	Name:         "cloaking/classification",
-	Version:      5,
+	Version:      6,
 	Summary:      "two classes of your own data predicted with differential privacy",
 	Source:       "Smith, Álvarez and Lawrence 2019, Section 3",
 	Datasets:     func(s *classificationSettings) []string { return s.own().Settings(s.Predict).Datasets() },
 	Tables:       func(s *classificationSettings) []experiment.InputTable { return s.own().Settings(s.Predict).Tables() },
 	Complete:     completeClassification,
 	Check:        checkClassification,
+	Memory:       memory,
 	Run:          runClassification,
 	CheckRelease: checkRelease,
 	Written:      experiment.FormTable,

@@ -126,18 +126,29 @@ func (c *classifier) publish(ctx context.Context, p *publicFit, mode, sums []flo
 	return columns(step.Latent), []*mat.Dense{step.Dual}, nil
 }
 
-// drawsTogether bounds how many draws have their cloaking matrices and designs in
-// memory.
-const drawsTogether = 16
+// drawsTogether bounds how many draws have their ranges and designs in memory, and rangeElements the elements of one
+// factor of all of these, 64 MiB; of ranges of up to maxInputsStandard inputs any sixteen.
+const (
+	drawsTogether = 16
+	rangeElements = 1 << 23
+)
+
+// drawsAtOnce is how many draws have theirs in memory for n different training inputs.
+func (c *classifier) drawsAtOnce(n int) int {
+	if n <= maxInputsStandard {
+		return drawsTogether
+	}
+	return max(1, min(drawsTogether, rangeElements/(n*c.settings.Inducing)))
+}
 
 // step takes a Newton step from each of the modes. While there is one, its
 // release is drawn as often as there are draws; from then on each draw has a
 // cloaking matrix, a design and a release of its own.
 func (c *classifier) step(ctx context.Context, p *publicFit, modes [][]float64, labels []float64, purpose string,
 	out *prediction) (next [][]float64, duals []*mat.Dense, err error) {
-	m := p.cov.model
-	for first := 0; first < len(modes); first += drawsTogether {
-		block := modes[first:min(first+drawsTogether, len(modes))]
+	m, together := p.cov.model, c.drawsAtOnce(len(labels))
+	for first := 0; first < len(modes); first += together {
+		block := modes[first:min(first+together, len(modes))]
 		ranges, designs, err := c.designs(ctx, m, block,
 			purposed(fmt.Sprintf("step %d, draws from %d", out.steps+1, first), purpose), c.t.Secure)
 		if err != nil {

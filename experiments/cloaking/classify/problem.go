@@ -17,11 +17,11 @@ import (
 	"privkern/runner/experiment"
 )
 
-// Bounds on the different training inputs of a classifier: time grows with
-// their cube, and with a full covariance by a large factor.
+// Bounds on the different training inputs of a classifier: with a full covariance time grows with their cube and memory
+// with their square, with inducing inputs both grow in proportion to them.
 const (
 	maxInputsStandard = 2000
-	maxInputsSparse   = 5000
+	maxInputsSparse   = 20_000
 )
 
 // hmeqOutput is the column of HMEQ with the outcome.
@@ -248,8 +248,7 @@ func (d *problem) checkSize(m cloak.Method) error {
 	if m == cloak.Standard {
 		advice += fmt.Sprintf(", or use method=sparse (at most %d)", maxInputsSparse)
 	}
-	return fmt.Errorf("%d different training inputs; at most %d are taken, since the time grows with their cube: %s", n,
-		limit, advice)
+	return fmt.Errorf("%d different training inputs; at most %d are taken by method=%s: %s", n, limit, m, advice)
 }
 
 // notes returns notes on the unused part of the data and warnings about the inputs. Missing values
