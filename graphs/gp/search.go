@@ -42,8 +42,12 @@ type problem struct {
 	options Options
 	scales
 	n           int
+	x           *mat.Dense // n×d, scaled
+	y           []float64  // n, scaled
 	bounds      []bounds
+	above       int // number of rows from which on the race is run on a sample
 	evaluations int
+	sampling    int   // evaluations on the sample
 	err         error // ends all searches; a covariance that is not definite does not
 	path        *path // of the search that runs
 	value       float64
@@ -53,9 +57,11 @@ type problem struct {
 // path is a start, and the evaluations of the search from there, in their order. A search that is
 // begun again reads them: it takes the same path.
 type path struct {
-	start []float64
-	steps []evaluation
-	at    int // the next one to read, the number of steps where it is to be computed
+	start  []float64 // in the variables of the search: u, or v of u = origin + scale·v
+	origin []float64
+	scale  *mat.Dense
+	steps  []evaluation
+	at     int // the next one to read, the number of steps where it is to be computed
 }
 
 // evaluation is a point with the value and the gradient there.
@@ -68,7 +74,9 @@ type evaluation struct {
 // rounds of the race: after a number of iterations from each start, some of the best go on.
 // On 24 data sets of 85 to 200 rows the winner of the race is as good as the best of full searches to 1e-4 in the
 // log-likelihood, with half the evaluations; one round to a single start loses .18 once.
-var rounds = []struct{ iterations, kept int }{{10, 2}, {25, 1}}
+var rounds = []round{{10, 2}, {25, 1}}
+
+type round struct{ iterations, kept int }
 
 // newProblem scales inputs and outputs.
 func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*problem, error) {
@@ -88,7 +96,8 @@ func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*proble
 	for i, v := range y {
 		outputs[i] = (v - s.centre) / s.size
 	}
-	p := &problem{likelihood: newLikelihood(e, scaled, outputs, o), options: o, scales: s, n: n}
+	p := &problem{likelihood: newLikelihood(e, scaled, outputs, o), options: o, scales: s, n: n, x: scaled, y: outputs,
+		above: sampleAbove}
 	for range s.inputs {
 		p.bounds = append(p.bounds, lengthscaleBounds)
 	}
@@ -98,13 +107,50 @@ func newProblem(e *engine.Engine, x *mat.Dense, y []float64, o Options) (*proble
 
 // maximise races the searches from all starts, and returns the result of the best.
 func (p *problem) maximise(ctx context.Context) (*Fit, error) {
-	var paths []*path
+	paths, err := p.sampled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var results []result
+	if paths != nil {
+		results, err = p.finish(ctx, paths, lastRound)
+	}
+	if results == nil && p.err == nil { // few rows, or no maximum of the sample has a likelihood of all rows
+		results, err = p.finish(ctx, fromStarts(p), rounds)
+	}
+	if err != nil {
+		return nil, err
+	}
+	best := slices.MinFunc(results, func(a, b result) int { return cmp.Compare(a.F, b.F) })
+	f := &Fit{Hyperparameters: p.hyperparameters(best.X), Evaluations: p.evaluations + p.sampling,
+		LogLikelihood: -best.F - float64(p.n)*math.Log(p.size),
+		Converged:     floats.Norm(best.Gradient, math.Inf(1)) <= p.tolerance()}
+	p.warn(best.Result, f)
+	return f, nil
+}
+
+// finish races searches along paths, and ends those that are left.
+func (p *problem) finish(ctx context.Context, paths []*path, course []round) ([]result, error) {
+	paths, err := p.race(ctx, paths, course)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, paths, p.options.Iterations)
+}
+
+// fromStarts returns paths from all starts.
+func fromStarts(p *problem) (paths []*path) {
 	for _, s := range starts {
 		paths = append(paths, &path{start: p.start(s.lengthscale, s.noise)})
 	}
-	for _, round := range rounds {
-		if round.iterations >= p.options.Iterations {
-			break
+	return paths
+}
+
+// race searches along paths in rounds, and returns those that are left.
+func (p *problem) race(ctx context.Context, paths []*path, course []round) ([]*path, error) {
+	for _, round := range course {
+		if round.iterations >= p.options.Iterations || len(paths) <= round.kept {
+			continue
 		}
 		results, err := p.run(ctx, paths, round.iterations)
 		if err != nil {
@@ -116,16 +162,7 @@ func (p *problem) maximise(ctx context.Context) (*Fit, error) {
 			paths = append(paths, r.path)
 		}
 	}
-	results, err := p.run(ctx, paths, p.options.Iterations)
-	if err != nil {
-		return nil, err
-	}
-	best := slices.MinFunc(results, func(a, b result) int { return cmp.Compare(a.F, b.F) })
-	f := &Fit{Hyperparameters: p.hyperparameters(best.X), Evaluations: p.evaluations,
-		LogLikelihood: -best.F - float64(p.n)*math.Log(p.size),
-		Converged:     floats.Norm(best.Gradient, math.Inf(1)) <= p.tolerance()}
-	p.warn(best.Result, f)
-	return f, nil
+	return paths, nil
 }
 
 // result is the end of a search along a path.
@@ -165,9 +202,9 @@ func (p *problem) tolerance() float64 { return 1e-5 * float64(p.n) }
 // and an error if it stops for another reason than a small gradient or the number of iterations.
 func (p *problem) search(ctx context.Context, along *path, iterations int) (*optimize.Result, error) {
 	p.path, along.at = along, 0
-	return optimize.Minimize(optimize.Problem{
-		Func: func(u []float64) float64 { p.evaluate(ctx, u); return p.value },
-		Grad: func(to, u []float64) { p.evaluate(ctx, u); copy(to, p.gradient) },
+	r, err := optimize.Minimize(optimize.Problem{
+		Func: func(v []float64) float64 { p.evaluate(ctx, along.point(v)); return p.value },
+		Grad: func(to, v []float64) { p.evaluate(ctx, along.point(v)); copy(to, along.slope(p.gradient)) },
 		Status: func() (optimize.Status, error) {
 			if p.err != nil {
 				return optimize.Failure, p.err
@@ -179,6 +216,10 @@ func (p *problem) search(ctx context.Context, along *path, iterations int) (*opt
 		Converger:         &optimize.FunctionConverge{Absolute: 1e-10, Relative: 1e-13, Iterations: 10},
 		MajorIterations:   iterations,
 	}, &optimize.LBFGS{Linesearcher: &optimize.MoreThuente{}})
+	if r != nil {
+		r.X = along.point(r.X)
+	}
+	return r, err
 }
 
 // evaluate sets value and gradient at u, which are computed unless u is the last point or the next one
@@ -203,6 +244,9 @@ func (p *problem) evaluate(ctx context.Context, u []float64) {
 // likelihood zero, so that the search steps back.
 func (p *problem) compute(ctx context.Context, u []float64) (value float64, gradient []float64) {
 	p.evaluations++
+	if report := p.options.Progress; report != nil {
+		report(p.evaluations, max(p.options.expected(p.n > p.above, len(u)), p.evaluations+1))
+	}
 	theta, slopes := p.theta(u)
 	value, gradient, err := p.likelihood.at(ctx, theta)
 	var indefinite *linalg.NotPositiveDefiniteError

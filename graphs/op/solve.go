@@ -32,7 +32,7 @@ func Solve() Op {
 		// ∂B = A⁻¹G, ∂A = −∂B Xᵀ.
 		sym: func(f *formula, in gorgonia.Nodes, out, grad *gorgonia.Node) gorgonia.Nodes {
 			db := f.apply(Solve(), in[0], in[1], grad)
-			return gorgonia.Nodes{f.neg(f.mul(db, f.transpose(out))), nil, db}
+			return gorgonia.Nodes{f.mul(f.neg(db), f.transpose(out)), nil, db}
 		},
 		cases: func(s *sampler) []Case {
 			a, b := s.definite(small), s.normal(small, 4)
