@@ -33,13 +33,14 @@ type Observations struct {
 	// epsilon is the spacing of the engine's numbers at 1.
 	epsilon float64
 	// Condition is the condition number of K_XX + V, at most 1/epsilon
-	// (4.5e15 in float64), which stands for a singular matrix.
+	// (4.5e15 in float64), which stands for a singular matrix. Of [ObserveDefinite] it is a bound.
 	Condition float64
 	// Rank is the numerical rank of K_XX + V. Where it is below n, predictions
 	// are from the numerical range: with V = 0 dense data leave nothing else.
 	Rank int
-	// span is the numerical range of K_XX + V.
-	span *numericalRange
+	// values and vectors are the spectrum of K_XX + V; nil before it is asked for.
+	values  []float64
+	vectors *mat.Dense
 }
 
 // Observe takes K_XX + V (n×n), in any unit, which it keeps. It takes about 9n³ operations
@@ -49,13 +50,48 @@ func Observe(e *engine.Engine, cov *mat.Dense) (*Observations, error) {
 	if e.DType() == "float32" {
 		o.epsilon = epsilon32
 	}
-	values, vectors, err := spectrum(e, cov)
-	if err != nil {
-		return nil, fmt.Errorf("K_XX + V: %w", err)
+	return o, o.Decompose()
+}
+
+// ObserveDefinite is [Observe] for a K_XX + V with V = floor·I. Its eigenvalues are at least floor: where that is
+// beyond their rounding, the rank is full and no spectrum is computed before it is asked for.
+func ObserveDefinite(e *engine.Engine, cov *mat.Dense, floor float64) (*Observations, error) {
+	n, _ := cov.Dims()
+	o := &Observations{engine: e, cov: cov, epsilon: epsilon64, Rank: n, Condition: mat.Trace(cov) / floor}
+	if e.DType() == "float32" || !(floor > 10*rangeTolerance*epsilon64*float64(n)*mat.Trace(cov)) {
+		return Observe(e, cov)
 	}
-	o.Condition, o.Rank = condition(values, o.epsilon), rank(values, o.epsilon)
-	o.span = rangeOfSpectrum(e, values, vectors, o.epsilon)
 	return o, nil
+}
+
+// Decompose sets Condition and Rank by the spectrum.
+func (p *Observations) Decompose() error {
+	values, _, err := p.Spectrum()
+	if err != nil {
+		return fmt.Errorf("K_XX + V: %w", err)
+	}
+	p.Condition, p.Rank = condition(values, p.epsilon), rank(values, p.epsilon)
+	return nil
+}
+
+// Spectrum returns the eigenvalues of K_XX + V, ascending, and the eigenvectors as columns, which are computed once.
+// They must not be changed.
+func (p *Observations) Spectrum() (values []float64, vectors *mat.Dense, err error) {
+	if p.values == nil {
+		if p.values, p.vectors, err = spectrum(p.engine, p.cov); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.values, p.vectors, nil
+}
+
+// span is the numerical range of K_XX + V.
+func (p *Observations) span() (*numericalRange, error) {
+	values, vectors, err := p.Spectrum()
+	if err != nil {
+		return nil, err
+	}
+	return rangeOfSpectrum(p.engine, values, vectors, p.epsilon), nil
 }
 
 // Process is a Gaussian process on the line with the kernel exp(−θ(x−y)²), of unit prior
@@ -175,19 +211,28 @@ func (p *Process) PredictiveCovariance(sigma mat.Matrix, at []float64) (*mat.Den
 // covariance sigma (n×n; nil for none): the prior variances less these are the predictive
 // ones, Eq. (4).
 func (p *Observations) Explained(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
-	_, m := cross.Dims()
-	out := make([]float64, m)
 	solved, err := p.factorised(sigma, cross)
+	if err != nil || solved != nil {
+		return products(cross, solved), err
+	}
+	s, err := p.span()
 	if err != nil {
 		return nil, err
 	}
-	if solved != nil {
-		for j := range out {
-			out[j] = mat.Dot(cross.ColView(j), solved.ColView(j))
-		}
-		return out, nil
+	return s.explained(sigma, cross, p.epsilon)
+}
+
+// products returns the inner products of the columns of a and of b, none for a nil b.
+func products(a, b *mat.Dense) []float64 {
+	if b == nil {
+		return nil
 	}
-	return p.span.explained(sigma, cross, p.epsilon)
+	_, m := a.Dims()
+	out := make([]float64, m)
+	for j := range out {
+		out[j] = mat.Dot(a.ColView(j), b.ColView(j))
+	}
+	return out
 }
 
 // Solve returns (K_XX + V + Σ)⁻¹ b. b is n×m. On the numerical range the result is
@@ -197,7 +242,28 @@ func (p *Observations) Solve(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, error)
 	if err != nil || x != nil {
 		return x, err
 	}
-	return p.span.solve(sigma, b, p.epsilon)
+	s, err := p.span()
+	if err != nil {
+		return nil, err
+	}
+	return s.solve(sigma, b, p.epsilon)
+}
+
+// SolveExplained is Solve and Explained of the same columns, by one factorisation.
+func (p *Observations) SolveExplained(sigma mat.Matrix, b *mat.Dense) (x *mat.Dense, explained []float64, err error) {
+	x, err = p.factorised(sigma, b)
+	if err != nil || x != nil {
+		return x, products(b, x), err
+	}
+	s, err := p.span()
+	if err != nil {
+		return nil, nil, err
+	}
+	if explained, err = s.explained(sigma, b, p.epsilon); err != nil {
+		return nil, nil, err
+	}
+	x, err = s.solve(sigma, b, p.epsilon)
+	return x, explained, err
 }
 
 // factorised returns (K_XX + V + Σ)⁻¹ b by a Cholesky factorisation; nil where

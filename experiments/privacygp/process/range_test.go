@@ -95,10 +95,6 @@ func TestNoFactorOfRounding(t *testing.T) {
 		t.Run(fmt.Sprintf("least eigenvalue %g", least), func(t *testing.T) {
 			cov := mat.NewDense(2, 2, []float64{1, 0, 0, least})
 			p := &Observations{engine: e, cov: cov, epsilon: epsilon64, Rank: rank([]float64{least, 1}, epsilon64)}
-			var err error
-			if p.span, err = rangeOf(e, cov, epsilon64); err != nil {
-				t.Fatal(err)
-			}
 			got, err := p.Explained(nil, mat.NewDense(2, 1, []float64{1, math.Sqrt(least)}))
 			if err != nil || math.Abs(got[0]-want) > 1e-9 {
 				t.Errorf("%g explained, want %g (%v)", got, want, err)

@@ -19,9 +19,13 @@ const (
 	simulatedRows = 60
 )
 
-// maxRows bounds the rows: an eigen-decomposition takes 9n³ operations, and there is one
-// for every fold and method.
-const maxRows = 1000
+const (
+	// maxExactRows bounds the rows without inducing inputs: there are a decomposition of their matrix for the noise of
+	// every fold, and Cholesky factors of it for the likelihood.
+	maxExactRows = 5000
+	// maxPlacesTogether bounds the places, whose matrices are decomposed as well.
+	maxPlacesTogether = 1000
+)
 
 // spec returns the columns that are read of the user's data.
 func (s *Settings) spec() table.Spec {
@@ -121,9 +125,8 @@ func (r *rows) check(s *Settings) error {
 	switch {
 	case n < 3:
 		return fmt.Errorf("%d rows: at least 3 are needed to predict some from others", n)
-	case n > maxRows:
-		return fmt.Errorf("%d rows: at most %d are taken, since the noise takes eigen-decompositions of matrices of "+
-			"that size; take a sample of the rows", n, maxRows)
+	case n > s.MostRows && s.own():
+		return s.tooMany(n, len(r.names))
 	}
 	var errs []error
 	for _, name := range r.constant {
@@ -210,8 +213,8 @@ func (r *rows) find(t *experiment.Trial, s *Settings) error {
 		r.predicates, _ = wanted.predicates(r.names)
 		r.beside = s.beside()
 	}
-	if n, _ := r.places.Dims(); n > maxRows {
-		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxRows)
+	if n, _ := r.places.Dims(); n > maxPlacesTogether {
+		return fmt.Errorf("sensitive: %d places; at most %d are taken", n, maxPlacesTogether)
 	}
 	r.hide()
 	return nil

@@ -129,6 +129,13 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 	if err := p.attack(r, fold, sigma[released], known, hidden); err != nil {
 		return err
 	}
+	p.tally(r, fold, known, predictions, public, hidden)
+	return nil
+}
+
+// tally adds the errors of the predictions of a fold, from the outputs known.
+func (p *problem) tally(r *rows, fold learn.Fold, known []float64, predictions map[string]*prediction,
+	public, hidden *score) {
 	centre := stat.Mean(known, nil)
 	for i, row := range fold.Test {
 		s := public
@@ -145,7 +152,6 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 		s.absolute[middle] += math.Abs(r.y[row] - centre)
 		s.coverage += predictions[released].covers(i, r.y[row], p.Noise)
 	}
-	return nil
 }
 
 // absolute returns the mean of |e| for e ~ N(miss, variance), a folded normal variate.
@@ -202,14 +208,11 @@ func (p *problem) predict(v *view, noise *mat.Dense, y []float64, at *mat.Dense)
 	if err != nil {
 		return nil, err
 	}
-	w, err := v.Solve(sigma, cross)
+	w, explained, err := v.SolveExplained(sigma, cross)
 	if err != nil {
 		return nil, err
 	}
-	out := &prediction{}
-	if out.variance, err = v.left(sigma, cross); err != nil {
-		return nil, err
-	}
+	out := &prediction{variance: remainder(explained)}
 	_, places := cross.Dims()
 	var moved mat.Dense
 	if sigma != nil {

@@ -2,7 +2,6 @@ package regression
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -67,18 +66,35 @@ func (p *problem) look(x *mat.Dense) (*view, error) {
 
 // left returns the predictive variances at places whose correlation with the outputs is cross.
 func (v *view) left(sigma mat.Matrix, cross *mat.Dense) ([]float64, error) {
-	out, err := v.Explained(sigma, cross)
-	for i, explained := range out {
-		out[i] = math.Max(0, 1-explained)
+	explained, err := v.Explained(sigma, cross)
+	return remainder(explained), err
+}
+
+// remainder replaces explained variances by those that are left of a prior variance of 1.
+func remainder(explained []float64) []float64 {
+	for i, v := range explained {
+		explained[i] = math.Max(0, 1-v)
 	}
-	return out, err
+	return explained
 }
 
 // obfuscation is the covariance of noise.
 type obfuscation struct {
-	sigma       *mat.Dense // n×n, with tau² I; nil for none
-	trace, rank float64    // without tau² I
-	left        []float64  // γ, predictive variances at the sensitive places
+	sigma *mat.Dense // n×n, with tau² I; nil for none
+	trace float64    // without tau² I
+	left  []float64  // γ, predictive variances at the sensitive places
+}
+
+// rank returns the numerical rank of the noise without its independent part tau2·I.
+func (o *obfuscation) rank(tau2 float64) (int, error) {
+	if o.sigma == nil || o.trace == 0 {
+		return 0, nil
+	}
+	core := symmetric(o.sigma)
+	for i := range core.SymmetricDim() {
+		core.SetSym(i, i, core.At(i, i)-tau2)
+	}
+	return process.RankOf(core)
 }
 
 // obfuscate returns the noise of a method for a view.
@@ -95,13 +111,6 @@ func (p *problem) obfuscate(ctx context.Context, v *view, method noiseMethod) (*
 		sigma.Scale(float64(p.exports), sigma)
 	}
 	out := &obfuscation{sigma: sigma, trace: mat.Trace(sigma)}
-	if out.trace > 0 {
-		rank, err := process.RankOf(symmetric(sigma))
-		if err != nil {
-			return nil, err
-		}
-		out.rank = float64(rank)
-	}
 	for i := range n {
 		sigma.Set(i, i, sigma.At(i, i)+p.tau2)
 	}
@@ -299,15 +308,13 @@ func (p *problem) diagonal(ctx context.Context, v *view) (*mat.Dense, error) {
 // UΛUᵀ the explained variance at a place is Σ_k (u_kᵀa)²/(λ_k + c), which decreases in c.
 func (p *problem) equal(v *view) (*mat.Dense, error) {
 	n, _ := v.x.Dims()
-	var e mat.EigenSym
-	if !e.Factorize(v.Covariance(), true) {
-		return nil, errors.New("the eigenvalues of the outputs' covariance did not converge")
+	values, u, err := v.Spectrum()
+	if err != nil {
+		return nil, err
 	}
-	var u, w mat.Dense
-	e.VectorsTo(&u)
 	a := v.needed()
+	var w mat.Dense
 	w.Mul(u.T(), a)
-	values := e.Values(nil)
 	holds := func(c float64) bool {
 		for j, place := range v.need {
 			explained := 0.0

@@ -137,7 +137,8 @@ func (s *Settings) byRange(inputs []table.Input) ([]float64, error) {
 }
 
 // newPrior takes or estimates the hyper-parameters.
-func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*prior, error) {
+func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows, progress func(done, total int, what string),
+) (*prior, error) {
 	k, _ := modelfile.Unit(s.Kernel.String())
 	p := &prior{engine: e, kernel: k, kernelName: s.Kernel.String()}
 	_, d := r.x.Dims()
@@ -159,7 +160,8 @@ func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows) (*pri
 			y[i] -= s.Mean.Number
 		}
 	}
-	fit, err := gp.Maximise(ctx, e, r.x, y, gp.Options{Kernel: k, Isotropic: !s.ARD, Mean: free})
+	fit, err := gp.Maximise(ctx, e, r.x, y, gp.Options{Kernel: k, Isotropic: !s.ARD, Mean: free,
+		Progress: func(done, expected int) { progress(done, expected, "likelihood") }})
 	if err != nil {
 		return nil, err
 	}
@@ -216,5 +218,5 @@ func (p *prior) observe(x *mat.Dense) (*process.Observations, error) {
 	for i := range n {
 		cov.Set(i, i, cov.At(i, i)+p.Noise/p.Variance)
 	}
-	return process.Observe(p.engine, cov)
+	return process.ObserveDefinite(p.engine, cov, p.Noise/p.Variance)
 }

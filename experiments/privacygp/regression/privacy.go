@@ -49,7 +49,7 @@ func (p *prepared) privacy() *experiment.Privacy {
 		out.Notes = append(out.Notes, strings.Join(made, ", ")+": made of the outputs, sensitive ones among them, and not "+
 			"covered by this bound; that is for judging, and an export takes public values")
 	}
-	if rank := int(p.noise.rank); rank < n {
+	if rank := p.rank; rank < n {
 		out.Notes = append(out.Notes, fmt.Sprintf("the noise that hides has rank %d: %d linear functionals of the %d "+
 			"outputs have no noise but the independent part, of standard deviation tau = %.4g (erratum 3)",
 			rank, n-rank, n, p.tau))

@@ -22,7 +22,7 @@ import (
 // Experiment is privacygp/regression.
 var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "privacygp/regression",
-	Version:  4,
+	Version:  5, // 5: the likelihood of more than 800 rows is maximised from maxima of a sample
 	Summary:  "your own data with noise that hides the output at sensitive places; obfuscated data to hand over",
 	Source:   "Tuo and Bhattacharya, Privacy-aware Gaussian Process Regression, Eqs. (3), (4), (7) to (13)",
 	Datasets: (*Settings).files,
@@ -59,15 +59,18 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Registered:  true,
 })
 
-// memory estimates the bytes that a trial with the most rows and places takes: 30
-// matrices of the order of the rows and, for the weak program, 12 of that of its unknowns.
-// Measured were, in MiB: 70 for the simulated data, 266 for 1,000 rows (strong), 140 and 431
-// for 500 rows and 60 places (diagonal and weak).
+// memory estimates the bytes that a trial with the most rows and places takes: 20 matrices of the order of the rows
+// and, for the weak program, 12 of that of its unknowns; with inducing inputs 9 of these by the rows. Measured were, in
+// MiB: 70 for the simulated data, 240 for 1,000 rows (strong), 140 and 431 for 500 rows and 60 places (diagonal and
+// weak).
 func memory(s *Settings) int64 {
-	const process, matrices, programs, float = 92 << 20, 30, 12, 8
-	n, unknowns := int64(maxRows), int64(0)
+	const process, matrices, programs, float = 92 << 20, 20, 12, 8
+	n, unknowns := int64(s.MostRows), int64(0)
+	if s.Inducing > 0 && s.own() {
+		return process + float*n*(9*int64(s.Inducing)+8*maxPlacesTogether)
+	}
 	if s.Noise == weak || s.Noise == diagonal {
-		n = maxProgramRows
+		n = min(n, maxProgramRows)
 	}
 	if s.Noise == weak {
 		unknowns = maxPlaces * (maxPlaces + 1) / 2
@@ -88,6 +91,7 @@ func check(s *Settings) error {
 		errs = append(errs, fmt.Errorf("dataset = %q: it is %s, or a file of your own such as csv:PATH", s.Dataset,
 			simulatedData))
 	}
+	errs = append(errs, s.checkInducing()...)
 	wanted, err := s.places()
 	errs = append(errs, err)
 	errs = append(errs, s.checkXi(wanted)...)
@@ -136,9 +140,11 @@ type prepared struct {
 	all      *view // from all rows
 	tau      float64
 	noise    *obfuscation // of all rows
+	rank     int          // of its covariance without tau² I
 }
 
-func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, error) {
+// begin returns a trial with its data and prior, and without noise.
+func begin(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, error) {
 	r, err := load(t, s)
 	if err != nil {
 		return nil, err
@@ -146,7 +152,7 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 	if err := s.checkFor(r); err != nil {
 		return nil, err
 	}
-	prior, err := newPrior(ctx, engine.Of(t.Engine), s, r)
+	prior, err := newPrior(ctx, engine.Of(t.Engine), s, r, t.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +170,19 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 		p.tau *= math.Sqrt(float64(s.Exports))
 	}
 	p.tau2 = p.tau * p.tau / p.Variance
+	return p, nil
+}
+
+func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, error) {
+	p, err := begin(ctx, t, s)
+	if err != nil {
+		return nil, err
+	}
+	r, prior, xi := p.rows, p.prior, p.xi
 	if p.all, err = p.look(p.scaled(r.x)); err != nil {
+		return nil, err
+	}
+	if err := p.all.Decompose(); err != nil {
 		return nil, err
 	}
 	if s.Requirement == byKernel {
@@ -178,6 +196,9 @@ func prepare(ctx context.Context, t *experiment.Trial, s *Settings) (*prepared, 
 		}
 	}
 	if p.noise, err = p.obfuscate(ctx, p.all, s.Noise); err != nil {
+		return nil, err
+	}
+	if p.rank, err = p.noise.rank(p.tau2); err != nil {
 		return nil, err
 	}
 	return p, p.checkCondition()
@@ -203,6 +224,9 @@ func (s *Settings) checkFor(r *rows) error {
 }
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
+	if s.Inducing > 0 && s.own() {
+		return runInducing(ctx, t, s)
+	}
 	p, err := prepare(ctx, t, s)
 	if err != nil {
 		return nil, err
@@ -211,39 +235,42 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.measure(ctx)
+	alone, err := p.obfuscate(ctx, p.all, equal)
 	if err != nil {
 		return nil, err
 	}
+	m := p.measure(alone.trace)
+	series, err := p.series(t)
+	if err != nil {
+		return nil, err
+	}
+	return p.outcome(m, public, hidden, series), nil
+}
+
+// outcome adds the scores of the folds to metrics.
+func (p *prepared) outcome(m *Metrics, public, hidden *score, series map[string]experiment.Series,
+) *experiment.Outcome[Metrics] {
 	m.RMSEPublic, m.CoveragePublic = public.rmse(), public.covered()
 	m.RMSESensitive, m.CoverageSensitive = hidden.rmse(), hidden.covered()
 	m.MAEPublic, m.R2Public = public.mae(), public.explained()
 	m.MAESensitive, m.R2Sensitive = hidden.mae(), hidden.explained()
 	m.RMSEOther = hidden.other()
-	series, err := p.series(t)
-	if err != nil {
-		return nil, err
-	}
 	privacy := p.privacy()
 	privacy.Notes = append(privacy.Notes, "this record itself is not private: it holds the true outputs, and metrics "+
 		"computed from them; what may be handed over is what --export writes")
 	return &experiment.Outcome[Metrics]{Metrics: *m, Series: series, Privacy: privacy,
-		Warnings: append(p.warnings(), p.suspicions(m, len(public.outputs))...)}, nil
+		Warnings: append(p.warnings(), p.suspicions(m, len(public.outputs))...)}
 }
 
-// measure returns the metrics of the noise that an export would have.
-func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
-	alone, err := p.obfuscate(ctx, p.all, equal)
-	if err != nil {
-		return nil, err
-	}
+// measure returns the metrics of the noise that an export would have, and the trace of independent noise.
+func (p *prepared) measure(independent float64) *Metrics {
 	places, _ := p.places.Dims()
 	m := &Metrics{
 		VarianceMin: p.Variance * slices.Min(p.noise.left), VarianceUnsecured: p.Variance * slices.Min(p.all.unsecured),
 		Tolerance: p.Variance * slices.Min(p.xi), Places: float64(places), PlacesInNeed: float64(len(p.all.need)),
 		SensitiveRows: float64(len(p.rows.hidden)),
-		noiseMetrics: noiseMetrics{Trace: p.Variance * p.noise.trace, TraceIndependent: p.Variance * alone.trace,
-			Rank: p.noise.rank, Tau: p.tau},
+		noiseMetrics: noiseMetrics{Trace: p.Variance * p.noise.trace, TraceIndependent: p.Variance * independent,
+			Rank: float64(p.rank), Tau: p.tau},
 		hyperMetrics: hyperMetrics{Lengthscales: map[string]float64{}, ProcessVariance: p.Variance,
 			NoiseVariance: p.Noise, Mean: p.Mean},
 		UsedRows: float64(len(p.rows.y)), DroppedRows: float64(p.rows.dropped), Condition: p.all.Condition,
@@ -263,5 +290,5 @@ func (p *prepared) measure(ctx context.Context) (*Metrics, error) {
 		}
 		m.ToleranceMax, m.VarianceShare = new(p.Variance*slices.Max(p.xi)), new(share)
 	}
-	return m, nil
+	return m
 }

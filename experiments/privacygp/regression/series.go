@@ -40,7 +40,24 @@ func (p *prepared) series(t *experiment.Trial) (map[string]experiment.Series, er
 	if err != nil {
 		return nil, err
 	}
-	data := experiment.Series{"output": slices.Clone(p.rows.y), "obfuscated": w}
+	data := p.dataSeries(func(i int) float64 {
+		if p.noise.sigma == nil {
+			return 0
+		}
+		return p.Variance * p.noise.sigma.At(i, i)
+	})
+	data["obfuscated"] = w
+	out := map[string]experiment.Series{"data": data}
+	if d == 1 {
+		out["prediction"], err = p.curves(w)
+	}
+	return out, err
+}
+
+// dataSeries returns the rows, with the standard deviations of the noise of these variances.
+func (p *prepared) dataSeries(variance func(row int) float64) experiment.Series {
+	n, d := p.rows.x.Dims()
+	data := experiment.Series{"output": slices.Clone(p.rows.y)}
 	for _, name := range []string{"x", "noise_sd", "sensitive"} {
 		data[name] = make([]float64, n)
 	}
@@ -49,18 +66,12 @@ func (p *prepared) series(t *experiment.Trial) (map[string]experiment.Series, er
 		if d == 1 {
 			data["x"][i] = p.rows.x.At(i, 0)
 		}
-		if p.noise.sigma != nil {
-			data["noise_sd"][i] = math.Sqrt(p.Variance * p.noise.sigma.At(i, i))
-		}
+		data["noise_sd"][i] = math.Sqrt(variance(i))
 		if p.rows.hidden[i] {
 			data["sensitive"][i] = 1
 		}
 	}
-	out := map[string]experiment.Series{"data": data}
-	if d == 1 {
-		out["prediction"], err = p.curves(w)
-	}
-	return out, err
+	return data
 }
 
 // curves returns the predictions from w over the range of one input.

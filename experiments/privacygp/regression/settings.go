@@ -87,6 +87,13 @@ type Settings struct {
 	Mean experiment.Or[likelihood, float64] `name:"mean" default:"ml"`
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
+	// most rows that are taken; time grows with its third power and memory with its second, so that it is raised on
+	// purpose: up to 5000, and up to 20000 with inducing inputs. What it takes is told where there are more rows
+	MostRows int `name:"most_rows" default:"1000" min:"3" max:"20000" later:"yes" when:"dataset is not simulated"`
+	// number of inputs of the rows by which the covariance of the process is bounded from below, which makes the noise
+	// larger than it must be and keeps all that is promised (noise=strong, optimal or none; hyperparameters=given or
+	// range); 0: it is exact. The metrics error_max_* bound what changes by it
+	Inducing int `name:"inducing" default:"0" min:"0" max:"2000" later:"yes" when:"dataset is not simulated"`
 }
 
 // publicRanges are ranges from which hyper-parameters follow.
@@ -241,8 +248,20 @@ type Metrics struct {
 	UsedRows float64 `name:"used_rows"`
 	// rows left out because an input, the output or a column of a predicate has no value
 	DroppedRows float64 `name:"dropped_rows"`
-	// condition number of the covariance of the outputs, at most 4.5e15
+	// condition number of the covariance of the outputs, at most 4.5e15; with inducing inputs a bound
 	Condition float64 `name:"condition"`
+	inducingMetrics
+}
+
+// inducingMetrics bound what inducing inputs change.
+type inducingMetrics struct {
+	// with inducing inputs: largest possible difference of rmse_* and rmse_sensitive_*, of every predictor, from those
+	// of the exact process with the same noise
+	ErrorRMSE *float64 `name:"error_max_rmse" unit:"output"`
+	// with inducing inputs: by how much trace may be larger than that of the least noise
+	ErrorTrace *float64 `name:"error_max_trace" unit:"output^2"`
+	// with inducing inputs: by how much the variances variance_at_s_* may be larger than they are told
+	ErrorVariance *float64 `name:"error_max_variance" unit:"output^2"`
 }
 
 // noiseMetrics are the size of the noise.
