@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/learn"
@@ -65,6 +66,14 @@ func told(seconds float64) string {
 		return fmt.Sprintf("%.0f s", math.Max(1, seconds))
 	}
 	return fmt.Sprintf("%.0f min", seconds/60)
+}
+
+// phase names a phase of a trial in its progress, with the time of the whole where that is long.
+func (s *Settings) phase(name string, n, d int) string {
+	if took := s.seconds(n, d); took >= 60 {
+		return fmt.Sprintf("%s (in all about %s of CPU time)", name, told(took))
+	}
+	return name
 }
 
 // tooMany is the error of n rows, with what they would take.
@@ -243,15 +252,14 @@ func (p *problem) predictBelow(ctx context.Context, b *below, f *mat.Dense, extr
 		}
 		var mean, moved mat.Dense
 		mean.Mul(w.T(), residual)
+		wander := process.Products(w, w)
+		floats.Scale(extra, wander)
 		if f != nil {
 			moved.Mul(f.T(), w)
+			floats.Add(wander, process.Products(&moved, &moved))
 		}
 		for j, left := range remainder(explained) {
-			wander := extra * math.Pow(mat.Norm(w.ColView(j), 2), 2)
-			if f != nil {
-				wander += math.Pow(mat.Norm(moved.ColView(j), 2), 2)
-			}
-			out.variance, out.wander = append(out.variance, p.Variance*left), append(out.wander, p.Variance*wander)
+			out.variance, out.wander = append(out.variance, p.Variance*left), append(out.wander, p.Variance*wander[j])
 			out.mean = append(out.mean, p.Mean+mean.At(j, 0))
 		}
 	}
@@ -267,7 +275,7 @@ func (p *prepared) judgeBelow(ctx context.Context, t *experiment.Trial, x *mat.D
 		return nil, nil, 0, err
 	}
 	for i, fold := range split {
-		t.Progress(i, len(split), "folds")
+		t.Progress(i, len(split), p.settings.phase("folds", len(p.rows.y), len(p.rows.names)))
 		b, err := p.lookBelow(x, in, fold.Train)
 		if err != nil {
 			return nil, nil, 0, err

@@ -83,10 +83,11 @@ func (s *score) covered() *float64 {
 // judge predicts every row from the other folds, obfuscated. hidden and public are the
 // scores of sensitive rows and of the others.
 func (p *problem) judge(
-	ctx context.Context, t *experiment.Trial, r *rows, folds int,
+	ctx context.Context, t *experiment.Trial, r *rows, s *Settings,
 ) (public, hidden *score, err error) {
 	public, hidden = &score{squares: byWay{}, absolute: byWay{}}, &score{squares: byWay{}, absolute: byWay{}}
-	split, err := learn.RandomFolds(len(r.y), folds, t.Stream("folds"))
+	phase := s.phase("folds", len(r.y), len(r.names))
+	split, err := learn.RandomFolds(len(r.y), s.Folds, t.Stream("folds"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +95,7 @@ func (p *problem) judge(
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		t.Progress(i, folds, "folds")
+		t.Progress(i, s.Folds, phase)
 		if err := p.judgeFold(ctx, r, fold, public, hidden); err != nil {
 			return nil, nil, err
 		}

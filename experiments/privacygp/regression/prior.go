@@ -160,8 +160,9 @@ func newPrior(ctx context.Context, e *engine.Engine, s *Settings, r *rows, progr
 			y[i] -= s.Mean.Number
 		}
 	}
+	phase := s.phase("likelihood", len(y), d)
 	fit, err := gp.Maximise(ctx, e, r.x, y, gp.Options{Kernel: k, Isotropic: !s.ARD, Mean: free,
-		Progress: func(done, expected int) { progress(done, expected, "likelihood") }})
+		Progress: func(done, expected int) { progress(done, expected, phase) }})
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Out
 	if err != nil {
 		return nil, err
 	}
-	public, hidden, err := p.judge(ctx, t, p.rows, s.Folds)
+	public, hidden, err := p.judge(ctx, t, p.rows, s)
 	if err != nil {
 		return nil, err
 	}

@@ -359,7 +359,7 @@ func TestJudgeLeavesOneOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, hidden, err := p.judge(t.Context(), tr, p.rows, n)
+	public, hidden, err := p.judge(t.Context(), tr, p.rows, &Settings{Folds: n})
 	if err != nil {
 		t.Fatal(err)
 	}
