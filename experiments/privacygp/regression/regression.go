@@ -59,12 +59,12 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Registered:  true,
 })
 
-// memory estimates the bytes that a trial with the most rows and places takes: 20 matrices of the order of the rows
+// memory estimates the bytes that a trial with the most rows and places takes: 26 matrices of the order of the rows
 // and, for the weak program, 12 of that of its unknowns; with inducing inputs 9 of these by the rows. Measured were, in
-// MiB: 70 for the simulated data, 240 for 1,000 rows (strong), 140 and 431 for 500 rows and 60 places (diagonal and
+// MiB: 70 for the simulated data, 290 for 1,000 rows (strong), 140 and 431 for 500 rows and 60 places (diagonal and
 // weak).
 func memory(s *Settings) int64 {
-	const process, matrices, programs, float = 92 << 20, 20, 12, 8
+	const process, matrices, programs, float = 92 << 20, 26, 12, 8
 	n, unknowns := int64(s.MostRows), int64(0)
 	if s.Inducing > 0 && s.own() {
 		return process + float*n*(9*int64(s.Inducing)+8*maxPlacesTogether)
