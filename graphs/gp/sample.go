@@ -61,8 +61,8 @@ func (p *problem) sampled(ctx context.Context) ([]*path, error) {
 
 // curvature returns S with SSᵀ = H⁻¹ for the Hessian H that n rows have at the end of a search if it is that of the
 // sample, in proportion to the rows: in the variables v of u = u₀ + Sv the likelihood is a round bowl of curvature one,
-// and a step along its gradient is Newton's. H is taken of differences of gradients; what is below least of the
-// largest curvature, a hyper-parameter without effect, counts as that. It is nil where
+// and a step along its gradient is Newton's. H is taken of differences of gradients; a curvature below least
+// of the largest, of a hyper-parameter without effect, counts as that. It is nil where
 // no direction is curved.
 func (p *problem) curvature(ctx context.Context, r result, n int) *mat.Dense {
 	const difference, least = 1e-4, 1e-4
@@ -105,7 +105,7 @@ func (w *path) point(v []float64) []float64 {
 	return u.RawVector().Data
 }
 
-// slope returns the derivative by v of what has the derivative g by u.
+// slope returns the derivative by v for the derivative g by u.
 func (w *path) slope(g []float64) []float64 {
 	if w.origin == nil {
 		return g

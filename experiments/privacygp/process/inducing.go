@@ -27,7 +27,7 @@ type Inducing struct {
 	Pivots []int      // m
 	// Rest is the trace of K − LLᵀ with Rounding, which bounds its largest eigenvalue.
 	Rest float64
-	// Rounding bounds what rounding may take from the eigenvalues of K − LLᵀ.
+	// Rounding bounds the rounding errors of the eigenvalues of K − LLᵀ.
 	Rounding float64
 }
 
@@ -110,7 +110,7 @@ func (p *Inducing) block(lower *mat.Dense, rest []float64, among []int, rowsOf f
 }
 
 // Strong returns F (n×r) with FFᵀ = (K_XS q⁻¹ K_SX − LLᵀ − cI)⁺ for q = K_SS − Ξ (γ×γ), cross = K_XS (n×γ) and L
-// (n×m). LLᵀ is below K_XX and c below the variance of the data's noise: FFᵀ is at least what Eq. (11) needs,
+// (n×m). LLᵀ is below K_XX and c below the variance of the data's noise: FFᵀ is at least the noise of Eq. (11),
 // K_XX + V + FFᵀ ≽ K_XS q⁻¹ K_SX, exactly as [Observations.StrongNoise], and its trace is larger by at most that of
 // K_XX + V − LLᵀ − cI.
 //

@@ -76,7 +76,7 @@ func (s *Settings) phase(name string, n, d int) string {
 	return name
 }
 
-// tooMany is the error of n rows, with what they would take.
+// tooMany is the error of n rows, with the time and memory of all of them.
 func (s *Settings) tooMany(n, d int) error {
 	more := *s
 	more.MostRows = n
@@ -94,14 +94,14 @@ func (s *Settings) tooMany(n, d int) error {
 		n, s.MostRows, with, told(more.seconds(n, d)), float64(memory(&more))/(1<<30))
 }
 
-// below is what outputs at some rows disclose, with the covariance from below: every variance is a lower bound.
+// below holds the information in outputs at some rows, with the covariance from below: every variance is a lower bound.
 type below struct {
 	x     *mat.Dense // n×d, scaled
 	l     *mat.Dense // n×m, LLᵀ ≼ K_XX
 	f     *mat.Dense // n×r, the noise is FFᵀ + τ²I; nil for none
 	cross *mat.Dense // n×γ, K_XS
 	rest  float64    // K_XX ≼ LLᵀ + rest·I
-	// own is V, and least what is left of it if rounding has made LLᵀ too large.
+	// own is V, and least is V less the rounding that may have made LLᵀ too large.
 	own, least  float64
 	independent float64 // variance of independent noise for the same tolerance
 	unsecured   []float64
@@ -187,7 +187,7 @@ func (p *problem) alone(b *below, bare *process.LowRank) (float64, error) {
 	return high * float64(p.exports), nil
 }
 
-// kept returns the variances at the places from obfuscated outputs, from below, and by how much they may be larger.
+// keptBelow returns the variances at the places from obfuscated outputs, from below, and by how much they may be larger.
 func (p *problem) keptBelow(b *below) (left []float64, most float64, err error) {
 	var bounds [2][]float64
 	for i, c := range []float64{b.least + p.tau2, b.own + b.rest + p.tau2} {
@@ -213,7 +213,7 @@ func (p *problem) keptBelow(b *below) (left []float64, most float64, err error) 
 // chunk is the number of rows that are predicted together.
 const chunk = 500
 
-// predict predicts at the scaled inputs at as [problem.predict], from the outputs y with the noise FFᵀ + extra·I, and
+// predictBelow predicts at the scaled inputs at as [problem.predict], from the outputs y with the noise FFᵀ + extra·I, and
 // returns a bound on the difference of the root mean square error of the exact process, apart from rounding.
 //
 // With M = LLᵀ + Σ + V, R = K_XX − LLᵀ ≼ rest·I and w' = (M + R)⁻¹k, the mean differs by w'ᵀRM⁻¹(y − m), and

@@ -129,7 +129,7 @@ func TestInducingBadInput(t *testing.T) {
 	}
 }
 
-// What a trial takes grows with the rows it may have, and inducing inputs take less.
+// Time and memory of a trial grow with the rows that it may have, and less with inducing inputs.
 func TestWhatRowsTake(t *testing.T) {
 	s := Experiment().With(byInducing("rows.csv", 0))
 	at := func(rows, inducing int) (float64, int64) {

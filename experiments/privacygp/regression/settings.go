@@ -88,11 +88,11 @@ type Settings struct {
 	// parts of the rows that are predicted from the others, drawn at random; an export is made from all rows
 	Folds int `name:"folds" default:"5" min:"2" max:"1000"`
 	// most rows that are taken; time grows with its third power and memory with its second, so that it is raised on
-	// purpose: up to 5000, and up to 20000 with inducing inputs. What it takes is told where there are more rows
+	// purpose: up to 5000, and up to 20000 with inducing inputs. More rows are refused, with the time that they take
 	MostRows int `name:"most_rows" default:"1000" min:"3" max:"20000" later:"yes" when:"dataset is not simulated"`
 	// number of inputs of the rows by which the covariance of the process is bounded from below, which makes the noise
-	// larger than it must be and keeps all that is promised (noise=strong, optimal or none; hyperparameters=given or
-	// range); 0: it is exact. The metrics error_max_* bound what changes by it
+	// larger than it must be and keeps every tolerance (noise=strong, optimal or none; hyperparameters=given or
+	// range); 0: it is exact. The metrics error_max_* bound the differences
 	Inducing int `name:"inducing" default:"0" min:"0" max:"2000" later:"yes" when:"dataset is not simulated"`
 }
 
@@ -253,7 +253,7 @@ type Metrics struct {
 	inducingMetrics
 }
 
-// inducingMetrics bound what inducing inputs change.
+// inducingMetrics bound the differences that inducing inputs make.
 type inducingMetrics struct {
 	// with inducing inputs: largest possible difference of rmse_* and rmse_sensitive_*, of every predictor, from those
 	// of the exact process with the same noise
