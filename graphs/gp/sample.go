@@ -30,19 +30,13 @@ func (p *problem) sampled(ctx context.Context) ([]*path, error) {
 		return nil, nil
 	}
 	sub := p.sample()
-	paths, err := sub.race(ctx, fromStarts(sub), rounds[:1])
-	var results []result
-	if err == nil {
-		results, err = sub.run(ctx, paths, min(sampleIterations, p.options.Iterations))
-	}
-	if sub.err != nil {
+	sub.options.Iterations = min(sampleIterations, p.options.Iterations)
+	results, _ := sub.finish(ctx, fromStarts(sub), rounds[:1]) // none where no start has a likelihood, or for sub.err
+	if results == nil {
 		return nil, sub.err
 	}
-	if err != nil { // no start has a likelihood, which all rows may have
-		return nil, nil
-	}
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.F, b.F) })
-	paths = nil
+	var paths []*path
 	before := math.Inf(-1)
 	for _, r := range results {
 		if r.F <= before+apart {

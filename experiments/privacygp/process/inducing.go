@@ -211,12 +211,14 @@ func (l *LowRank) With(c float64) (*LowRank, error) {
 		shifted.SetSym(i, i, shifted.At(i, i)+c)
 	}
 	if !(c > 0) || !out.inner.Factorize(shifted) {
-		return nil, errors.New("the covariance by inducing inputs is singular in floating point: give a larger noise_variance")
+		return nil, errors.New("the covariance by inducing inputs is singular in floating point: give a larger " +
+			"noise_variance")
 	}
 	return out, nil
 }
 
-// SolveExplained returns x = (AAᵀ + cI)⁻¹ b = (b − A(AᵀA + cI)⁻¹Aᵀb)/c, n×k, and the products of the columns of b and x.
+// SolveExplained returns x = (AAᵀ + cI)⁻¹ b = (b − A(AᵀA + cI)⁻¹Aᵀb)/c, n×k, and the products of the columns of b
+// and x.
 // The products have errors of about n/c units in the last place.
 func (l *LowRank) SolveExplained(b *mat.Dense) (x *mat.Dense, explained []float64, err error) {
 	var known, solved mat.Dense

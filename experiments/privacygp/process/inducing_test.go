@@ -48,7 +48,9 @@ func rowsOf(k *mat.Dense) func([]int) (*mat.Dense, error) {
 // LLᵀ is K_XZ K_ZZ⁻¹ K_ZX, and K is between it and it with the rest. Equal places are one inducing input.
 func TestInduce(t *testing.T) {
 	e := engine.Of(trialtest.New(t, trialtest.Options{}).Engine)
-	for _, c := range []struct{ places, times, most, want int }{{60, 1, 8, 8}, {150, 2, 140, 140}, {12, 20, 30, 12}, {1, 9, 3, 1}} {
+	for _, c := range []struct{ places, times, most, want int }{
+		{60, 1, 8, 8}, {150, 2, 140, 140}, {12, 20, 30, 12}, {1, 9, 3, 1},
+	} {
 		_, k := scattered(t, e, c.places, c.times)
 		n, _ := k.Dims()
 		p, err := Induce(t.Context(), n, c.most, rowsOf(k))
@@ -65,7 +67,8 @@ func TestInduce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if low, high := slices.Min(values), slices.Max(values); low < -p.Rounding || high > p.Rest || mat.Trace(&rest) > p.Rest {
+		low, high := slices.Min(values), slices.Max(values)
+		if low < -p.Rounding || high > p.Rest || mat.Trace(&rest) > p.Rest {
 			t.Errorf("%d inducing inputs: the rest has eigenvalues from %g to %g, bounds %g and %g", c.want, low, high,
 				-p.Rounding, p.Rest)
 		}

@@ -43,8 +43,8 @@ func (s *Settings) checkInducing() (errs []error) {
 	return errs
 }
 
-// Seconds of CPU time, measured on one core with AVX-512: of an evaluation of the likelihood by n³, and of judging a fold
-// by n³; with m inducing inputs of predicting the rows by n²m, and of a fold by nm².
+// Seconds of CPU time, measured on one core with AVX-512: of an evaluation of the likelihood by n³, and of judging a
+// fold by n³; with m inducing inputs of predicting the rows by n²m, and of a fold by nm².
 const evaluationCost, foldCost, predictionCost, inducingCost = 5.5e-11, 3.5e-10, 3.4e-10, 8e-11
 
 // seconds estimates the CPU time of a trial of n rows with d inputs.
@@ -187,7 +187,8 @@ func (p *problem) alone(b *below, bare *process.LowRank) (float64, error) {
 	return high * float64(p.exports), nil
 }
 
-// keptBelow returns the variances at the places from obfuscated outputs, from below, and by how much they may be larger.
+// keptBelow returns the variances at the places from obfuscated outputs, from below, and by how much they may be
+// larger.
 func (p *problem) keptBelow(b *below) (left []float64, most float64, err error) {
 	var bounds [2][]float64
 	for i, c := range []float64{b.least + p.tau2, b.own + b.rest + p.tau2} {
@@ -213,8 +214,8 @@ func (p *problem) keptBelow(b *below) (left []float64, most float64, err error) 
 // chunk is the number of rows that are predicted together.
 const chunk = 500
 
-// predictBelow predicts at the scaled inputs at as [problem.predict], from the outputs y with the noise FFᵀ + extra·I, and
-// returns a bound on the difference of the root mean square error of the exact process, apart from rounding.
+// predictBelow predicts at the scaled inputs at as [problem.predict], from the outputs y with the noise FFᵀ + extra·I,
+// and returns a bound on the difference of the root mean square error of the exact process, apart from rounding.
 //
 // With M = LLᵀ + Σ + V, R = K_XX − LLᵀ ≼ rest·I and w' = (M + R)⁻¹k, the mean differs by w'ᵀRM⁻¹(y − m), and
 // |w'| ≤ c^-½, for kᵀ(M + R)⁻¹k ≤ 1 and c the diagonal part of M; Σ^½w differs by Σ^½M⁻¹Rw', of length at most rest/c.
