@@ -118,7 +118,7 @@ type march struct {
 	*group
 	one  *solved
 	left []*problem // the first one is being solved
-	out  engine.Values
+	out  engine.Values // nil once they have been read
 	// The evaluation that has been queued last.
 	lambdas []float64
 	failed  []error // of its members
@@ -184,7 +184,12 @@ func (m *march) advance() bool {
 // evaluate evaluates R for the active members of groups with one wait, and moves their fixed points.
 func (c *call) evaluate(open []*march) error {
 	norms := engine.Values{}
-	defer func() { norms.Close() }()
+	defer func() {
+		norms.Close()
+		for _, m := range open { // after a failure, those that have not been read
+			m.out.Close()
+		}
+	}()
 	for i, m := range open {
 		if err := m.queue(); err != nil {
 			return err
@@ -330,13 +335,12 @@ func (m *march) queue() error {
 func (m *march) read(norm gorgonia.Value) error {
 	s, one := m.left[0], m.one
 	now := run{members: s.active}
-	now.solutions, _ = m.out["solutions"].(*engine.Resident)
 	norms, err := engine.Floats(norm)
 	if err != nil {
-		m.out.Close()
 		return err
 	}
-	s.rows = nil
+	now.solutions, _ = m.out["solutions"].(*engine.Resident)
+	m.out, s.rows = nil, nil
 	for row, i := range s.active {
 		f, done, err := m.fits[i], s.known, m.failed[row]
 		if err == nil && !done {
