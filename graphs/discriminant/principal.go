@@ -48,27 +48,35 @@ func FitDesensitised(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *
 	fail := func(err error) (*Projection, error) {
 		return nil, fmt.Errorf("desensitised components of kernel %v: %w", k, err)
 	}
-	classes, err := newClasses(labels)
-	if err != nil {
-		return fail(err)
-	}
 	n := 0
 	if x != nil {
 		n, _ = x.Dims()
 	}
-	switch {
-	case len(labels) != n:
-		return fail(fmt.Errorf("%d labels for %d samples", len(labels), n))
-	case classes.number() < 2:
-		return fail(fmt.Errorf("all %d samples are of one class: there is nothing to hide", n))
-	case !(o.Ridge > 0) || math.IsInf(o.Ridge, 1):
-		return fail(fmt.Errorf("ρ = %g: it must be positive and finite", o.Ridge))
+	classes, err := checkDesensitised(n, labels, o)
+	if err != nil {
+		return fail(err)
 	}
 	p, err := fitSpread(ctx, e, k, x, classes.basis(), o)
 	if err != nil {
 		return fail(err)
 	}
 	return p, nil
+}
+
+// checkDesensitised returns the classes of the labels of n samples, or an error for those that cannot be hidden.
+func checkDesensitised(n int, labels []int, o Options) (*classes, error) {
+	classes, err := newClasses(labels)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(labels) != n:
+		return nil, fmt.Errorf("%d labels for %d samples", len(labels), n)
+	case classes.number() < 2:
+		return nil, fmt.Errorf("all %d samples are of one class: there is nothing to hide", n)
+	case !(o.Ridge > 0) || math.IsInf(o.Ridge, 1):
+		return nil, fmt.Errorf("ρ = %g: it must be positive and finite", o.Ridge)
+	}
+	return classes, nil
 }
 
 // spreadTolerance is the share of the trace of the centred kernel matrix below which its
