@@ -42,6 +42,8 @@ type adversary struct {
 	*experiment.Trial
 	ctx      context.Context
 	searches int // cap on the iterations of a support vector machine
+	// number of training samples that a support vector machine learns from at most; 0: all
+	machineRows int
 	// Features with every column scaled to mean zero and variance one over the training
 	// samples: directions in which people differ count as much as those in which activities
 	// do.
@@ -61,7 +63,7 @@ func Disclose(ctx context.Context, t *experiment.Trial, f *Features, train, test
 
 func newAdversary(ctx context.Context, t *experiment.Trial, f *Features, train, test Samples, step func(what string),
 ) *adversary {
-	a := &adversary{Trial: t, ctx: ctx, searches: learn.SVMIterations, train: train, test: test,
+	a := &adversary{Trial: t, ctx: ctx, searches: learn.SVMIterations, machineRows: f.MachineRows, train: train, test: test,
 		step: step, scaledTrain: mat.DenseCopyOf(f.Train), scaledTest: mat.DenseCopyOf(f.Test)}
 	standardise(a.scaledTrain, a.scaledTest)
 	return a
@@ -83,8 +85,14 @@ func (a *adversary) disclose() (Disclosed, error) {
 // machine recognises people by an RBF machine. A program computes the kernel of all
 // training samples once for each γ, in float64; the searches read their rows from it.
 func (a *adversary) machine() error {
-	train, test := a.scaledTrain, a.scaledTest
+	train, test, labels := a.scaledTrain, a.scaledTest, a.train.Privacy
+	if rows := DrawnRows(labels, a.machineRows, a.Stream("rows of machines")); rows != nil {
+		train, labels = learn.SelectRows(train, rows), choose(labels, rows)
+	}
 	samples, columns := train.Dims()
+	if tested, _ := test.Dims(); max(samples, tested) > mostMatrix {
+		return a.largeMachine(train, test, labels)
+	}
 	e := engine.Of(a.Engine)
 	var best struct {
 		accuracy float64
@@ -100,7 +108,7 @@ func (a *adversary) machine() error {
 			return err
 		}
 		// Equal names give equal streams: all γ see the same folds.
-		choice, err := learn.CrossValidateC(learn.RowNumbers(0, samples), a.train.Privacy, adversaryPenalties,
+		choice, err := learn.CrossValidateC(learn.RowNumbers(0, samples), labels, adversaryPenalties,
 			adversaryFolds, a.Stream("cross-validation of an adversary"),
 			learn.SVMOptions{Kernel: learn.MatrixKernel(gram), Iterations: a.searches})
 		if err != nil {
@@ -116,7 +124,7 @@ func (a *adversary) machine() error {
 	if err != nil {
 		return err
 	}
-	m, err := learn.TrainSVM(learn.RowNumbers(0, samples), a.train.Privacy, learn.SVMOptions{C: best.c,
+	m, err := learn.TrainSVM(learn.RowNumbers(0, samples), labels, learn.SVMOptions{C: best.c,
 		Kernel: learn.MatrixKernel(best.gram, cross), Iterations: a.searches})
 	if err != nil {
 		return err

@@ -53,6 +53,9 @@ type Features struct {
 	Rank int
 	// Frobenius norm of the multi-kernel.
 	Frobenius float64
+	// MachineRows is the number of training samples that an adversary's support vector machine learns from at most, drawn
+	// at random; 0: all.
+	MachineRows int
 }
 
 // MakeFeatures compresses every kernel for the utility labels of the training

@@ -25,25 +25,52 @@ type compressor struct {
 	landmarks  *mat.Dense // scaled as the samples; nil for none
 }
 
+// criteria are those of the projections in the primal form.
+var criteria = [...]discriminant.Criterion{dca: discriminant.Discriminant, pca: discriminant.Principal,
+	rdca: discriminant.Desensitised}
+
+// primal reports whether a kernel is compressed without a matrix of all rows.
+func (c *compressor) primal(k kernellist.Kernel) bool {
+	n, d := c.train.X.Dims()
+	if k.Family == "linear" { // it needs no points
+		return d < n || n > mostRows
+	}
+	return c.landmarks != nil
+}
+
+// check refuses, soon, a kernel in which the utility classes differ too little.
+func (c *compressor) check(ctx context.Context, k kernellist.Kernel) error {
+	if c.projection != dca || c.primal(k) && k.Family != "linear" {
+		return nil
+	}
+	return discriminant.CheckSeparation(ctx, c.e, k.Kernel, c.train.X, c.train.Utility, c.options)
+}
+
 // fit returns the map of a kernel to its features, Q for each sample, and those of the
 // training samples (N×Q).
 func (c *compressor) fit(ctx context.Context, k kernellist.Kernel) (*discriminant.Map, *mat.Dense, error) {
-	if c.landmarks == nil || k.Family == "linear" { // a linear kernel needs no points
+	if err := c.check(ctx, k); err != nil {
+		return nil, nil, err
+	}
+	if !c.primal(k) {
 		return c.project(ctx, k.Kernel, c.train.X)
+	}
+	labels := c.train.Utility
+	if c.projection == rdca {
+		labels = c.train.Privacy
+	}
+	if k.Family == "linear" {
+		return discriminant.FitPrimal(ctx, c.e, criteria[c.projection], nil, c.train.X, labels, c.options)
 	}
 	marks, err := discriminant.NewLandmarks(ctx, c.e, k.Kernel, c.landmarks)
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := marks.Apply(ctx, c.e, c.train.X)
+	m, z, err := discriminant.FitPrimal(ctx, c.e, criteria[c.projection], marks, c.train.X, labels, c.options)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("by landmarks: %w", err)
 	}
-	m, z, err := c.project(ctx, kernel.Linear(1), x)
-	if err != nil {
-		return nil, nil, fmt.Errorf("kernel %s, by landmarks: %w", k.Text, err)
-	}
-	return marks.After(m), z, nil
+	return m, z, nil
 }
 
 func (c *compressor) project(ctx context.Context, k kernel.Kernel, x *mat.Dense) (*discriminant.Map, *mat.Dense,

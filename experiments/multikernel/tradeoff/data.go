@@ -11,6 +11,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
+	"privkern/experiments/multikernel/kernellist"
 	"privkern/experiments/multikernel/recognise"
 	"privkern/runner/experiment"
 )
@@ -89,6 +90,8 @@ func (s *Settings) checkData() error {
 			"could learn none", s.Group)
 	case s.Landmarks != "" && !table.Is(s.Landmarks):
 		return fmt.Errorf("landmarks = %q: write csv:PATH, a file of public rows", s.Landmarks)
+	case s.Landmarks != "" && s.Nystrom > 0:
+		return fmt.Errorf("nystrom = %d: landmarks are given, with which kernels compare; give one of both", s.Nystrom)
 	case s.Landmarks != "" && s.Landmarks == s.Dataset:
 		return errors.New("landmarks: they are the data; landmarks are public rows, and leave with an export")
 	}
@@ -114,8 +117,44 @@ const (
 	fewestRows    = fewestTrained + 1
 )
 
-// mostRows bounds the training rows: a kernel matrix takes 8N² bytes, and there are several at a time.
-const mostRows = 10_000
+// mostRows bounds the training rows of kernels between all of them: a matrix takes 8N² bytes, and there are several at a
+// time. mostStreamed bounds those of other kernels, on which three adversaries learn.
+const (
+	mostRows     = 10_000
+	mostStreamed = 100_000
+)
+
+// streamed reports whether no matrix of all training rows is made.
+func (s *Settings) streamed() bool {
+	kernels, err := kernellist.Parse(s.Kernels)
+	return s.Landmarks != "" || s.Nystrom > 0 ||
+		err == nil && !slices.ContainsFunc(kernels, func(k kernellist.Kernel) bool { return k.Family != "linear" })
+}
+
+// machineRows is the number of so many training rows that support vector machines learn from at most, whose time grows
+// with the square of the rows or more: 0, all, where kernels compare with all rows.
+func (s *Settings) machineRows(rows int) int {
+	const most = 5_500
+	if s.Landmarks != "" || s.Nystrom > 0 || rows > mostRows {
+		return most
+	}
+	return 0
+}
+
+// checkRows refuses a number of rows to train on.
+func (s *Settings) checkRows(rows int) error {
+	switch {
+	case rows > mostRows && !s.streamed():
+		return fmt.Errorf("%d rows to train on: at most %d are taken, since kernels between all of them take memory that "+
+			"grows with their square; take nystrom=1000, landmarks, kernels=linear or a part of the rows", rows, mostRows)
+	case rows > mostStreamed:
+		return fmt.Errorf("%d rows to train on: at most %d are taken; take a part of the rows", rows, mostStreamed)
+	case s.Nystrom > rows:
+		return fmt.Errorf("nystrom = %d: there are %d rows to train on; take at most %[2]d, or nystrom=0, which takes all",
+			s.Nystrom, rows)
+	}
+	return nil
+}
 
 // load reads the data of a trial.
 func (s *Settings) load(t *experiment.Trial) (*data, error) {

@@ -106,10 +106,6 @@ func (d *data) checkFold(f learn.Fold, s *Settings) error {
 		return fmt.Errorf("the split leaves %d rows to train on and %d to test on: take fewer folds, or smaller groups",
 			len(f.Train), len(f.Test))
 	}
-	if len(f.Train) > mostRows {
-		return fmt.Errorf("%d rows to train on: at most %d are taken, since memory grows with their square; take a part of "+
-			"the rows", len(f.Train), mostRows)
-	}
 	for _, c := range append(slices.Clone(d.utilities), d.privacy) {
 		counts := make([]int, len(c.classes))
 		for _, row := range f.Train {

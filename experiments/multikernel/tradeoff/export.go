@@ -29,9 +29,8 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	for i := range rows {
 		rows[i] = i
 	}
-	if len(rows) > mostRows {
-		return nil, fmt.Errorf("%d rows: at most %d are taken, since memory grows with their square; take a part of them",
-			len(rows), mostRows)
+	if err := s.checkRows(len(rows)); err != nil {
+		return nil, err
 	}
 	l.all = len(l.spec.Kernels) + 1
 	c, err := l.choose(ctx, l.spec.Kernels, rows)
@@ -88,7 +87,7 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 			Scale: math.Sqrt(weights[i] / traces[i]), Direct: direct,
 			Coefficients: model.Rows(maps[i].Coefficients), Shift: slices.Clone(maps[i].Shift)})
 		if !direct {
-			m.Points = l.points()
+			m.Points = l.points(p)
 		}
 	}
 	for i := range len(m.Kernels) * l.components {
@@ -103,14 +102,17 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 // heldWords describe the rows in a file by the origin of its points.
 var heldWords = map[string]string{
 	projectionfile.NoPoints: "the file holds no row: its kernels are linear",
-	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them, since its " +
-		"kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with " +
+	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them or of as many " +
+		"as nystrom, since its kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with " +
 		"kernels=linear",
 	projectionfile.Landmarks: "the file holds the landmarks, which whoever exported it says are public, and no other row",
 }
 
 // points returns the first arguments of the kernels, in the unit of the inputs.
-func (l *learner) points() projectionfile.Points {
+func (l *learner) points(p *part) projectionfile.Points {
+	if p.drawn != nil {
+		return projectionfile.Points{Are: projectionfile.TrainingRows, Rows: model.Rows(p.drawn)}
+	}
 	if l.data.landmarks != nil {
 		return projectionfile.Points{Are: projectionfile.Landmarks, Rows: model.Rows(l.data.landmarks)}
 	}

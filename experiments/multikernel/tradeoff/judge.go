@@ -19,13 +19,21 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	last := len(columns) - 1
 	m.AUC, m.Balanced, m.BalancedBaseline = map[string]float64{}, map[string]float64{}, map[string]float64{}
 	m.Confusion, m.LogLoss, m.LogLossBaseline = map[string]float64{}, map[string]float64{}, map[string]float64{}
-	parts := l.innerParts(fold.Train, "calibration of machines")
+	rows, all := fold.Train, f
+	f.MachineRows = l.settings.machineRows(len(rows))
+	if few := recognise.DrawnRows(l.cells(rows), f.MachineRows, l.Stream("rows of machines")); few != nil {
+		l.warnings = append(l.warnings, fmt.Sprintf("support vector machines, that of the adversary too, learn from %d of "+
+			"the %d training rows, drawn at random; one that learns from all may tell more", len(few), len(rows)))
+		f = &recognise.Features{Train: learn.SelectRows(all.Train, few), Test: all.Test}
+		rows = choose(rows, few)
+	}
+	parts := l.innerParts(rows, "calibration of machines")
 	if last > 1 {
 		m.Utilities, m.UtilityBaselines = map[string]float64{}, map[string]float64{}
 	}
 	for i, u := range columns[:last] {
-		of, tested := choose(u.labels, fold.Train), choose(u.labels, fold.Test)
-		penalty, err := l.penalty(f, of)
+		of, tested := choose(u.labels, rows), choose(u.labels, fold.Test)
+		penalty, err := l.penalty(f, of, len(fold.Train))
 		if err != nil {
 			return fmt.Errorf("utility %s: %w; or give c", u.name, err)
 		}
@@ -36,7 +44,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 		if err != nil {
 			return fmt.Errorf("utility %s: %w", u.name, err)
 		}
-		base := baseline(of, tested)
+		base := baseline(choose(u.labels, fold.Train), tested)
 		m.Utility += percent / float64(last)
 		m.UtilityBaseline += base / float64(last)
 		if last > 1 {
@@ -45,17 +53,26 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	var err error
 	hidden := names[last]
-	if m.Privacy, err = l.machine(m, f, train.Privacy, test.Privacy, m.C, l.data.privacy, hidden,
+	if m.Privacy, err = l.machine(m, f, choose(l.data.privacy.labels, rows), test.Privacy, m.C, l.data.privacy, hidden,
 		parts); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)
 	l.step("classes recognised")
-	d, err := recognise.Disclose(ctx, l.Trial, f, train, test, l.step)
+	d, err := recognise.Disclose(ctx, l.Trial, all, train, test, l.step)
 	m.AdversarySVM, m.AdversaryNeighbours, m.AdversaryForest, m.Adversary = d.SVM, d.Neighbours, d.Forest, d.Strongest()
 	m.AdversaryPooled = map[string]float64{hidden: d.Person, hidden + "_in_utility": d.Activity}
 	l.warnUseless(m)
 	return err
+}
+
+// cells numbers the combinations of all classes of rows.
+func (l *learner) cells(rows []int) []int {
+	cells, count := choose(l.data.joint, rows), len(l.data.privacy.classes)
+	for i, row := range rows {
+		cells[i] = cells[i]*count + l.data.privacy.labels[row]
+	}
+	return cells
 }
 
 // metricNames returns the parts of metric names for columns.
@@ -79,14 +96,14 @@ func (l *learner) warnUseless(m *Metrics) {
 // one have entries of about 1/N.
 var penaltiesPerRow = []float64{.1, 1, 10, 100}
 
-// penalty returns the C of a machine.
-func (l *learner) penalty(f *recognise.Features, labels []int) (float64, error) {
+// penalty returns the C of a machine on features of kernels of trace one over that many rows.
+func (l *learner) penalty(f *recognise.Features, labels []int, rows int) (float64, error) {
 	if !l.settings.C.Is(recognise.CrossValidated) {
 		return l.settings.C.Number, nil
 	}
 	grid := slices.Clone(penaltiesPerRow)
 	for i := range grid {
-		grid[i] *= float64(len(labels))
+		grid[i] *= float64(rows)
 	}
 	choice, err := learn.CrossValidateC(f.Train, labels, grid, penaltyFolds, l.Stream("cross-validation of C"),
 		learn.SVMOptions{})

@@ -25,7 +25,7 @@ import (
 // Learn returns the experiment multikernel/learn.
 var Learn = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 	Name:     "multikernel/learn",
-	Version:  3,
+	Version:  4,
 	Summary:  "your own rows compressed: what features tell of some columns, and reveal of another; exported for others",
 	Source:   "Chanyaswad, Chang and Kung 2017, Sections III and V-A; the formula's rows are this project's",
 	Datasets: (*Settings).datasets,
@@ -109,8 +109,9 @@ func checkAlike(kernels []kernellist.Kernel, grid []float64) error {
 }
 
 // memory estimates the bytes that a trial takes: half a dozen matrices of the order of the training
-// rows, and a few numbers for each value of the user's data; 0 where these cannot be read, which the
-// trial reports. With 225 to 4,500 training rows of 20 columns 66 to 763 MiB were measured, with 3,750 of
+// rows or, without kernels between all of them, of the landmarks, and the matrix and the cache of an
+// adversary's machine; and a few numbers for each value of the user's data; 0 where these cannot be read,
+// which the trial reports. With 225 to 4,500 training rows of 20 columns 66 to 763 MiB were measured, with 3,750 of
 // 200 columns 668; trials without landmarks, with projection=rdca or gamma=cv take the most.
 func memory(s *Settings) int64 {
 	const process, float, matrices, copies = 96 << 20, 8, 7.5, 6
@@ -125,9 +126,31 @@ func memory(s *Settings) int64 {
 	if s.Folds > 1 {
 		share = 1 - 1/float64(s.Folds)
 	}
-	train := min(share*float64(rows), mostRows) // a trial refuses more
+	train := min(share*float64(rows), mostRows) // a trial refuses more, or machines learn from as many
+	if s.streamed() {
+		return s.streamedMemory(rows, inputs, train)
+	}
 	numbers := min(rows*(inputs+len(s.spec().Others)), table.MaxValues)
 	return process + int64(float*(matrices*train*train+copies*float64(numbers)))
+}
+
+// streamedMemory is memory for kernels without matrices of all training rows: six matrices of the order of the
+// landmarks and four of a block of rows; in a public file there are 5,000 at most, or as many as is guessed.
+func (s *Settings) streamedMemory(rows, inputs int, machine float64) int64 {
+	const process, float, block, cache, copies = 96 << 20, 8, 2048, 256 << 20, 6
+	if most := s.machineRows(rows); most > 0 {
+		machine = min(machine, float64(most))
+	}
+	marks := float64(max(s.Nystrom, inputs))
+	if s.Landmarks != "" {
+		marks = max(marks, 1000)
+	}
+	matrix := float * machine * machine // in float32 or, twice, in float64
+	if machine <= 6000 {
+		matrix *= 3
+	}
+	numbers := float64(min(rows*(inputs+len(s.spec().Others)), table.MaxValues))
+	return process + int64(float*(6*marks*marks+4*block*marks+copies*numbers)+min(matrix, 2*cache)+matrix)
 }
 
 // learner is a trial with its data.
@@ -180,6 +203,7 @@ func (d *data) columns() [][]int {
 type part struct {
 	compressor
 	scaling *learn.Scaling // nil for none
+	drawn   *mat.Dense     // rows with which kernels compare, in the unit of the inputs; nil for all or for landmarks
 }
 
 // part scales rows and landmarks.
@@ -190,12 +214,18 @@ func (l *learner) part(rows []int, rho float64) (*part, error) {
 	if recognise.ConstantColumns(train.X) == len(l.data.names) {
 		return nil, errors.New("every input has the same value in all training rows; there is nothing to compress")
 	}
+	if l.settings.Nystrom > 0 {
+		marks := l.Stream("landmarks").Perm(len(rows))[:min(l.settings.Nystrom, len(rows))]
+		p.drawn = learn.SelectRows(train.X, marks)
+	}
 	if l.settings.Standardise {
 		p.scaling = learn.ScalingOf(train.X)
 		p.scaling.Apply(train.X)
 	}
-	if l.data.landmarks != nil {
-		p.landmarks = l.scaled(p.scaling, mat.DenseCopyOf(l.data.landmarks))
+	for _, marks := range []*mat.Dense{p.drawn, l.data.landmarks} {
+		if marks != nil {
+			p.landmarks = l.scaled(p.scaling, mat.DenseCopyOf(marks))
+		}
 	}
 	return p, nil
 }
@@ -253,6 +283,9 @@ func compact(warnings []string) []string {
 
 // fold trains on one part of the rows and tests on the other.
 func (l *learner) fold(ctx context.Context, f learn.Fold) (*Metrics, error) {
+	if err := l.settings.checkRows(len(f.Train)); err != nil {
+		return nil, err
+	}
 	if err := l.data.checkFold(f, l.settings); err != nil {
 		return nil, err
 	}
@@ -269,6 +302,11 @@ func (l *learner) fold(ctx context.Context, f learn.Fold) (*Metrics, error) {
 	test := l.data.samples(f.Test)
 	l.scaled(p.scaling, test.X)
 	factors, tests := make([]*mat.Dense, len(c.kernels)), make([]*mat.Dense, len(c.kernels))
+	for _, k := range c.kernels { // before the first one takes its time
+		if err := p.check(ctx, k); err != nil {
+			return nil, err
+		}
+	}
 	for i, k := range c.kernels {
 		if factors[i], tests[i], err = p.features(ctx, k, test.X); err != nil {
 			return nil, err

@@ -40,6 +40,13 @@ func TestLearn(t *testing.T) {
 		{"desensitised", func(s *Settings) { s.Projection, s.Rho.Number = rdca, 1e-3 },
 			func(m Metrics) bool { return *m.Rho == 1e-3 }},
 		{"landmarks", func(s *Settings) { s.Landmarks = "csv:" + marks }, func(m Metrics) bool { return m.Rank == 6 }},
+		{"drawn rows", func(s *Settings) { s.Nystrom = 20 }, func(m Metrics) bool { return m.Rank == 6 }},
+		{"drawn rows, principal", func(s *Settings) { s.Nystrom, s.Projection = 30, pca }, func(m Metrics) bool {
+			return m.Rank == 6
+		}},
+		{"drawn rows, desensitised", func(s *Settings) { s.Nystrom, s.Projection = 30, rdca }, func(m Metrics) bool {
+			return m.Rank == 6
+		}},
 		{"groups", func(s *Settings) { s.Group, s.Split = "visit", recognise.SplitRandom },
 			func(m Metrics) bool { return m.TestSamples > 0 }},
 		{"gamma and rho are chosen", func(s *Settings) {
@@ -183,6 +190,7 @@ func TestExport(t *testing.T) {
 		{"linear", func(s *Settings) { s.Kernels = "linear" }, projectionfile.NoPoints, 0},
 		{"landmarks", func(s *Settings) { s.Landmarks = marks }, projectionfile.Landmarks, 5},
 		{"not scaled", func(s *Settings) { s.Standardise, s.Landmarks = false, marks }, projectionfile.Landmarks, 5},
+		{"drawn rows", func(s *Settings) { s.Nystrom = 20 }, projectionfile.TrainingRows, 20},
 		{"weights of zero", func(s *Settings) { s.Method = "single:linear" }, projectionfile.NoPoints, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -326,7 +334,7 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.GammaGrid, []float64{.05, .2}), inert.Values(&s.Projection, dca, pca, rdca),
 				inert.Values(&s.Rho, number(.01), number(1e4)), inert.Values(&s.RhoGrid, []float64{.03}),
 				inert.Values(&s.RhoPrime, .5), inert.Values(&s.Components, experiment.NumberOr[ofClasses](1)),
-				inert.Values(&s.Landmarks, marks), inert.Values(&s.Method, "single:linear", "alignment"),
+				inert.Values(&s.Landmarks, marks), inert.Values(&s.Nystrom, 20), inert.Values(&s.Method, "single:linear", "alignment"),
 				inert.Values(&s.RhoSNR, 5), inert.Values(&s.C, cv, number(1)), inert.Values(&s.Standardise, false),
 			}
 		},

@@ -57,6 +57,10 @@ type Settings struct {
 	// public rows with the columns of the inputs, csv:PATH or what dataset takes, with which kernels compare in
 	// the place of the training rows: an export then holds no training row; empty for none
 	Landmarks string `name:"landmarks" default:"" when:"dataset is not formula"`
+	// training rows, drawn at random, with which kernels compare in the place of all, so that time and memory grow with
+	// the rows and not with their square or cube (Nyström's method; 1000 suit most data); an export then holds these
+	// rows. 0: all, at most 10,000
+	Nystrom int `name:"nystrom" default:"0" later:"yes" min:"0" max:"5000"`
 	// weights of the kernels: uniform, alignment (with the utility labels), snr, upr (utility-to-privacy ratio),
 	// utility-privacy (Eq. 26), or single:KERNEL for one of kernels, such as single:linear
 	Method string `name:"method" default:"snr"`
