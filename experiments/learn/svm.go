@@ -273,9 +273,11 @@ func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 }
 
 // Predict returns the class of each row of x (M×d).
-func (m *SVM) Predict(x *mat.Dense) []int {
-	decisions := m.Decisions(x)
-	n, _ := x.Dims()
+func (m *SVM) Predict(x *mat.Dense) []int { return m.Vote(m.Decisions(x)) }
+
+// Vote returns the class of each row of decisions (M × len(Pairs)).
+func (m *SVM) Vote(decisions *mat.Dense) []int {
+	n, _ := decisions.Dims()
 	out, votes := make([]int, n), make([]int, len(m.Classes))
 	for i := range out {
 		out[i] = m.vote(decisions.RawRowView(i), votes)
@@ -304,11 +306,13 @@ func (m *SVM) Scores(x *mat.Dense, classes int) [][]float64 {
 	return out
 }
 
-// PredictTogether returns one class for each group of rows of x (M×d), all of them
-// samples of one class: the decisions of every pair are summed over the group before it
-// votes.
-func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int {
-	decisions := m.Decisions(x)
+// PredictTogether returns one class for each group of rows of x (M×d), see VoteTogether.
+func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int { return m.VoteTogether(m.Decisions(x), groups) }
+
+// VoteTogether returns one class for each group of rows of decisions (M × len(Pairs)), all
+// of them about samples of one class: the decisions of every pair are summed over the group
+// before it votes.
+func (m *SVM) VoteTogether(decisions *mat.Dense, groups [][]int) []int {
 	sums := mat.NewDense(max(len(groups), 1), len(m.Pairs), nil)
 	for g, rows := range groups {
 		for _, i := range rows {

@@ -90,7 +90,7 @@ func (a *adversary) machine() error {
 		train, labels = learn.SelectRows(train, rows), choose(labels, rows)
 	}
 	samples, columns := train.Dims()
-	if tested, _ := test.Dims(); max(samples, tested) > mostMatrix {
+	if tested, _ := test.Dims(); a.machineRows > 0 || max(samples, tested) > mostMatrix {
 		return a.largeMachine(train, test, labels)
 	}
 	e := engine.Of(a.Engine)
@@ -130,16 +130,21 @@ func (a *adversary) machine() error {
 		return err
 	}
 	tested, _ := test.Dims()
-	numbers := learn.RowNumbers(samples, tested)
-	a.disclosed.Person = a.pooled(m, numbers, func(int) int { return 0 })
-	a.disclosed.Activity = a.pooled(m, numbers, func(i int) int { return a.test.Utility[i] })
-	a.disclosed.SVM = a.score(m.Predict(numbers), "adversary: support vector machine")
+	a.decide(m, learn.RowNumbers(samples, tested))
 	return nil
 }
 
+// decide judges a machine by test samples that are row numbers.
+func (a *adversary) decide(m *learn.SVM, numbers *mat.Dense) {
+	decisions := m.Decisions(numbers)
+	a.disclosed.Person = a.pooled(m, decisions, func(int) int { return 0 })
+	a.disclosed.Activity = a.pooled(m, decisions, func(i int) int { return a.test.Utility[i] })
+	a.disclosed.SVM = a.score(m.Vote(decisions), "adversary: support vector machine")
+}
+
 // pooled returns the share, in per cent, of groups of test samples whose person the
-// machine names from all of them. A group is of one person, and of one part.
-func (a *adversary) pooled(m *learn.SVM, samples *mat.Dense, part func(i int) int) float64 {
+// machine names from its decisions about all of them. A group is of one person, and of one part.
+func (a *adversary) pooled(m *learn.SVM, decisions *mat.Dense, part func(i int) int) float64 {
 	type key struct{ person, part int }
 	place := map[key]int{}
 	var groups [][]int
@@ -153,7 +158,7 @@ func (a *adversary) pooled(m *learn.SVM, samples *mat.Dense, part func(i int) in
 		}
 		groups[g] = append(groups[g], i)
 	}
-	return 100 * learn.Accuracy(m.PredictTogether(samples, groups), people)
+	return 100 * learn.Accuracy(m.VoteTogether(decisions, groups), people)
 }
 
 func (a *adversary) neighbours() error {

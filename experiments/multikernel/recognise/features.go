@@ -54,7 +54,7 @@ type Features struct {
 	// Frobenius norm of the multi-kernel.
 	Frobenius float64
 	// MachineRows is the number of training samples that an adversary's support vector machine learns from at most, drawn
-	// at random; 0: all.
+	// at random, with kernel matrices in float32; 0: all.
 	MachineRows int
 }
 

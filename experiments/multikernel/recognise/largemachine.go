@@ -147,9 +147,6 @@ func (a *adversary) largeMachine(train, test *mat.Dense, labels []int) error {
 		return err
 	}
 	tested, _ := test.Dims()
-	further := learn.RowNumbers(samples, tested)
-	a.disclosed.Person = a.pooled(m, further, func(int) int { return 0 })
-	a.disclosed.Activity = a.pooled(m, further, func(i int) int { return a.test.Utility[i] })
-	a.disclosed.SVM = a.score(m.Predict(further), "adversary: support vector machine")
+	a.decide(m, learn.RowNumbers(samples, tested))
 	return k.err
 }

@@ -30,6 +30,10 @@ func TestLargeMachine(t *testing.T) {
 	if a.disclosed != want || want.SVM < 20 {
 		t.Errorf("%+v, want %+v", a.disclosed, want)
 	}
+	a.machineRows, a.disclosed = 1000, Disclosed{}
+	if err := a.machine(); err != nil || a.disclosed != want {
+		t.Errorf("from at most 1,000: %+v, want %+v, %v", a.disclosed, want, err)
+	}
 	a.machineRows, a.disclosed = 200, Disclosed{}
 	if err := a.machine(); err != nil || !(a.disclosed.SVM > 0) || a.disclosed == want {
 		t.Errorf("from some rows: %+v, %v", a.disclosed, err)

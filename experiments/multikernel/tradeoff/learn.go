@@ -138,15 +138,16 @@ func memory(s *Settings) int64 {
 // landmarks and four of a block of rows; in a public file there are 5,000 at most, or as many as is guessed.
 func (s *Settings) streamedMemory(rows, inputs int, machine float64) int64 {
 	const process, float, block, cache, copies = 96 << 20, 8, 2048, 256 << 20, 6
-	if most := s.machineRows(rows); most > 0 {
-		machine = min(machine, float64(most))
-	}
 	marks := float64(max(s.Nystrom, inputs))
 	if s.Landmarks != "" {
 		marks = max(marks, 1000)
 	}
-	matrix := float * machine * machine // in float32 or, twice, in float64
-	if machine <= 6000 {
+	matrix := float * machine * machine // in float32
+	switch most := float64(s.machineRows(rows)); {
+	case most > 0:
+		machine = min(machine, most)
+		matrix = float * machine * machine
+	case machine <= 6000: // two in float64 and that of test rows
 		matrix *= 3
 	}
 	numbers := float64(min(rows*(inputs+len(s.spec().Others)), table.MaxValues))
