@@ -307,7 +307,9 @@ func (m *SVM) Scores(x *mat.Dense, classes int) [][]float64 {
 }
 
 // PredictTogether returns one class for each group of rows of x (M×d), see VoteTogether.
-func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int { return m.VoteTogether(m.Decisions(x), groups) }
+func (m *SVM) PredictTogether(x *mat.Dense, groups [][]int) []int {
+	return m.VoteTogether(m.Decisions(x), groups)
+}
 
 // VoteTogether returns one class for each group of rows of decisions (M × len(Pairs)), all
 // of them about samples of one class: the decisions of every pair are summed over the group
