@@ -40,6 +40,8 @@ var estimatedOwn = []struct {
 	{"multikernel/learn", ownCompressed, 300, 20, nil},
 	{"multikernel/learn", ownCompressed, 1200, 40, nil},
 	{"multikernel/learn", ownCompressed, 1000, 20, map[string]any{"projection": "rdca"}},
+	{"multikernel/learn", ownCompressed, 8000, 10, map[string]any{"nystrom": 500}},
+	{"multikernel/learn", ownCompressed, 12_000, 10, map[string]any{"kernels": "linear"}},
 }
 
 // Of the user's own data the number of rows and columns is estimated, too.
