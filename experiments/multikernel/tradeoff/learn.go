@@ -126,28 +126,27 @@ func memory(s *Settings) int64 {
 	if s.Folds > 1 {
 		share = 1 - 1/float64(s.Folds)
 	}
-	train := min(share*float64(rows), mostRows) // a trial refuses more, or machines learn from as many
 	if s.streamed() {
-		return s.streamedMemory(rows, inputs, train)
+		return s.streamedMemory(rows, inputs, share*float64(rows))
 	}
+	train := min(share*float64(rows), mostRows) // a trial refuses more
 	numbers := min(rows*(inputs+len(s.spec().Others)), table.MaxValues)
 	return process + int64(float*(matrices*train*train+copies*float64(numbers)))
 }
 
 // streamedMemory is memory for kernels without matrices of all training rows: six matrices of the order of the
 // landmarks and four of a block of rows; in a public file there are 5,000 at most, or as many as is guessed.
-func (s *Settings) streamedMemory(rows, inputs int, machine float64) int64 {
+func (s *Settings) streamedMemory(rows, inputs int, train float64) int64 {
 	const process, float, block, cache, copies = 96 << 20, 8, 2048, 256 << 20, 6
 	marks := float64(max(s.Nystrom, inputs))
 	if s.Landmarks != "" {
 		marks = max(marks, 1000)
 	}
-	matrix := float * machine * machine // in float32
-	switch most := float64(s.machineRows(rows)); {
+	matrix := float * train * train // of an adversary, in float32
+	switch most := float64(s.machineRows(int(train))); {
 	case most > 0:
-		machine = min(machine, most)
-		matrix = float * machine * machine
-	case machine <= 6000: // two in float64 and that of test rows
+		matrix = float * min(train, most) * min(train, most)
+	case train <= 6000: // two in float64 and that of test rows
 		matrix *= 3
 	}
 	numbers := float64(min(rows*(inputs+len(s.spec().Others)), table.MaxValues))
