@@ -45,7 +45,7 @@ const (
 // CheckSeparation returns a *WeakKernelError, before anything of N² elements is computed, where [Fit] would find no
 // Components directions of the classes, and the error of Fit for invalid arguments.
 //
-// UᵀK̄(K̄ + (ρ−δ)I)⁻¹U is at most B((B + (ρ−δ)I)⁻¹ for B = UᵀK̄U, by Jensen's inequality for operator concave
+// UᵀK̄(K̄ + (ρ−δ)I)⁻¹U is at most B(B + (ρ−δ)I)⁻¹ for B = UᵀK̄U, by Jensen's inequality for operator concave
 // functions, so that the power of component c is at most (β_c + ρ')/(β_c + ρ) for the eigenvalue β_c of B, (L−1)×(L−1).
 // B takes O(N²d) operations, streamed, and is computed only where some samples of each class leave doubt: for most data
 // the check takes milliseconds.
@@ -85,7 +85,7 @@ func CheckSeparation(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *
 	return nil
 }
 
-// screened returns every so-manieth sample of each class, at least two of it or all, most of them together, roughly.
+// screened returns evenly spaced samples of each class, at least two of it or all, together about most.
 func (c *classes) screened(most int) []int {
 	step := (len(c.of) + most - 1) / most
 	var rows []int
