@@ -63,8 +63,8 @@ func Disclose(ctx context.Context, t *experiment.Trial, f *Features, train, test
 
 func newAdversary(ctx context.Context, t *experiment.Trial, f *Features, train, test Samples, step func(what string),
 ) *adversary {
-	a := &adversary{Trial: t, ctx: ctx, searches: learn.SVMIterations, machineRows: f.MachineRows, train: train, test: test,
-		step: step, scaledTrain: mat.DenseCopyOf(f.Train), scaledTest: mat.DenseCopyOf(f.Test)}
+	a := &adversary{Trial: t, ctx: ctx, searches: learn.SVMIterations, machineRows: f.MachineRows, train: train,
+		test: test, step: step, scaledTrain: mat.DenseCopyOf(f.Train), scaledTest: mat.DenseCopyOf(f.Test)}
 	standardise(a.scaledTrain, a.scaledTest)
 	return a
 }

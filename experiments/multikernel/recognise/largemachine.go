@@ -41,8 +41,8 @@ func DrawnRows(labels []int, most int, rng *rand.Rand) []int {
 // blockRows is the number of rows of a kernel matrix in float64 at a time.
 const blockRows = 512
 
-// largeKernel is the kernel of many samples, of which the numbers stand for the features as for [learn.MatrixKernel]: of
-// training samples its matrix in float32, half the memory, and of test samples, which come in their order, a block at a
+// largeKernel is the kernel of many samples, of which the numbers stand for the features as for [learn.MatrixKernel]:
+// of training samples its matrix in float32, half the memory, and of test samples, which come in their order, a block at a
 // time.
 type largeKernel struct {
 	ctx         context.Context

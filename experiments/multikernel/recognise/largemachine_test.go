@@ -8,8 +8,8 @@ import (
 	"privkern/experiments/learn"
 )
 
-// TestLargeMachine: what an adversary tells with matrices in float32 and blocks of test samples is what it tells with all
-// in float64, where the blocks end within the test samples.
+// TestLargeMachine: what an adversary tells with matrices in float32 and blocks of test samples is what it tells with
+// all in float64, where the blocks end within the test samples.
 func TestLargeMachine(t *testing.T) {
 	all := movements(8)
 	train, test, err := division{test: 3}.split(all, SplitLast, nil)

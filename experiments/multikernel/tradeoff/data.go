@@ -117,8 +117,8 @@ const (
 	fewestRows    = fewestTrained + 1
 )
 
-// mostRows bounds the training rows of kernels between all of them: a matrix takes 8N² bytes, and there are several at a
-// time. mostStreamed bounds those of other kernels, on which three adversaries learn.
+// mostRows bounds the training rows of kernels between all of them: a matrix takes 8N² bytes, and there are several at
+// a time. mostStreamed bounds those of other kernels, on which three adversaries learn.
 const (
 	mostRows     = 10_000
 	mostStreamed = 100_000

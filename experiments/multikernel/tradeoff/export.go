@@ -103,7 +103,8 @@ func (l *learner) model(p *part, kernels []kernellist.Kernel, maps []*discrimina
 var heldWords = map[string]string{
 	projectionfile.NoPoints: "the file holds no row: its kernels are linear",
 	projectionfile.TrainingRows: "the file holds the training rows themselves, all inputs of all of them or of as many " +
-		"as nystrom, since its kernels compare with them: hand it to nobody who may not see these rows, or export with landmarks, or with " +
+		"as nystrom, since its kernels compare with them: hand it to nobody who may not see these rows, or export with " +
+		"landmarks, or with " +
 		"kernels=linear",
 	projectionfile.Landmarks: "the file holds the landmarks, which whoever exported it says are public, and no other row",
 }

@@ -334,7 +334,8 @@ func TestWhereSettingsApply(t *testing.T) {
 				inert.Values(&s.GammaGrid, []float64{.05, .2}), inert.Values(&s.Projection, dca, pca, rdca),
 				inert.Values(&s.Rho, number(.01), number(1e4)), inert.Values(&s.RhoGrid, []float64{.03}),
 				inert.Values(&s.RhoPrime, .5), inert.Values(&s.Components, experiment.NumberOr[ofClasses](1)),
-				inert.Values(&s.Landmarks, marks), inert.Values(&s.Nystrom, 20), inert.Values(&s.Method, "single:linear", "alignment"),
+				inert.Values(&s.Landmarks, marks), inert.Values(&s.Nystrom, 20),
+				inert.Values(&s.Method, "single:linear", "alignment"),
 				inert.Values(&s.RhoSNR, 5), inert.Values(&s.C, cv, number(1)), inert.Values(&s.Standardise, false),
 			}
 		},
