@@ -42,8 +42,8 @@ func DrawnRows(labels []int, most int, rng *rand.Rand) []int {
 const blockRows = 512
 
 // largeKernel is the kernel of many samples, of which the numbers stand for the features as for [learn.MatrixKernel]:
-// of training samples its matrix in float32, half the memory, and of test samples, which come in their order, a block at a
-// time.
+// of training samples its matrix in float32, half the memory, and of test samples, which come in their order, a block
+// at a time.
 type largeKernel struct {
 	ctx         context.Context
 	e           *engine.Engine
