@@ -58,7 +58,7 @@ named devices. With --backend they alone are run, on that backend and on the CPU
 			return a.bench(cmd.Context(), f, cmd.Flags().Changed(backendFlag), args)
 		},
 	}
-	cmd.AddCommand(a.sharesCommand(), a.calibrateCommand())
+	cmd.AddCommand(a.sharesCommand(), a.calibrateCommand(), a.scalingCommand())
 	flags := cmd.Flags()
 	flags.StringVar(&f.output, "output", "table", "table or json")
 	flags.IntVar(&f.repeat, "repeat", bench.DefaultRepeat, "measure times at least `N` times, unless that takes over 5 s")

@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"privkern/experiments"
+	"privkern/runner/execute/bench/curves"
+	"privkern/runner/experiment"
+	"privkern/runner/show/plot"
+	"privkern/runner/store/disk"
+)
+
+// scalingFlags are the flags of run bench scaling.
+type scalingFlags struct {
+	out, table, python string
+	methods            []string
+	limit              time.Duration
+	seed               uint64
+	quick, noPeers     bool
+}
+
+func (a *app) scalingCommand() *cobra.Command {
+	f := new(scalingFlags)
+	cmd := &cobra.Command{
+		Use:   "scaling",
+		Short: "Measure how time and memory of each method grow with its data",
+		Long: `Measure the processor time and the peak memory of every method for your own data,
+on simulated data of growing sizes: 100 to 100,000 rows, 1 to 1,000 inputs, and
+1 to 1,000 of a method's own number, such as its inducing inputs. Each measurement
+is a process of its own on one core. Sizes grow until the time of --limit is
+used up, or one is refused.
+
+The page scaling.md, its picture scaling.svg and the measurements scaling.csv go to the
+folder --out. Costs are fitted by fixed + scale * size^exponent. Where a python3 of
+PATH has scikit-learn, similar methods of it are measured too; without it the page
+says so.
+
+scaling.csv has each measurement as soon as it is made: an interrupted command goes on
+with those that the same revision made on the same processor. --table writes
+the laws to the file that the next build holds, from which run list NAME and run
+trial predict: runner/execute/bench/curves/costs.csv of the source.
+
+The exit status is 130 when interrupted, and 1 where a file cannot be written or is
+of another kind.`,
+		Example: `  run bench scaling
+  run bench scaling --methods dpgp,cloaking/regression --limit 60s --out /tmp/page
+  run bench scaling --quick --out quick
+  run bench scaling --table runner/execute/bench/curves/costs.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "out", "table"); err != nil {
+				return err
+			}
+			switch {
+			case f.limit <= 0:
+				return usagef("--limit is %v; it is a time such as 20s", f.limit)
+			case f.quick && f.table != "":
+				return usagef("--quick and --table exclude each other: a few small sizes predict no others")
+			case f.noPeers && f.python != "":
+				return usagef("--peers and --no-peers exclude each other")
+			}
+			return a.scaling(cmd.Context(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "out", "o", "results", "folder of the page, its picture and the measurements")
+	flags.StringVar(&f.table, "table", "", "write the laws to this `FILE` too, for the next build (default: nowhere)")
+	flags.StringSliceVar(&f.methods, "methods", nil, "names of methods, or the first parts of some (default: all)")
+	flags.DurationVar(&f.limit, "limit", 20*time.Second, "processor time of a method, all its sizes together")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of the simulated data")
+	flags.BoolVar(&f.quick, "quick", false, "a few small sizes, by default of two methods, in some seconds")
+	flags.StringVar(&f.python, "peers", "", "the `PYTHON` program with scikit-learn (default: the first python3 of PATH)")
+	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
+	return cmd
+}
+
+// quickMethods are those that --quick measures.
+var quickMethods = []string{"dpgp/regression", "baseline/class-means"}
+
+// scalingCases are the selected cases.
+func (f *scalingFlags) scalingCases() ([]experiments.ScalingCase, error) {
+	all := experiments.ScalingCases()
+	wanted := f.methods
+	if len(wanted) == 0 && f.quick {
+		wanted = quickMethods
+	}
+	if len(wanted) == 0 {
+		return all, nil
+	}
+	var names []string
+	used := map[string]bool{}
+	out := slices.DeleteFunc(slices.Clone(all), func(c experiments.ScalingCase) bool {
+		names = append(names, c.Experiment)
+		return !slices.ContainsFunc(wanted, func(w string) bool {
+			matches := strings.HasPrefix(c.Name(), w)
+			used[w] = used[w] || matches
+			return matches
+		})
+	})
+	for _, w := range wanted {
+		if !used[w] {
+			return nil, experiment.Unknown("method", w, names)
+		}
+	}
+	return out, nil
+}
+
+// scaling measures, and writes the page.
+func (a *app) scaling(ctx context.Context, f *scalingFlags) (err error) {
+	cases, err := f.scalingCases()
+	if err != nil {
+		return usageError{err}
+	}
+	if err := disk.MakeFolder(a.Disk, f.out, 0o777); err != nil {
+		return err
+	}
+	h := host("")
+	program, err := programName(h.Revision)
+	if err != nil {
+		return err
+	}
+	log, err := curves.OpenLog(filepath.Join(f.out, "scaling.csv"), fmt.Sprintf("%s, seed %d", program, f.seed), h.CPU)
+	if err != nil {
+		return err
+	}
+	if log.Dropped > 0 {
+		a.complain("%s: dropped torn lines: %d", log.Path, log.Dropped)
+	}
+	if log.Foreign > 0 {
+		a.say("%s: measurements of another revision, seed or processor, which are left out: %d", log.Path, log.Foreign)
+	}
+	temporary, err := os.MkdirTemp("", "privkern-scaling-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	page := &curves.Page{Limit: curves.Seconds(f.limit.Seconds()), Peers: "none were asked for"}
+	var python *curves.Python
+	if !f.noPeers {
+		python, err = curves.FindPython(ctx, f.python)
+		switch {
+		case errors.Is(err, curves.ErrAbsent):
+			page.Peers = "none: " + err.Error()
+			a.say("peers: %s", page.Peers)
+		case err != nil:
+			return err
+		default:
+			page.Peers = python.Libraries + ", with as many fits as a trial, without the time of its imports, dashed"
+		}
+	}
+	s := scaled{data: temporary, seed: f.seed, python: python}
+	page.Subjects = s.subjects(cases)
+	a.say("%s, revision %s", h.CPU, h.Revision)
+	err = curves.Run(ctx, page.Subjects, log, curves.Options{Limit: f.limit, Quick: f.quick, Say: a.say})
+	if err != nil {
+		return fmt.Errorf("%w; what is measured is in %s, and the same command goes on with it", err, log.Path)
+	}
+	page.Points, page.Costs = log.Points(), curves.FitAll(log.Points(), h.CPU, h.Revision)
+	return a.writeScaling(f, page, log)
+}
+
+// programName tells this program from others: its revision, and its digest where that is not known or has changes.
+func programName(revision string) (string, error) {
+	if revision != "unknown" && !strings.HasSuffix(revision, "-dirty") {
+		return revision, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	_, err = io.Copy(digest, f)
+	return fmt.Sprintf("%s (program %x)", revision, digest.Sum(nil)[:6]), errors.Join(err, f.Close())
+}
+
+// writeScaling writes the files.
+func (a *app) writeScaling(f *scalingFlags, page *curves.Page, log *curves.Log) error {
+	var picture bytes.Buffer
+	if err := plot.SVG(&picture, page.Panels(), plot.Options{Title: "Time and memory by size",
+		Description: "Processor time and peak memory of methods by the size of their data, on logarithmic axes."}); err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(log.Path, ".csv")
+	files := []struct {
+		path    string
+		content []byte
+	}{{base + ".svg", picture.Bytes()}, {base + ".md", page.Markdown("scaling.svg")}, {log.Path, log.CSV()}}
+	if f.table != "" {
+		files = append(files, struct {
+			path    string
+			content []byte
+		}{f.table, page.Encode()})
+	}
+	for _, file := range files {
+		if err := disk.WriteFile(a.Disk, file.path, file.content); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintln(a.out, file.path)
+	}
+	return nil
+}
+
+// scaled makes the processes that are measured.
+type scaled struct {
+	data   string // folder of simulated data
+	seed   uint64
+	python *curves.Python // nil for none
+}
+
+// subjects are the cases, each followed by its peer.
+func (s scaled) subjects(cases []experiments.ScalingCase) (out []curves.Subject) {
+	for _, c := range cases {
+		out = append(out, curves.Subject{Name: c.Name(), Family: c.Family, Inner: c.Inner,
+			Command: func(ctx context.Context, size curves.Size) (*exec.Cmd, error) {
+				program, err := os.Executable()
+				if err != nil {
+					return nil, err
+				}
+				file, err := s.file(c, size)
+				cmd := exec.CommandContext(ctx, program, append([]string{"trial", c.Experiment, "--backend", "cpu", "--quiet"},
+					c.Arguments(file, size.Inner)...)...)
+				cmd.Env = append(cmd.Environ(), "GOMAXPROCS=1")
+				return cmd, err
+			}})
+		if c.Peer != "" && s.python != nil {
+			out = append(out, curves.Subject{Name: "scikit-learn " + c.Peer, Family: c.Family, Peer: true,
+				Command: func(ctx context.Context, size curves.Size) (*exec.Cmd, error) {
+					file, err := s.file(c, size)
+					return s.python.Work(ctx, c.Peer, file, c.Fits), err
+				}})
+		}
+	}
+	return out
+}
+
+// file writes simulated data, unless they are there.
+func (s scaled) file(c experiments.ScalingCase, size curves.Size) (string, error) {
+	path := filepath.Join(s.data, fmt.Sprintf("%s-%dx%d.csv", c.Data, size.Rows, size.Inputs))
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	return path, errors.Join(experiments.WriteScalingData(f, c.Data, s.seed, size.Rows, size.Inputs), f.Close())
+}
