@@ -163,20 +163,36 @@ type variant struct {
 	Method string `name:"method" default:"none" doc:"the variant"`
 }
 
-// OwnSize returns the name of the case that settings are of, and the rows and inputs of their data, estimated from the
-// file's size; ok is false for an experiment that is no case, for other data, and for a file that cannot be read, which
+// repeats is how many splits a trial fits.
+type repeats struct {
+	Repeats int `name:"repeats" default:"10" doc:"splits"`
+}
+
+// OwnData is the size of a trial's own data, and its fits as a multiple of those of the default settings.
+type OwnData struct {
+	Rows, Inputs int
+	Fits         float64
+}
+
+// OwnSize returns the name of the case that settings are of, and the size of their data, estimated from the file's size
+// and header. ok is false for an experiment that is no case, for other data, and for a file that cannot be read, which
 // the trial reports.
-func OwnSize(e *experiment.Experiment, p experiment.Params) (name string, rows, inputs int, ok bool) {
+func OwnSize(e *experiment.Experiment, p experiment.Params) (name string, size OwnData, ok bool) {
 	for _, c := range ScalingCases() {
 		if c.Experiment != e.Name || c.Variant != "" && experiment.SettingsIn[variant](p).Method != c.Variant {
 			continue
 		}
 		own := experiment.SettingsIn[ownData](p)
 		if !table.Is(own.Dataset) {
-			return "", 0, 0, false
+			return "", size, false
 		}
-		rows, inputs, err := table.Spec{Dataset: own.Dataset, Inputs: own.Inputs, Reading: own.Reading}.Size()
-		return c.Name(), rows, inputs, err == nil && rows > 0
+		size.Fits = 1
+		if slices.Contains(e.ParamNames(), "repeats") && c.Fits > 0 {
+			size.Fits = float64(experiment.SettingsIn[repeats](p).Repeats) / float64(c.Fits)
+		}
+		var err error
+		size.Rows, size.Inputs, err = table.Spec{Dataset: own.Dataset, Inputs: own.Inputs, Reading: own.Reading}.Size()
+		return c.Name(), size, err == nil && size.Rows > 0
 	}
-	return "", 0, 0, false
+	return "", size, false
 }

@@ -90,6 +90,7 @@ type experimentEntry struct {
 
 	datasets []string // that a trial of the defaults reads
 	example  string   // a command
+	cost     []string // sentences on its time and memory
 }
 
 // paramEntry is a setting, with its default as the experiment takes it.
@@ -147,7 +148,11 @@ func (a *app) listing(what string, whole bool) (*listing, error) {
 		paper, _, _ := strings.Cut(name, "/")
 		valid = append(valid, name, paper)
 		if all || what == "experiments" || what == name || what == paper {
-			l.Experiments = append(l.Experiments, describe(e))
+			entry := describe(e)
+			if entry.cost, err = costOf(name); err != nil {
+				return nil, err
+			}
+			l.Experiments = append(l.Experiments, entry)
 		}
 	}
 	contents, err := a.Contents()

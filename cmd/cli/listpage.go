@@ -154,6 +154,12 @@ func (p *listPage) experiment(e experimentEntry) {
 		p.heading(2, "Data")
 		p.paragraph(4, strings.Join(e.datasets, ", "))
 	}
+	if len(e.cost) > 0 {
+		p.heading(2, "Time and memory")
+		for _, text := range e.cost {
+			p.paragraph(4, text)
+		}
+	}
 	p.heading(2, "Example")
 	p.paragraph(4, e.example)
 }

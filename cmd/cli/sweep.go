@@ -208,6 +208,9 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
 	}
+	if err := a.warnOfCost(w.Settings, availableMemory(o.ignoreMemory)); err != nil {
+		return err
+	}
 	took := o
 	err = a.runDraft(cmd, &took, shard, format, w)
 	var mismatch *store.PlanMismatchError

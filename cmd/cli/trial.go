@@ -296,6 +296,12 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return fmt.Errorf("%s %s", e.Name, refusal)
 		}
 	}
+	if missing == nil && !o.releases() && o.export == "" { // what leaves has no number of rows
+		alone := []sweep.Assignment{{Experiment: e, Params: params}}
+		if err := a.warnOfCost(alone, availableMemory(o.ignoreMemory)); err != nil {
+			return err
+		}
+	}
 	var rec *record.Record
 	switch {
 	case missing != nil:

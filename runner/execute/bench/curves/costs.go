@@ -77,25 +77,47 @@ func (c *Costs) Law(subject string, q Quantity, a Axis) (l Law, ok bool) {
 	return l, ok
 }
 
-// Predict returns the time or the memory of a size at default settings: the law of rows, whose growing part is as many
-// times as large as the growing part of the law of inputs is at their number. Beyond reports that more rows or inputs
-// are asked for than were measured; ok is false for unknown subjects.
-func (c *Costs) Predict(subject string, q Quantity, s Size) (cost float64, beyond, ok bool) {
+// Prediction is the cost of a size.
+type Prediction struct {
+	Cost   float64
+	Beyond bool // more rows or inputs than were measured
+	Least  bool // the cost is at least that, as the law is uncertain there
+}
+
+// text is the cost for people.
+func (p Prediction) text(unit func(float64) string) string {
+	if p.Least {
+		return "at least " + unit(p.Cost)
+	}
+	return "about " + unit(p.Cost)
+}
+
+// Predict predicts the time or the memory of a size at default settings by the law of rows. Its growing part is as many
+// times as large as that of the law of inputs is at their number; where that law is flat, its whole cost counts. ok is
+// false for unknown subjects.
+func (c *Costs) Predict(subject string, q Quantity, s Size) (p Prediction, ok bool) {
 	l, ok := c.Law(subject, q, Rows)
 	if !ok {
-		return 0, false, false
+		return p, false
 	}
-	beyond = float64(s.Rows) > l.To
-	fixed, grows := l.Fixed, l.Cost(float64(s.Rows))-l.Fixed
+	rows, inputs := float64(s.Rows), float64(s.Inputs)
+	p.Beyond = rows > l.To
+	p.Least = p.Beyond && l.Uncertain()
+	grows := l.Grown(rows)
 	if d, known := c.Law(subject, q, Inputs); known {
-		beyond = beyond || float64(s.Inputs) > d.To
-		if d.Scale > 0 {
-			grows *= math.Pow(float64(s.Inputs)/Usual, d.Exponent)
+		fixed := 0.
+		if d.Flat() {
+			fixed = d.Fixed
 		}
+		grows *= (fixed + d.Grown(inputs)) / (fixed + d.Grown(Usual))
+		p.Beyond = p.Beyond || inputs > d.To
+		p.Least = p.Least || inputs > d.To && d.Uncertain()
 	} else {
-		beyond = beyond || s.Inputs > Usual
+		p.Beyond = p.Beyond || s.Inputs > Usual
+		p.Least = p.Least || s.Inputs > Usual
 	}
-	return fixed + grows, beyond, true
+	p.Cost = l.Fixed + grows
+	return p, true
 }
 
 // Tell are sentences on the time and the memory of some sizes, for people who have not run a method yet; empty for an
@@ -105,7 +127,7 @@ func (c *Costs) Tell(subject string) string {
 	for _, rows := range []int{1000, 10_000, 100_000} {
 		s := Size{Rows: rows, Inputs: Usual}
 		l, _ := c.Law(subject, Time, Rows)
-		time, beyond, ok := c.Predict(subject, Time, s)
+		time, ok := c.Predict(subject, Time, s)
 		if ok && l.Refused > 0 && float64(rows) >= l.Refused {
 			told = append(told, fmt.Sprintf("%s rows are refused", thousands(int(l.Refused))))
 			break
@@ -113,11 +135,11 @@ func (c *Costs) Tell(subject string) string {
 		if !ok || float64(rows) > 10*l.To {
 			break
 		}
-		text := thousands(rows) + fmt.Sprintf(" rows × %d: about ", Usual) + Seconds(time)
-		if memory, _, ok := c.Predict(subject, Memory, s); ok {
-			text += " and " + Bytes(memory)
+		text := thousands(rows) + fmt.Sprintf(" rows × %d: ", Usual) + time.text(Seconds)
+		if memory, ok := c.Predict(subject, Memory, s); ok {
+			text += " and " + memory.text(Bytes)
 		}
-		if beyond {
+		if time.Beyond {
 			text += fmt.Sprintf(" (beyond the %s rows that were measured)", thousands(int(l.To)))
 		}
 		told = append(told, text)

@@ -2,8 +2,8 @@ package curves
 
 import "math"
 
-// Law is a cost that grows as fixed + scale·(x/at)^exponent with a number x, fitted to measurements. A cost of which less
-// than a fifth grows has scale 0, as its exponent would be that of noise.
+// Law is a cost that grows as fixed + scale·(x/at)^exponent with a number x, fitted to measurements. That of a
+// flat cost, whose exponent would be that of noise, is linear.
 type Law struct {
 	Fixed, Scale, At, Exponent float64
 	// Error is half the width of the exponent's central 95 % region; NaN where the points are too few for one.
@@ -40,12 +40,10 @@ func Fit(x, cost []float64) (l Law, ok bool) {
 	for centre, k := l.Exponent, -20; k <= 20; k++ {
 		at(max(step/20, centre+float64(k)*step/20))
 	}
-	if grows := l.Scale * (1 - math.Pow(l.From/l.At, l.Exponent)); grows < .2*(l.Fixed+l.Scale) {
-		mean := 0.
-		for _, c := range cost {
-			mean += c / float64(len(cost))
-		}
-		return Law{Fixed: mean, At: l.At, From: l.From, To: l.To, Error: math.NaN()}, true
+	if l.Flat() {
+		l.Exponent, l.Error = 1, math.NaN()
+		l.Fixed, l.Scale, _ = parts(x, cost, l.At, l.Exponent)
+		return l, true
 	}
 	l.Error = l.error(x, cost, best)
 	return l, true
@@ -115,5 +113,18 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// Cost is the law's cost at x.
-func (l Law) Cost(x float64) float64 { return l.Fixed + l.Scale*math.Pow(x/l.At, l.Exponent) }
+// Flat reports whether less than a fifth of the cost grows within the range.
+func (l Law) Flat() bool {
+	return l.Scale*(1-math.Pow(l.From/l.At, l.Exponent)) < .2*(l.Fixed+l.Scale)
+}
+
+// Uncertain reports whether nothing follows beyond the range but that the cost grows.
+func (l Law) Uncertain() bool { return !(l.Error <= .5) }
+
+// Grown is the part of the cost at x that grows: beyond the range of an uncertain law as x does.
+func (l Law) Grown(x float64) float64 {
+	if l.Uncertain() && x > l.To {
+		return l.Grown(l.To) * x / l.To
+	}
+	return l.Scale * math.Pow(x/l.At, l.Exponent)
+}

@@ -101,7 +101,7 @@ func (s Subject) short(a Axis) string {
 // exponent is that of a law with its uncertainty.
 func exponent(l Law) string {
 	switch {
-	case l.Scale == 0:
+	case l.Flat():
 		return "flat"
 	case math.IsNaN(l.Error):
 		return fmt.Sprintf("%.1f", l.Exponent)
@@ -124,7 +124,7 @@ Peers: %s.
 
 This page is what `+"`run bench scaling`"+` writes, with [the measurements](%s). A cost is fitted by
 fixed + scale · x^exponent; exponents stand with half their central 95 %% region, and hold for the sizes that were
-measured: "flat" is a cost of which less than a fifth grows. Costs in brackets are extrapolated.
+measured: "flat" is a cost of which less than a fifth grows. Costs in brackets are predicted.
 
 ![curves](%s)
 
@@ -171,8 +171,8 @@ func (p *Page) cell(subject string, q Quantity, s Size, text func(float64) strin
 		}
 	}
 	l, _ := p.Law(subject, q, Rows)
-	if cost, _, ok := p.Predict(subject, q, s); ok && float64(s.Rows) <= 10*l.To {
-		return "(" + text(cost) + ")"
+	if cost, ok := p.Predict(subject, q, s); ok && float64(s.Rows) <= 10*l.To {
+		return "(" + cost.text(text) + ")"
 	}
 	return "–"
 }

@@ -1,0 +1,324 @@
+package curves
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The test binary is the process that is measured where a variable names its part.
+func TestMain(m *testing.M) {
+	switch os.Getenv("CURVES_PART") {
+	case "done":
+		os.Exit(0)
+	case "refuse":
+		fmt.Fprintln(os.Stderr, "progress\nrun: own/method rows=9 failed: too many rows; use fewer")
+		os.Exit(3)
+	case "wait":
+		time.Sleep(time.Minute)
+	case "start":
+		fmt.Println("no number")
+	}
+	os.Exit(m.Run())
+}
+
+// process is a subject of which each size takes a part.
+func process(name string, part func(Size) string) Subject {
+	return Subject{Name: name, Inner: "trees", Command: func(ctx context.Context, s Size) (*exec.Cmd, error) {
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^$")
+		cmd.Env = append(os.Environ(), "CURVES_PART="+part(s))
+		return cmd, nil
+	}}
+}
+
+func open(t *testing.T, path string) *Log {
+	t.Helper()
+	l, err := OpenLog(path, "r1", "a processor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestFitFindsLaws(t *testing.T) {
+	x := []float64{100, 200, 500, 1000, 2000, 5000, 10_000}
+	for _, c := range []struct {
+		name                   string
+		fixed, scale, exponent float64 // scale at 1
+		n                      int     // of x
+		flat                   bool
+	}{
+		{"linear", .03, 1e-5, 1, 7, false},
+		{"cubic over a start", .04, 1e-9, 3, 5, false},
+		{"no fixed cost", 0, 1e-4, 1.5, 7, false},
+		{"three points", .1, 1e-4, 2, 3, false},
+		{"constant", .05, 0, 1, 7, true},
+		{"a tenth grows", 1, 1e-5, 1, 7, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var cost []float64
+			for _, v := range x[:c.n] {
+				cost = append(cost, c.fixed+c.scale*math.Pow(v, c.exponent))
+			}
+			l, ok := Fit(x[:c.n], cost)
+			switch {
+			case !ok:
+				t.Fatal("no law")
+			case c.flat != l.Flat():
+				t.Errorf("flat is %v: %+v", l.Flat(), l)
+			case !c.flat && math.Abs(l.Exponent-c.exponent) > .02:
+				t.Errorf("the exponent is %.3f in place of %.3f", l.Exponent, c.exponent)
+			case !c.flat && math.Abs((l.Fixed+l.Grown(x[0]))/cost[0]-1) > .02:
+				t.Errorf("the cost at the start is %.4g in place of %.4g", (l.Fixed + l.Grown(x[0])), cost[0])
+			}
+			if determined := c.n > 3 || c.fixed == 0; !c.flat && math.IsNaN(l.Error) == determined {
+				t.Errorf("the error is %v of %d points", l.Error, c.n)
+			}
+		})
+	}
+	if _, ok := Fit(x[:2], []float64{1, 2}); ok {
+		t.Error("two points have a law")
+	}
+}
+
+// The region of the exponent holds the true one in about 95 % of noisy data.
+func TestFitErrorCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := []float64{100, 200, 500, 1000, 2000, 5000, 10_000, 20_000}
+	const runs = 300
+	inside := 0
+	for range runs {
+		var cost []float64
+		for _, v := range x {
+			cost = append(cost, (.02+2e-5*math.Pow(v, 1.2))*math.Exp(.08*rng.NormFloat64()))
+		}
+		if l, _ := Fit(x, cost); math.Abs(l.Exponent-1.2) <= l.Error {
+			inside++
+		}
+	}
+	if share := float64(inside) / runs; share < .88 || share > .995 {
+		t.Errorf("the region holds the exponent in %.1f %%", 100*share)
+	}
+}
+
+func TestRunKeepsAndGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.csv")
+	calls := 0
+	s := process("own/method", func(s Size) string {
+		calls++
+		if s.Rows > 500 {
+			return "refuse"
+		}
+		return "done"
+	})
+	o := Options{Limit: time.Hour, Quick: true, Say: func(string, ...any) {}}
+	l := open(t, path)
+	if err := Run(t.Context(), []Subject{s}, l, o); err != nil {
+		t.Fatal(err)
+	}
+	// Three sizes of rows and one refused; of inputs and trees four each, of which one is the last number of rows.
+	if n := len(l.Points()); n != calls || n != 4+3+4 {
+		t.Errorf("%d points of %d calls", n, calls)
+	}
+	p, found := l.find("own/method", Size{Rows: 1000, Inputs: Usual})
+	if !found || p.Stopped != "too many rows; use fewer" {
+		t.Errorf("refused: %+v", p)
+	}
+	for _, p := range l.Points() {
+		if p.Stopped == "" && (p.CPU < 0 || p.Peak < 1<<20) {
+			t.Errorf("%+v", p)
+		}
+	}
+	before := calls
+	again := open(t, path)
+	if err := Run(t.Context(), []Subject{s}, again, o); err != nil || calls != before {
+		t.Errorf("%d sizes were measured twice: %v", calls-before, err)
+	}
+	if string(again.CSV()) != string(l.CSV()) {
+		t.Error("what was kept is not what was measured")
+	}
+}
+
+func TestRunEnds(t *testing.T) {
+	o := Options{Limit: time.Hour, Quick: true, Say: func(string, ...any) {}}
+	t.Run("with its context, and keeps what is measured", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := process("own/method", func(s Size) string {
+			if s.Rows == 100 {
+				return "done"
+			}
+			cancel()
+			return "wait"
+		})
+		l := open(t, filepath.Join(t.TempDir(), "m.csv"))
+		if err := Run(ctx, []Subject{s}, l, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if n := len(open(t, l.Path).Points()); n != 1 {
+			t.Errorf("%d points are kept", n)
+		}
+	})
+	t.Run("at a peer that does not print its start", func(t *testing.T) {
+		s := process("peer", func(Size) string { return "start" })
+		s.Peer = true
+		err := Run(t.Context(), []Subject{s}, open(t, filepath.Join(t.TempDir(), "m.csv")), o)
+		if err == nil || !strings.Contains(err.Error(), "the time of its start") {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("where a size would exceed the limit", func(t *testing.T) {
+		l := open(t, filepath.Join(t.TempDir(), "m.csv"))
+		for i, cpu := range []float64{1, 4} { // quadratic: 25 s follow
+			if err := l.append(Point{Subject: "own/method", Size: Size{Rows: 100 * (i + 1), Inputs: Usual}, CPU: cpu}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := process("own/method", func(s Size) string {
+			if s.Inputs == Usual && s.Inner == 0 && s.Rows != 200 {
+				t.Errorf("%v is measured", s)
+			}
+			return "done"
+		})
+		o.Limit = 50 * time.Second
+		if err := Run(t.Context(), []Subject{s}, l, o); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLogDropsWhatItCannotTrust(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.csv")
+	whole := open(t, path)
+	for i := range 3 {
+		p := Point{Subject: `a "method", with commas`, Size: Size{Rows: i + 1, Inputs: 1}, CPU: 1, Peak: 2}
+		if err := whole.append(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.Replace(string(raw), "r1", "r2", 1)
+	for _, c := range []struct {
+		name, content             string
+		points, dropped, foreigns int
+	}{
+		{"whole", string(raw), 3, 0, 0},
+		{"torn", string(raw[:len(raw)-3]), 2, 1, 0},
+		{"not a number", strings.Replace(string(raw), ",1,2,", ",NaN,2,", 1), 2, 1, 0},
+		{"another revision", other, 2, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			l := open(t, path)
+			if len(l.Points()) != c.points || l.Dropped != c.dropped || l.Foreign != c.foreigns {
+				t.Errorf("%d points, %d dropped, %d foreign", len(l.Points()), l.Dropped, l.Foreign)
+			}
+			if err := l.append(Point{Subject: "b", Size: Size{Rows: 9, Inputs: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(open(t, path).Points()); n != c.points+1 {
+				t.Errorf("%d points after one more", n)
+			}
+		})
+	}
+	if err := os.WriteFile(path, []byte("age,dose\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenLog(path, "r1", "a processor"); err == nil || !strings.Contains(err.Error(), "no file of measurements") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// grown are measurements of a method that takes 2 s at 1,000 rows, linear in rows and quadratic in inputs.
+func grown() (out []Point) {
+	for _, n := range []int{100, 200, 500, 1000, 2000} {
+		out = append(out, Point{Subject: "own/method", Size: Size{Rows: n, Inputs: Usual}, CPU: .1 + .0019*float64(n),
+			Peak: 1e8 + int64(n)*1e6})
+	}
+	for _, d := range []int{1, 2, 5, 20, 50} {
+		out = append(out, Point{Subject: "own/method", Size: Size{Rows: 1000, Inputs: d},
+			CPU: .1 + 1.9*float64(d*d)/(Usual*Usual), Peak: 1e8})
+	}
+	return append(out, Point{Subject: "own/method", Size: Size{Rows: 50_000, Inputs: Usual}, Stopped: "too many | rows"})
+}
+
+func TestCostsPredict(t *testing.T) {
+	c := FitAll(grown(), "a processor", "r1")
+	read, err := Parse(c.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []struct {
+		size   Size
+		cost   float64
+		beyond bool
+	}{
+		{Size{Rows: 1000, Inputs: 10}, 2, false},
+		{Size{Rows: 2000, Inputs: 20}, .1 + 3.8*4, false},
+		{Size{Rows: 10_000, Inputs: 10}, 19.1, true},
+		{Size{Rows: 1000, Inputs: 100}, 190.1, true},
+	} {
+		p, ok := read.Predict("own/method", Time, r.size)
+		if !ok || p.Beyond != r.beyond || p.Least || math.Abs(p.Cost/r.cost-1) > .05 {
+			t.Errorf("%v: %+v in place of %.4g, %v", r.size, p, r.cost, r.beyond)
+		}
+	}
+	uncertain := FitAll(grown()[:3], "a processor", "r1")
+	if p, ok := uncertain.Predict("own/method", Time, Size{Rows: 5000, Inputs: 10}); !ok || !p.Least || p.Cost < 1.05*10*.9 {
+		t.Errorf("of three sizes: %+v", p)
+	}
+	if _, ok := read.Predict("own/other", Time, Size{Rows: 1, Inputs: 1}); ok {
+		t.Error("an unknown method has a cost")
+	}
+	const want = "1,000 rows × 10: about 2 s and about 1.1 GB; 10,000 rows × 10: about 19 s and about 10 GB (beyond the 2,000 rows " +
+		"that were measured); 50,000 rows are refused"
+	if got := read.Tell("own/method"); got != want {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestParseRefusesTornTables(t *testing.T) {
+	raw := FitAll(grown(), "a processor", "r1").Encode()
+	for n := range raw {
+		if _, err := Parse(raw[:n]); err == nil {
+			t.Fatalf("the first %d of %d bytes are taken", n, len(raw))
+		}
+	}
+	edited := slices.Clone(raw)
+	edited[len(raw)/2] ^= 1
+	if _, err := Parse(edited); err == nil {
+		t.Error("an edited table is taken")
+	}
+	if _, err := Parse(append(slices.Clone(raw), raw...)); err == nil {
+		t.Error("two tables are taken")
+	}
+}
+
+func TestPage(t *testing.T) {
+	p := &Page{Subjects: []Subject{{Name: "own/method", Family: "own"}}, Points: grown(), Limit: "20 s", Peers: "none",
+		Costs: FitAll(grown(), "a processor", "r1")}
+	text := string(p.Markdown("scaling.svg"))
+	for _, want := range []string{"| own/method | 0.1 s | 2 s | (about 19 s) | – | 1.00±0.1", "![curves](scaling.svg)",
+		"- own/method: 50,000 × 10: too many", "Peers: none."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
+		}
+	}
+	panels := p.Panels()
+	if len(panels) != 3 || !strings.HasPrefix(panels[0].Lines[0].Name, "method 1.00±") || !panels[0].LogX || !panels[0].LogY {
+		t.Errorf("%+v", panels)
+	}
+}
