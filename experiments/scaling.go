@@ -57,7 +57,7 @@ func ScalingCases() []ScalingCase {
 		c := ScalingCase{Experiment: family + "/" + name, Family: family, Data: values, Settings: regression, Inner: inner,
 			Peer: peer, Fits: 10}
 		if family == "baseline" {
-			c.Family = "baselines of regression"
+			c.Family = "regression baselines"
 		}
 		return c
 	}
@@ -65,7 +65,7 @@ func ScalingCases() []ScalingCase {
 		c := of(family, name, inner, peer)
 		c.Data, c.Settings = classes, classification
 		if family == "baseline" {
-			c.Family = "baselines of classification"
+			c.Family = "classification baselines"
 		}
 		return c
 	}

@@ -37,26 +37,27 @@ func (a *app) scalingCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scaling",
 		Short: "Measure how time and memory of each method grow with its data",
-		Long: `Measure the processor time and the peak memory of every method for your own data,
-on simulated data of growing sizes: 100 to 100,000 rows, 1 to 1,000 inputs, and
-1 to 1,000 of a method's own number, such as its inducing inputs. Each measurement
-is a process of its own on one core. Sizes grow until the time of --limit is
-used up, or one is refused.
+		Long: `Measure the processor time and the peak memory of every method for your own
+data, on simulated data of growing sizes: 100 to 100,000 rows, 1 to 1,000
+inputs, and 1 to 1,000 of a method's own number, such as its inducing inputs.
+Each measurement is a process of its own on one core. Sizes grow until the time
+of --limit is used up, or one is refused. All of it takes about a quarter of an
+hour.
 
-The page scaling.md, its picture scaling.svg and the measurements scaling.csv go to the
-folder --out. Costs are fitted by fixed + scale * size^exponent. Where a python3 of
-PATH has scikit-learn, similar methods of it are measured too; without it the page
-says so.
+The page scaling.md, its picture scaling.svg and the measurements scaling.csv go
+to the folder --out. Costs are fitted by fixed + scale * size^exponent. Where a
+python3 of PATH has scikit-learn, similar methods of it are measured, too;
+without it the page says so.
 
-scaling.csv has each measurement as soon as it is made: an interrupted command goes on
-with those that the same revision made on the same processor. --table writes
-the laws to the file that the next build holds, from which run list NAME and run
-trial predict: runner/execute/bench/curves/costs.csv of the source.
+scaling.csv has each measurement as soon as it is made: an interrupted command
+goes on with those that the same revision made on the same processor. --table
+writes the laws to a file, from which the next build predicts in run list NAME
+and run trial: runner/execute/bench/curves/costs.csv of the source.
 
-The exit status is 130 when interrupted, and 1 where a file cannot be written or is
-of another kind.`,
+The exit status is 130 when interrupted, and 1 where a file cannot be written or
+is of another kind.`,
 		Example: `  run bench scaling
-  run bench scaling --methods dpgp,cloaking/regression --limit 60s --out /tmp/page
+  run bench scaling --methods dpgp,cloaking/regression --limit 60s -o page
   run bench scaling --quick --out quick
   run bench scaling --table runner/execute/bench/curves/costs.csv`,
 		Args: cobra.NoArgs,
@@ -76,13 +77,13 @@ of another kind.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.out, "out", "o", "results", "folder of the page, its picture and the measurements")
-	flags.StringVar(&f.table, "table", "", "write the laws to this `FILE` too, for the next build (default: nowhere)")
-	flags.StringSliceVar(&f.methods, "methods", nil, "names of methods, or the first parts of some (default: all)")
-	flags.DurationVar(&f.limit, "limit", 20*time.Second, "processor time of a method, all its sizes together")
+	flags.StringVarP(&f.out, "out", "o", "results", "folder of page and measurements")
+	flags.StringVar(&f.table, "table", "", "write the laws to this `FILE`, too (default: nowhere)")
+	flags.StringSliceVar(&f.methods, "methods", nil, "names of methods, or how they begin (default: all)")
+	flags.DurationVar(&f.limit, "limit", 20*time.Second, "processor time of a method, all sizes")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the simulated data")
-	flags.BoolVar(&f.quick, "quick", false, "a few small sizes, by default of two methods, in some seconds")
-	flags.StringVar(&f.python, "peers", "", "the `PYTHON` program with scikit-learn (default: the first python3 of PATH)")
+	flags.BoolVar(&f.quick, "quick", false, "few small sizes, by default of two methods")
+	flags.StringVar(&f.python, "peers", "", "the `PYTHON` with scikit-learn (default: python3)")
 	flags.BoolVar(&f.noPeers, "no-peers", false, "measure no peers")
 	return cmd
 }
@@ -166,7 +167,8 @@ func (a *app) scaling(ctx context.Context, f *scalingFlags) (err error) {
 	a.say("%s, revision %s", h.CPU, h.Revision)
 	err = curves.Run(ctx, page.Subjects, log, curves.Options{Limit: f.limit, Quick: f.quick, Say: a.say})
 	if err != nil {
-		return fmt.Errorf("%w; what is measured is in %s, and the same command goes on with it", err, log.Path)
+		a.say("what is measured is in %s; the same command goes on with it", log.Path)
+		return err
 	}
 	page.Points, page.Costs = log.Points(), curves.FitAll(log.Points(), h.CPU, h.Revision)
 	return a.writeScaling(f, page, log)

@@ -29,10 +29,26 @@ func (p *Page) families() (out []string) {
 	return out
 }
 
-// Panels are those of the figure: for each family time and memory by rows and time by inputs, and time by inner numbers
-// of all methods that have one, in as many panels as rows of the figure need.
+// kinds are the panels of a family. Axes cover the same decades in all families, so that these compare and noise does
+// not fill a panel.
+var kinds = []struct {
+	axis            Axis
+	quantity        Quantity
+	title, x, y     string
+	xCovers, covers [2]float64
+}{
+	{Rows, Time, "time", fmt.Sprintf("rows, with %d inputs", Usual), "processor time [s]", [2]float64{100, 1e5},
+		[2]float64{.02, 10}},
+	{Rows, Memory, "memory", fmt.Sprintf("rows, with %d inputs", Usual), "peak memory [MB]", [2]float64{100, 1e5},
+		[2]float64{50, 1000}},
+	{Inputs, Time, "time", "inputs", "processor time [s]", [2]float64{1, 1000}, [2]float64{.02, 10}},
+	{Inner, Time, "time", "number of the method's own", "processor time [s]", [2]float64{1, 1000}, [2]float64{.02, 10}},
+}
+
+// Panels are those of the figure: for each family a row with time and memory by rows and time by inputs, and then for
+// each time by the methods' own numbers.
 func (p *Page) Panels() []experiment.Panel {
-	var out []experiment.Panel
+	var out, own []experiment.Panel
 	for _, f := range p.families() {
 		var all []Subject
 		for _, s := range p.Subjects {
@@ -40,27 +56,19 @@ func (p *Page) Panels() []experiment.Panel {
 				all = append(all, s)
 			}
 		}
-		for _, kind := range []struct {
-			axis     Axis
-			quantity Quantity
-			title, x string
-		}{
-			{Rows, Time, f + ": time by rows", fmt.Sprintf("rows, with %d inputs", Usual)},
-			{Rows, Memory, f + ": memory by rows", fmt.Sprintf("rows, with %d inputs", Usual)},
-			{Inputs, Time, f + ": time by inputs", "inputs"},
-			{Inner, Time, f + ": time by a number of the method's", "inducing inputs, trees, components, ..."},
-		} {
-			panel := experiment.Panel{Title: kind.title, XLabel: kind.x, LogX: true, LogY: true, YLabel: "processor time [s]",
-				Lines: p.lines(all, kind.axis, kind.quantity)}
-			if kind.quantity == Memory {
-				panel.YLabel = "peak memory [MB]"
-			}
-			if len(panel.Lines) > 0 {
+		for _, kind := range kinds {
+			panel := experiment.Panel{Title: f + ": " + kind.title, XLabel: kind.x, LogX: true, LogY: true, YLabel: kind.y,
+				XCovers: kind.xCovers, YCovers: kind.covers, Lines: p.lines(all, kind.axis, kind.quantity)}
+			switch {
+			case len(panel.Lines) == 0:
+			case kind.axis == Inner:
+				own = append(own, panel)
+			default:
 				out = append(out, panel)
 			}
 		}
 	}
-	return out
+	return append(out, own...)
 }
 
 // lines are the curves of some subjects, of which those of peers are dashed.
