@@ -19,6 +19,7 @@ import (
 	"privkern/experiments"
 	"privkern/runner/execute/bench/curves"
 	"privkern/runner/experiment"
+	"privkern/runner/record"
 	"privkern/runner/show/plot"
 	"privkern/runner/store/disk"
 )
@@ -52,14 +53,14 @@ without it the page says so.
 scaling.csv has each measurement as soon as it is made: an interrupted command
 goes on with those that the same revision made on the same processor. --table
 writes the laws to a file, from which the next build predicts in run list NAME
-and run trial: runner/execute/bench/curves/costs.csv of the source.
+and run trial: runner/execute/bench/curves/costs.json of the source.
 
 The exit status is 130 when interrupted, and 1 where a file cannot be written or
 is of another kind.`,
 		Example: `  run bench scaling
   run bench scaling --methods dpgp,cloaking/regression --limit 60s -o page
   run bench scaling --quick --out quick
-  run bench scaling --table runner/execute/bench/curves/costs.csv`,
+  run bench scaling --table runner/execute/bench/curves/costs.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notEmpty(cmd, "out", "table"); err != nil {
@@ -129,19 +130,16 @@ func (a *app) scaling(ctx context.Context, f *scalingFlags) (err error) {
 		return err
 	}
 	h := host("")
-	program, err := programName(h.Revision)
+	by, err := measuredBy(h, f.seed)
 	if err != nil {
 		return err
 	}
-	log, err := curves.OpenLog(filepath.Join(f.out, "scaling.csv"), fmt.Sprintf("%s, seed %d", program, f.seed), h.CPU)
+	log, err := curves.OpenLog(filepath.Join(f.out, "scaling.csv"), by)
 	if err != nil {
 		return err
 	}
-	if log.Dropped > 0 {
-		a.complain("%s: dropped torn lines: %d", log.Path, log.Dropped)
-	}
-	if log.Foreign > 0 {
-		a.say("%s: measurements of another revision, seed or processor, which are left out: %d", log.Path, log.Foreign)
+	if log.LeftOut > 0 {
+		a.say("%s: lines that are torn, or of another revision, seed or processor, are left out: %d", log.Path, log.LeftOut)
 	}
 	temporary, err := os.MkdirTemp("", "privkern-scaling-")
 	if err != nil {
@@ -159,7 +157,7 @@ func (a *app) scaling(ctx context.Context, f *scalingFlags) (err error) {
 		case err != nil:
 			return err
 		default:
-			page.Peers = python.Libraries + ", with as many fits as a trial, without the time of its imports, dashed"
+			page.Peers = python.Libraries + ", with as many fits as a trial, less the time of imports"
 		}
 	}
 	s := scaled{data: temporary, seed: f.seed, python: python}
@@ -170,47 +168,51 @@ func (a *app) scaling(ctx context.Context, f *scalingFlags) (err error) {
 		a.say("what is measured is in %s; the same command goes on with it", log.Path)
 		return err
 	}
-	page.Points, page.Costs = log.Points(), curves.FitAll(log.Points(), h.CPU, h.Revision)
-	return a.writeScaling(f, page, log)
+	page.Log, page.Costs = log, curves.FitAll(log, h.CPU, h.Revision)
+	return a.writeScaling(f, page)
 }
 
-// programName tells this program from others: its revision, and its digest where that is not known or has changes.
-func programName(revision string) (string, error) {
-	if revision != "unknown" && !strings.HasSuffix(revision, "-dirty") {
-		return revision, nil
+// measuredBy tells this program on this machine from others, by its digest where its revision is not known or changed.
+func measuredBy(h record.Provenance, seed uint64) (string, error) {
+	revision := h.Revision
+	if revision == "unknown" || strings.HasSuffix(revision, "-dirty") {
+		path, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		digest := sha256.New() // of a stream: the peak of a process that is started has the memory of this one
+		_, err = io.Copy(digest, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		revision += fmt.Sprintf(" %x", digest.Sum(nil)[:6])
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	digest := sha256.New()
-	_, err = io.Copy(digest, f)
-	return fmt.Sprintf("%s (program %x)", revision, digest.Sum(nil)[:6]), errors.Join(err, f.Close())
+	return fmt.Sprintf("revision %s, seed %d, %s", revision, seed, h.CPU), nil
 }
 
-// writeScaling writes the files.
-func (a *app) writeScaling(f *scalingFlags, page *curves.Page, log *curves.Log) error {
+// writeScaling writes the files, the measurements last, as they are those that an interrupted command needs.
+func (a *app) writeScaling(f *scalingFlags, page *curves.Page) error {
 	var picture bytes.Buffer
 	if err := plot.SVG(&picture, page.Panels(), plot.Options{Title: "Time and memory by size",
 		Description: "Processor time and peak memory of methods by the size of their data, on logarithmic axes."}); err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(log.Path, ".csv")
-	files := []struct {
+	costs, err := page.Encode()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
 		path    string
 		content []byte
-	}{{base + ".svg", picture.Bytes()}, {base + ".md", page.Markdown("scaling.svg")}, {log.Path, log.CSV()}}
-	if f.table != "" {
-		files = append(files, struct {
-			path    string
-			content []byte
-		}{f.table, page.Encode()})
-	}
-	for _, file := range files {
+	}{{filepath.Join(f.out, "scaling.svg"), picture.Bytes()}, {filepath.Join(f.out, "scaling.md"), page.Markdown()},
+		{f.table, costs}, {page.Path, page.CSV()}} {
+		if file.path == "" {
+			continue
+		}
 		if err := disk.WriteFile(a.Disk, file.path, file.content); err != nil {
 			return err
 		}

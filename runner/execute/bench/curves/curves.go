@@ -1,11 +1,9 @@
-// Package curves measures how the processor time and the peak memory of methods grow with the
-// size of their data, fits laws to the measurements, and predicts other sizes from these.
+// Package curves measures how the processor time and the peak memory of methods grow with the size of their data, fits
+// laws to the measurements, and predicts other sizes from these.
 //
-// Every measurement is a process of its own on one core. Along each of three axes (rows, inputs,
-// and a method's own number, such as its inducing inputs) sizes grow until the time of a method is
-// used up, or until it refuses one. Measurements are kept in a file as they are made ([Log]), so
-// that an interrupted run goes on. A [Law] is a fixed cost and a power; the laws of all methods
-// are the table of costs that the program holds ([Embedded]).
+// Every measurement is a process of its own on one core. Along each axis sizes grow until the time of a method is used
+// up, or until it refuses one. Measurements are kept in a file as they are made ([Log]), so that an interrupted run goes
+// on. A [Law] is a fixed cost and a power; the laws of all methods are the [Costs] that the program holds ([Embedded]).
 package curves
 
 import (
@@ -15,43 +13,33 @@ import (
 	"fmt"
 	"math"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Size is the size of a problem.
-type Size struct {
-	Rows, Inputs int
-	Inner        int // a method's own number; 0 for its default
-}
-
 // Axis is what grows while the rest of a size stays.
 type Axis string
 
-// The axes.
+// The axes: rows, inputs, and a number of the method's own, such as its inducing inputs.
 const (
 	Rows   Axis = "rows"
 	Inputs Axis = "inputs"
 	Inner  Axis = "inner"
 )
 
-// Usual is the number of inputs while the rows grow, and UsualRows the most rows while others do.
+// Usual is the number of inputs while others grow, and usualRows the most rows.
 const (
 	Usual     = 10
-	UsualRows = 1000
+	usualRows = 1000
 )
 
-// of returns the number along an axis.
-func (s Size) of(a Axis) int {
-	switch a {
-	case Inputs:
-		return s.Inputs
-	case Inner:
-		return s.Inner
-	}
-	return s.Rows
+// Size is the size of a problem. Inner is 0 for the method's default.
+type Size struct{ Rows, Inputs, Inner int }
+
+// along returns the number along an axis.
+func (s *Size) along(a Axis) *int {
+	return map[Axis]*int{Rows: &s.Rows, Inputs: &s.Inputs, Inner: &s.Inner}[a]
 }
 
 func (s Size) String() string {
@@ -62,10 +50,18 @@ func (s Size) String() string {
 	return text
 }
 
+// thousands writes a number below a million with commas.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
 // Subject is a method, or a peer of some, that is measured.
 type Subject struct {
 	Name   string // that of its experiment, and a word where that is measured in several ways
-	Family string // the panel of its curves
+	Family string // the panels of its curves
 	Inner  string // the setting that is the axis [Inner]; empty for none
 	Peer   bool   // of which rows alone grow
 	// Command returns the process that does its work once. That of a peer prints the processor time of its start, which
@@ -76,11 +72,11 @@ type Subject struct {
 // Point is one measurement.
 type Point struct {
 	Subject string
+	Axis    Axis
 	Size
-	CPU  float64 // processor time of the process in s, user and system; of one that was refused, too
-	Peak int64   // its largest resident set in bytes; 0 where the system does not tell
-	// Stopped is the reason for which there is none; empty where there is one.
-	Stopped string
+	CPU     float64 // processor time of the process in s, user and system
+	Peak    int64   // its largest resident set in bytes; 0 where the system does not tell
+	Stopped string  // the reason for which the size was refused; empty where it was not
 }
 
 // Options configure a run.
@@ -90,141 +86,110 @@ type Options struct {
 	Say   func(format string, args ...any)
 }
 
-// sizes returns the sizes along an axis, in the steps 1, 2, 5 of three decades, around a number of rows.
-func sizes(a Axis, rows int, quick bool) (out []Size) {
-	first := map[Axis]int{Rows: 100, Inputs: 1, Inner: 1}[a]
-	steps := []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
-	if quick {
-		steps = steps[:4]
-	}
-	for _, k := range steps {
-		s := Size{Rows: rows, Inputs: Usual}
-		switch a {
-		case Rows:
-			s.Rows = first * k
-		case Inputs:
-			s.Inputs = first * k
-		case Inner:
-			s.Inner = first * k
-		}
-		out = append(out, s)
-	}
-	return out
-}
+// steps are the sizes along an axis in those of its first, over three decades.
+var steps = []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
 // Run measures subjects one after another. What the log has is not measured again.
 func Run(ctx context.Context, subjects []Subject, log *Log, o Options) error {
 	for _, s := range subjects {
-		if err := measureSubject(ctx, s, log, o); err != nil {
+		err := o.grow(ctx, s, Rows, Size{Rows: 100, Inputs: Usual}, o.Limit.Seconds()/2, log)
+		if err != nil {
+			return err
+		}
+		rows := 0 // the most that leave time for several sizes
+		for _, p := range log.along(s.Name, Rows) {
+			if rows == 0 || p.Rows <= usualRows && p.CPU <= o.Limit.Seconds()/20 {
+				rows = p.Rows
+			}
+		}
+		if s.Peer || rows == 0 {
+			continue
+		}
+		err = o.grow(ctx, s, Inputs, Size{Rows: rows, Inputs: 1}, o.Limit.Seconds()/4, log)
+		if err == nil && s.Inner != "" {
+			err = o.grow(ctx, s, Inner, Size{Rows: rows, Inputs: Usual, Inner: 1}, o.Limit.Seconds()/4, log)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func measureSubject(ctx context.Context, s Subject, log *Log, o Options) error {
-	limit := o.Limit.Seconds()
-	growing := sizes(Rows, 0, o.Quick)
-	if s.Peer { // every other, as the start of each is long
-		for k := range growing[:len(growing)/2] {
-			growing[k] = growing[2*k]
-		}
-		growing = growing[:len(growing)/2]
-	}
-	if err := along(ctx, s, growing, limit/2, log, o); err != nil || s.Peer {
-		return err
-	}
-	rows := base(log.Points(), s.Name, limit)
-	if rows == 0 {
-		return nil
-	}
-	err := along(ctx, s, sizes(Inputs, rows, o.Quick), limit/4, log, o)
-	if err == nil && s.Inner != "" {
-		err = along(ctx, s, sizes(Inner, rows, o.Quick), limit/4, log, o)
-	}
-	return err
-}
+// enough is how many sizes of rows are measured in any case, as a law needs them.
+const enough = 3
 
-// base is the number of rows while other numbers grow: the largest that leaves time for several.
-func base(points []Point, subject string, limit float64) (rows int) {
-	for _, p := range points {
-		if p.Subject == subject && p.Stopped == "" && p.Inputs == Usual && p.Inner == 0 && p.Rows <= UsualRows &&
-			(rows == 0 || p.CPU <= limit/20) {
-			rows = max(rows, p.Rows)
-		}
-	}
-	return rows
-}
-
-// along measures a subject at growing sizes while seconds of processor time are left, each of them only where it is
-// expected to fit. Rows end where more are refused; other numbers go on, as some methods refuse a range of them.
-func along(ctx context.Context, s Subject, sizes []Size, seconds float64, log *Log, o Options) error {
-	var done []Point
+// grow measures a subject at growing sizes while some seconds of processor time are left, each only where it is expected
+// to fit. Rows end where more are refused; other numbers go on, as some methods refuse a range of them.
+func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, seconds float64, log *Log) error {
 	left := seconds
-	for _, size := range sizes {
-		p, kept := log.find(s.Name, size)
+	for i, step := range steps {
+		if o.Quick && i > 3 || s.Peer && i%2 > 0 { // the start of each process of a peer is long
+			continue
+		}
+		size := first
+		*size.along(a) *= step
+		p, kept := log.find(s.Name, a, size)
 		if !kept {
-			if n := len(done); n > 0 && expected(done, size) > left {
+			done := log.along(s.Name, a)
+			if (a != Rows || len(done) >= enough) && expected(done, *size.along(a)) > left {
 				return nil
 			}
 			var err error
-			p, err = measure(ctx, s, size, left)
+			p, err = measure(ctx, s, size, seconds)
 			if errors.Is(err, errOver) {
-				o.Say("%s: %v: over the limit", s.Name, size)
+				o.Say("%s: %v: %v", s.Name, size, err)
 				return nil
+			}
+			p.Axis = a
+			if err = errors.Join(err, ctx.Err()); err == nil {
+				err = log.append(p)
 			}
 			if err != nil {
 				return err
 			}
-			if err := log.append(p); err != nil {
-				return err
-			}
 		}
-		o.Say("%s: %v: %s%s", s.Name, size, p.outcome(), map[bool]string{true: " (kept)"}[kept])
-		left -= p.CPU
-		if p.Stopped == "" {
-			done = append(done, p)
-		} else if len(done) > 0 && size.Inputs == Usual && size.Inner == 0 {
+		text := map[bool]string{true: " (kept)"}[kept]
+		if left -= p.CPU; p.Stopped != "" {
+			text = p.Stopped + text
+		} else {
+			text = Seconds(p.CPU) + ", " + Bytes(float64(p.Peak)) + text
+		}
+		o.Say("%s: %v: %s", s.Name, size, text)
+		if p.Stopped != "" && a == Rows && len(log.along(s.Name, a)) > 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
-// expected extrapolates the processor time of the last points, which grows at least as the size does.
-func expected(done []Point, size Size) float64 {
-	last := done[len(done)-1]
-	ratio := func(a, b Size) float64 {
-		return float64(a.Rows*a.Inputs*max(a.Inner, 1)) / float64(b.Rows*b.Inputs*max(b.Inner, 1))
+// expected extrapolates the processor time of the last points, which grows at least as the size does; 0 of none.
+func expected(done []Point, x int) float64 {
+	n := len(done)
+	if n == 0 {
+		return 0
 	}
-	exponent := 1.
-	if n := len(done); n > 1 {
-		exponent = max(1, math.Log(last.CPU/done[n-2].CPU)/math.Log(ratio(last.Size, done[n-2].Size)))
+	last, exponent := done[n-1], 1.
+	at := func(p Point) float64 { return float64(*p.along(p.Axis)) }
+	if n > 1 {
+		exponent = max(1, math.Log(last.CPU/done[n-2].CPU)/math.Log(at(last)/at(done[n-2])))
 	}
-	return last.CPU * math.Pow(ratio(size, last.Size), exponent)
+	return last.CPU * math.Pow(float64(x)/at(last), exponent)
 }
 
-// outcome is the measurement for people.
-func (p *Point) outcome() string {
-	if p.Stopped != "" {
-		return p.Stopped
-	}
-	return Seconds(p.CPU) + ", " + Bytes(float64(p.Peak))
-}
+// errOver is the error of a process that was ended.
+var errOver = errors.New("it took too long, and was ended")
 
-// errOver is the error of a process that was ended, as it took too long.
-var errOver = errors.New("over the limit")
-
-// A process may take patience times the processor time that is left, and grace, on a busy machine.
+// A process may take patience times the processor time of its axis, and grace, as other programs may be busy.
 const (
 	patience = 3
 	grace    = 10 * time.Second
 )
 
 // measure runs the process of a subject.
-func measure(ctx context.Context, s Subject, size Size, left float64) (Point, error) {
+func measure(ctx context.Context, s Subject, size Size, seconds float64) (Point, error) {
 	p := Point{Subject: s.Name, Size: size}
-	limited, cancel := context.WithTimeout(ctx, grace+time.Duration(patience*left*float64(time.Second)))
+	limited, cancel := context.WithTimeout(ctx, grace+time.Duration(patience*seconds*float64(time.Second)))
 	defer cancel()
 	cmd, err := s.Command(limited, size)
 	if err != nil {
@@ -236,9 +201,6 @@ func measure(ctx context.Context, s Subject, size Size, left float64) (Point, er
 		cmd.Stdout = &stdout
 	}
 	err = cmd.Run()
-	if cmd.ProcessState != nil {
-		p.CPU = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	}
 	var status *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -247,18 +209,17 @@ func measure(ctx context.Context, s Subject, size Size, left float64) (Point, er
 		return p, errOver
 	case errors.As(err, &status) && status.ExitCode() > 0: // it refuses the size, or fails
 		p.Stopped = reason(stderr.String())
-		return p, nil
 	case err != nil:
 		return p, fmt.Errorf("%s: %v: %w", s.Name, size, err)
-	}
-	p.Peak = peak(cmd.ProcessState)
-	if s.Peer {
+	case s.Peer:
 		start, err := strconv.ParseFloat(strings.TrimSpace(stdout.String()), 64)
 		if err != nil {
 			return p, fmt.Errorf("%s: %v: the time of its start: %w", s.Name, size, err)
 		}
-		p.CPU -= start
+		p.CPU = -start
 	}
+	p.CPU += (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	p.Peak = peak(cmd.ProcessState)
 	return p, nil
 }
 
@@ -269,72 +230,24 @@ func reason(messages string) string {
 	if _, after, found := strings.Cut(text, " failed: "); found {
 		text = after
 	}
-	const long = 160
-	if r := []rune(text); len(r) > long {
-		text = string(r[:long-1]) + "…"
-	}
 	if text == "" {
 		return "it failed without a message"
 	}
 	return text
 }
 
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 // Seconds writes a time for people.
 func Seconds(s float64) string {
-	switch {
-	case s < 1:
+	if s < 99 {
 		return fmt.Sprintf("%.2g s", s)
-	case s < 120:
-		return fmt.Sprintf("%.3g s", two(s))
-	case s < 7200:
-		return fmt.Sprintf("%.0f min", two(s/60))
-	case s < 200*3600:
-		return fmt.Sprintf("%.0f h", two(s/3600))
 	}
-	return thousands(int(two(min(s/86400, 1e15)))) + " days"
+	return strings.TrimSuffix(time.Duration(min(s, 1e9)*1e9).Round(time.Minute).String(), "0s")
 }
 
 // Bytes writes an amount of memory for people.
 func Bytes(b float64) string {
 	if b < 995e6 {
-		return fmt.Sprintf("%.0f MB", two(b/1e6))
+		return fmt.Sprintf("%.0f MB", b/1e6)
 	}
-	return fmt.Sprintf("%.3g GB", two(b/1e9))
-}
-
-// two rounds to two digits.
-func two(v float64) float64 {
-	if v <= 0 {
-		return 0
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
-	return math.Round(v/unit) * unit
-}
-
-// ByAxis returns the points along an axis that were not stopped, by size.
-func ByAxis(points []Point, subject string, a Axis) (out []Point) {
-	rows := 0 // at which others grow
-	for _, p := range points {
-		if p.Subject == subject && p.Stopped == "" && (p.Inputs != Usual || p.Inner > 0) {
-			rows = max(rows, p.Rows)
-		}
-	}
-	for _, p := range points {
-		usual := p.Inputs == Usual && p.Inner == 0
-		on := map[Axis]bool{Rows: usual, Inputs: p.Rows == rows && p.Inner == 0, Inner: p.Inner > 0}[a]
-		if p.Subject == subject && p.Stopped == "" && on {
-			out = append(out, p)
-		}
-	}
-	slices.SortFunc(out, func(p, q Point) int { return p.of(a) - q.of(a) })
-	return out
+	return fmt.Sprintf("%.1f GB", b/1e9)
 }

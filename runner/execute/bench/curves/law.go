@@ -2,50 +2,62 @@ package curves
 
 import "math"
 
-// Law is a cost that grows as fixed + scale·(x/at)^exponent with a number x, fitted to measurements. That of a
-// flat cost, whose exponent would be that of noise, is linear.
+// Law is a cost that grows as fixed + scale·(x/at)^exponent with a number x, fitted to measurements. That of a flat
+// cost, whose exponent would be that of noise, is linear.
 type Law struct {
-	Fixed, Scale, At, Exponent float64
-	// Error is half the width of the exponent's central 95 % region; NaN where the points are too few for one.
-	Error    float64
-	From, To float64 // the range of x
+	Fixed    float64 `json:"fixed"`
+	Scale    float64 `json:"scale"`
+	At       float64 `json:"at"`
+	Exponent float64 `json:"exponent"`
+	// Error is half the width of the exponent's central 95 % region; −1 where the points are too few for one.
+	Error float64 `json:"error"`
+	From  float64 `json:"from"` // the range of x
+	To    float64 `json:"to"`
 	// Refused is the least x beyond the range that was refused; 0 for none.
-	Refused float64
+	Refused float64 `json:"refused,omitempty"`
 }
 
-// noise is the least relative deviation of a measurement that a fit allows for.
-const noise = .02
-
 // quantiles are the 97.5 % quantiles of Student's t for 1, 2, ... degrees of freedom.
-var quantiles = []float64{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}
+var quantiles = []float64{12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365}
 
 // Fit fits a law to positive costs at increasing x: least squares of the relative residuals, which are those of
-// logarithms to first order, with neither part below 0. For each exponent the parts follow from linear equations; the
-// exponent is searched. Its error is that of the linearised problem. It needs three points; ok is false for fewer.
+// logarithms to first order, with neither part below 0. For each exponent of a grid the parts follow from linear
+// equations. The error is that of the exponents whose sum of squares is below Student's bound for the best one, where
+// measurements vary by 2 % at least. It needs three points; ok is false for fewer.
 func Fit(x, cost []float64) (l Law, ok bool) {
-	if len(x) < 3 {
+	n := len(x)
+	if n < 3 {
 		return l, false
 	}
-	l = Law{At: x[len(x)-1], From: x[0], To: x[len(x)-1], Error: math.NaN()}
-	best := math.Inf(1)
-	at := func(exponent float64) {
-		if fixed, scale, sum := parts(x, cost, l.At, exponent); sum < best {
-			best, l.Fixed, l.Scale, l.Exponent = sum, fixed, scale, exponent
+	const step, steepest, noise = .005, 6., .02
+	l = Law{At: x[n-1], From: x[0], To: x[n-1], Error: -1}
+	least := math.Inf(1)
+	var sums []float64
+	for b := step; b < steepest; b += step {
+		fixed, scale, sum := parts(x, cost, l.At, b)
+		if sums = append(sums, sum); sum < least {
+			least, l.Fixed, l.Scale, l.Exponent = sum, fixed, scale, b
 		}
 	}
-	const step, steps = .01, 500
-	for k := 1; k <= steps; k++ {
-		at(float64(k) * step)
-	}
-	for centre, k := l.Exponent, -20; k <= 20; k++ {
-		at(max(step/20, centre+float64(k)*step/20))
-	}
 	if l.Flat() {
-		l.Exponent, l.Error = 1, math.NaN()
+		l.Exponent = 1
 		l.Fixed, l.Scale, _ = parts(x, cost, l.At, l.Exponent)
 		return l, true
 	}
-	l.Error = l.error(x, cost, best)
+	free := n - 2
+	if l.Fixed > 0 {
+		free--
+	}
+	if free > 0 {
+		t := quantiles[min(free, len(quantiles))-1]
+		bound, inside := least+t*t*max(least/float64(free), noise*noise), 0
+		for _, sum := range sums {
+			if sum <= bound {
+				inside++
+			}
+		}
+		l.Error = float64(inside) * step / 2
+	}
 	return l, true
 }
 
@@ -71,60 +83,23 @@ func parts(x, cost []float64, at, exponent float64) (fixed, scale, sum float64) 
 	return fixed, scale, sum
 }
 
-// error is half the width of the region of the exponent, from the residuals' sum of squares.
-func (l Law) error(x, cost []float64, sum float64) float64 {
-	// The derivative by the exponent, from which those by the other parameters are projected out.
-	columns := [][]float64{{}, {}}
-	var slope []float64
-	for i, c := range cost {
-		z := math.Pow(x[i]/l.At, l.Exponent)
-		columns[0], columns[1] = append(columns[0], z/c), append(columns[1], 1/c)
-		slope = append(slope, l.Scale*z*math.Log(x[i]/l.At)/c)
-	}
-	if l.Fixed == 0 { // at its bound
-		columns = columns[:1]
-	}
-	free := len(x) - 1 - len(columns)
-	if free < 1 {
-		return math.NaN()
-	}
-	for k, c := range columns {
-		for _, before := range columns[:k] {
-			subtract(c, before)
-		}
-		subtract(slope, c)
-	}
-	variance := max(sum/float64(free), noise*noise)
-	return quantiles[min(free, len(quantiles))-1] * math.Sqrt(variance/dot(slope, slope))
-}
-
-// subtract takes the part along b off a.
-func subtract(a, b []float64) {
-	f := dot(a, b) / dot(b, b)
-	for i := range a {
-		a[i] -= f * b[i]
-	}
-}
-
-func dot(a, b []float64) (sum float64) {
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
-}
-
 // Flat reports whether less than a fifth of the cost grows within the range.
 func (l Law) Flat() bool {
 	return l.Scale*(1-math.Pow(l.From/l.At, l.Exponent)) < .2*(l.Fixed+l.Scale)
 }
 
-// Uncertain reports whether nothing follows beyond the range but that the cost grows.
-func (l Law) Uncertain() bool { return !(l.Error <= .5) }
+// Uncertain reports whether little follows beyond the range.
+func (l Law) Uncertain() bool { return l.Error < 0 || l.Error > .5 }
 
-// Grown is the part of the cost at x that grows: beyond the range of an uncertain law as x does.
+// Grown is the part of the cost at x that grows: beyond the range of an uncertain law with the least exponent of its
+// region, or as x does where that is more.
 func (l Law) Grown(x float64) float64 {
-	if l.Uncertain() && x > l.To {
-		return l.Grown(l.To) * x / l.To
+	if !l.Uncertain() || x <= l.To {
+		return l.Scale * math.Pow(x/l.At, l.Exponent)
 	}
-	return l.Scale * math.Pow(x/l.At, l.Exponent)
+	least := 1.
+	if l.Error >= 0 {
+		least = max(1, l.Exponent-l.Error)
+	}
+	return l.Grown(l.To) * math.Pow(x/l.To, least)
 }

@@ -8,94 +8,79 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Log is a file of measurements, comma-separated values with a header, to which each is appended as it is made. Those of
-// other programs or machines stay in the file and count for nothing.
+// Log is a file of measurements, comma-separated values with a header, to which each is appended as it is made. Lines
+// that are torn, or of another program or machine, stay in the file and count for nothing.
 type Log struct {
-	Path string
-	// Dropped is how many lines were torn, and Foreign how many of another program or machine.
-	Dropped, Foreign int
+	Path    string
+	Points  []Point // in the order of measuring
+	LeftOut int     // lines
 
-	by     [2]string // program and machine
-	points []Point
-	torn   bool // the file ends within a line
+	by   string // program and machine
+	torn bool   // the file ends within a line
 }
 
-var header = []string{"method", "rows", "inputs", "inner", "cpu_s", "peak_bytes", "stopped", "revision", "machine"}
+const header = "method,axis,rows,inputs,inner,cpu_s,peak_bytes,stopped,by\n"
 
-// OpenLog reads the file, if there is one. The error tells of a file that is none of measurements, which stays as it is.
-func OpenLog(path, revision, machine string) (*Log, error) {
-	l := &Log{Path: path, by: [2]string{revision, machine}}
+// OpenLog reads the file, if there is one. A file that is none of measurements is an error, and stays as it is.
+func OpenLog(path, by string) (*Log, error) {
+	l := &Log{Path: path, by: by}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(raw) == 0 {
 		return l, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	first, rest, _ := bytes.Cut(raw, []byte("\n"))
-	if string(first) != strings.Join(header, ",") {
-		return nil, fmt.Errorf("%s is no file of measurements, which begins with %q: move it away or name another folder",
-			path, strings.Join(header, ","))
+	rest, found := bytes.CutPrefix(raw, []byte(header))
+	if err == nil && !found {
+		err = fmt.Errorf("%s is no file of measurements, which begins with %q: move it away or name another folder", path,
+			header)
 	}
 	for line := range bytes.Lines(rest) {
 		l.torn = !bytes.HasSuffix(line, []byte("\n"))
-		p, by, err := parse(line)
-		switch {
-		case l.torn || err != nil:
-			l.Dropped++
-		case by != l.by:
-			l.Foreign++
-		default:
-			l.points = append(l.points, p)
+		if p, by, err := parse(line); err != nil || l.torn || by != l.by {
+			l.LeftOut++
+		} else {
+			l.Points = append(l.Points, p)
 		}
 	}
-	return l, nil
+	return l, err
 }
 
 // parse reads a line.
-func parse(line []byte) (p Point, by [2]string, err error) {
+func parse(line []byte) (p Point, by string, err error) {
 	r := csv.NewReader(bytes.NewReader(line))
-	r.FieldsPerRecord = len(header)
+	r.FieldsPerRecord = strings.Count(header, ",") + 1
 	f, err := r.Read()
 	if err != nil {
 		return p, by, err
 	}
-	p.Subject, p.Stopped = f[0], f[6]
-	var errs [5]error
-	p.Rows, errs[0] = strconv.Atoi(f[1])
-	p.Inputs, errs[1] = strconv.Atoi(f[2])
-	p.Inner, errs[2] = strconv.Atoi(f[3])
-	p.CPU, errs[3] = strconv.ParseFloat(f[4], 64)
-	p.Peak, errs[4] = strconv.ParseInt(f[5], 10, 64)
-	if err = errors.Join(errs[:]...); err == nil && (!(p.CPU >= 0 && p.CPU < 1e9) || p.Rows < 1 || p.Inputs < 1) {
+	p.Subject, p.Axis, p.Stopped = f[0], Axis(f[1]), f[7]
+	_, err = fmt.Sscan(strings.Join(f[2:7], " "), &p.Rows, &p.Inputs, &p.Inner, &p.CPU, &p.Peak)
+	if err == nil && (!(p.CPU > 0 && p.CPU < 1e9) || p.along(p.Axis) == nil || *p.along(p.Axis) < 1) {
 		err = errors.New("a number is out of its range")
 	}
-	return p, [2]string{f[7], f[8]}, err
+	return p, f[8], err
 }
 
-// Points are the measurements of this program on this machine.
-func (l *Log) Points() []Point { return l.points }
-
-func (l *Log) find(subject string, s Size) (Point, bool) {
-	i := slices.IndexFunc(l.points, func(p Point) bool { return p.Subject == subject && p.Size == s })
-	if i < 0 {
-		return Point{}, false
+// along returns the points along an axis that were not refused.
+func (l *Log) along(subject string, a Axis) (out []Point) {
+	for _, p := range l.Points {
+		if p.Subject == subject && p.Axis == a && p.Stopped == "" {
+			out = append(out, p)
+		}
 	}
-	return l.points[i], true
+	slices.SortFunc(out, func(p, q Point) int { return *p.along(a) - *q.along(a) })
+	return out
 }
 
-// line encodes a measurement.
-func (l *Log) line(p Point) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	_ = w.Write([]string{p.Subject, strconv.Itoa(p.Rows), strconv.Itoa(p.Inputs), strconv.Itoa(p.Inner),
-		strconv.FormatFloat(p.CPU, 'g', 6, 64), strconv.FormatInt(p.Peak, 10), p.Stopped, l.by[0], l.by[1]})
-	w.Flush() // into memory
-	return b.Bytes()
+func (l *Log) find(subject string, a Axis, s Size) (Point, bool) {
+	for _, p := range l.Points {
+		if p.Subject == subject && p.Axis == a && p.Size == s {
+			return p, true
+		}
+	}
+	return Point{}, false
 }
 
 // append keeps a measurement.
@@ -104,32 +89,28 @@ func (l *Log) append(p Point) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	line := l.line(p)
+	line := l.lines(p)
 	if l.torn {
 		line = append([]byte("\n"), line...)
 	}
 	if info, statErr := f.Stat(); statErr == nil && info.Size() == 0 {
-		line = append([]byte(strings.Join(header, ",")+"\n"), line...)
+		line = append([]byte(header), line...)
 	}
-	if _, err = f.Write(line); err == nil {
-		l.points, l.torn = append(l.points, p), false
-	}
-	return err
+	_, err = f.Write(line)
+	l.Points, l.torn = append(l.Points, p), false
+	return errors.Join(err, f.Close())
 }
 
-// CSV is the file with the measurements of this program on this machine alone, by subjects and sizes.
-func (l *Log) CSV() []byte {
-	sorted := slices.Clone(l.points)
-	slices.SortStableFunc(sorted, func(p, q Point) int {
-		if p.Subject != q.Subject {
-			return strings.Compare(p.Subject, q.Subject)
-		}
-		return slices.Compare([]int{p.Inner, p.Inputs, p.Rows}, []int{q.Inner, q.Inputs, q.Rows})
-	})
-	out := []byte(strings.Join(header, ",") + "\n")
-	for _, p := range sorted {
-		out = append(out, l.line(p)...)
+// CSV is the file with nothing left out.
+func (l *Log) CSV() []byte { return append([]byte(header), l.lines(l.Points...)...) }
+
+func (l *Log) lines(points ...Point) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for _, p := range points {
+		_ = w.Write([]string{p.Subject, string(p.Axis), fmt.Sprint(p.Rows), fmt.Sprint(p.Inputs), fmt.Sprint(p.Inner),
+			fmt.Sprintf("%.6g", p.CPU), fmt.Sprint(p.Peak), p.Stopped, l.by})
 	}
-	return out
+	w.Flush() // into memory
+	return b.Bytes()
 }
