@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"privkern/experiments/dataset/table"
@@ -132,7 +131,7 @@ func WriteScalingData(w io.Writer, kind ScalingData, seed uint64, rows, inputs i
 				first = x
 			}
 			sum += x
-			b.WriteString(strconv.FormatFloat(x, 'f', 6, 64) + ",")
+			fmt.Fprintf(b, "%.6f,", x)
 		}
 		y := .7*math.Sin(6*first) + .2*(sum/float64(inputs)-.5) + .05*rng.NormFloat64()
 		class, person := "b", rng.IntN(4)
@@ -179,7 +178,11 @@ type OwnData struct {
 // the trial reports.
 func OwnSize(e *experiment.Experiment, p experiment.Params) (name string, size OwnData, ok bool) {
 	for _, c := range ScalingCases() {
-		if c.Experiment != e.Name || c.Variant != "" && experiment.SettingsIn[variant](p).Method != c.Variant {
+		if c.Experiment != e.Name {
+			continue
+		}
+		p := e.Whole(p)
+		if c.Variant != "" && experiment.SettingsIn[variant](p).Method != c.Variant {
 			continue
 		}
 		own := experiment.SettingsIn[ownData](p)

@@ -45,10 +45,13 @@ func TestScalingCasesAreAllMethods(t *testing.T) {
 				}
 				given[name] = value
 			}
-			if _, err := found[c.Experiment].Resolve(given); err != nil {
-				if inner == 0 || !strings.HasPrefix(c.Experiment, "dpgp/") { // of which 3 in ten inputs make too many points
-					t.Errorf("%s: %v", c.Name(), err)
-				}
+			p, err := found[c.Experiment].Resolve(given)
+			if err != nil {
+				t.Errorf("%s: %v", c.Name(), err)
+				continue
+			}
+			if name, _, ok := OwnSize(found[c.Experiment], p); !ok || name != c.Name() {
+				t.Errorf("%s has the size of %q", c.Name(), name)
 			}
 		}
 	}

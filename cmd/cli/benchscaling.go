@@ -197,8 +197,9 @@ func measuredBy(h record.Provenance, seed uint64) (string, error) {
 // writeScaling writes the files, the measurements last, as they are those that an interrupted command needs.
 func (a *app) writeScaling(f *scalingFlags, page *curves.Page) error {
 	var picture bytes.Buffer
-	if err := plot.SVG(&picture, page.Panels(), plot.Options{Title: "Time and memory by size",
-		Description: "Processor time and peak memory of methods by the size of their data, on logarithmic axes."}); err != nil {
+	err := plot.SVG(&picture, page.Panels(), plot.Options{Title: "Time and memory by size",
+		Description: "Processor time and peak memory of methods by the size of their data, on logarithmic axes."})
+	if err != nil {
 		return err
 	}
 	costs, err := page.Encode()

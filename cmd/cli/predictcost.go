@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"privkern/experiments"
 	"privkern/runner/execute/bench/curves"
@@ -19,21 +17,19 @@ func costOf(name string) (told []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cases := experiments.ScalingCases()
-	several := func(c experiments.ScalingCase) bool { return c.Experiment == name && c.Variant != "" }
-	for _, c := range cases {
-		text := costs.Tell(c.Name())
-		if c.Experiment != name || text == "" {
+	for _, c := range experiments.ScalingCases() {
+		sizes := costs.Tell(c.Name())
+		if c.Experiment != name || sizes == "" {
 			continue
 		}
-		if slices.ContainsFunc(cases, several) {
-			text = "method=" + c.Variant + ": " + text
+		if c.Variant != "" {
+			sizes = "method=" + c.Variant + ": " + sizes
 		}
-		told = append(told, text)
+		told = append(told, sizes)
 	}
 	if told != nil {
-		told = append(told, "of processor time and of memory for numeric columns and default settings, on the machine of "+
-			"results/scaling.md: "+costs.Machine)
+		told = append(told, "numeric columns and default settings, on one core of the machine of results/scaling.md: "+
+			costs.Machine)
 	}
 	return told, nil
 }
@@ -66,8 +62,8 @@ func (a *app) warnOfCost(trials []sweep.Assignment, available int64) error {
 		number++
 		if over > most {
 			most = over
-			worst = fmt.Sprintf("%s on %v: %s of processor time and %s of memory", strings.Fields(name)[0], size,
-				curves.Seconds(time.Cost), curves.Bytes(memory.Cost))
+			worst = fmt.Sprintf("%s on %v: %s of processor time and %s of memory", s.Experiment.Name, size,
+				time.Text(curves.Seconds), memory.Text(curves.Bytes))
 			if available > 0 {
 				worst += fmt.Sprintf(", of which %s are available", curves.Bytes(float64(available)))
 			}
@@ -76,12 +72,9 @@ func (a *app) warnOfCost(trials []sweep.Assignment, available int64) error {
 			}
 		}
 	}
-	switch {
-	case number == 1:
-		a.complain("warning: predicted for %s (run list %s)", worst, strings.Fields(worst)[0])
-	case number > 1:
-		a.complain("warning: %s are predicted to take over ten minutes or more memory than there is, the largest: %s (run "+
-			"list %s)", areTrials(number), worst, strings.Fields(worst)[0])
+	if number > 0 {
+		a.complain("warning: %s predicted to take over ten minutes, or more memory than there is: %s", areTrials(number),
+			worst)
 	}
 	return nil
 }

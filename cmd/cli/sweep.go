@@ -146,7 +146,11 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
+				w, err := plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
+				if err == nil {
+					err = a.warnOfCost(w.Settings, availableMemory(o.ignoreMemory))
+				}
+				return w, err
 			})
 		},
 	}
@@ -207,9 +211,6 @@ func (a *app) launch(cmd *cobra.Command, o runOptions, shard plan.Shard, format 
 	}
 	for _, warning := range w.Warnings {
 		a.complain("warning: %s", warning)
-	}
-	if err := a.warnOfCost(w.Settings, availableMemory(o.ignoreMemory)); err != nil {
-		return err
 	}
 	took := o
 	err = a.runDraft(cmd, &took, shard, format, w)

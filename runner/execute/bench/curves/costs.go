@@ -71,8 +71,8 @@ type Prediction struct {
 	Least  bool // the cost is at least that, as the law is uncertain there
 }
 
-// text is the cost for people.
-func (p Prediction) text(unit func(float64) string) string {
+// Text is the cost for people.
+func (p Prediction) Text(unit func(float64) string) string {
 	return map[bool]string{false: "about ", true: "at least "}[p.Least] + unit(p.Cost)
 }
 
@@ -111,7 +111,7 @@ func (c *Costs) Tell(subject string) string {
 		default:
 			time, _ := c.Predict(subject, Time, s)
 			memory, _ := c.Predict(subject, Memory, s)
-			text := fmt.Sprintf("%s rows × %d: %s and %s", thousands(rows), Usual, time.text(Seconds), memory.text(Bytes))
+			text := fmt.Sprintf("%s rows × %d: %s and %s", thousands(rows), Usual, time.Text(Seconds), memory.Text(Bytes))
 			if time.Beyond {
 				text += fmt.Sprintf(" (beyond the %s rows that were measured)", thousands(int(l.To)))
 			}

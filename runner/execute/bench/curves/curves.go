@@ -2,8 +2,8 @@
 // laws to the measurements, and predicts other sizes from these.
 //
 // Every measurement is a process of its own on one core. Along each axis sizes grow until the time of a method is used
-// up, or until it refuses one. Measurements are kept in a file as they are made ([Log]), so that an interrupted run goes
-// on. A [Law] is a fixed cost and a power; the laws of all methods are the [Costs] that the program holds ([Embedded]).
+// up, or until it refuses one. Measurements are kept in a file as they are made ([Log]), so that an interrupted run
+// goes on. A [Law] is a fixed cost and a power; the laws of all methods are the [Costs] that the program holds ([Embedded]).
 package curves
 
 import (
@@ -50,12 +50,12 @@ func (s Size) String() string {
 	return text
 }
 
-// thousands writes a number below a million with commas.
+// thousands writes a number with commas.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+	return thousands(n/1000) + fmt.Sprintf(",%03d", n%1000)
 }
 
 // Subject is a method, or a peer of some, that is measured.
@@ -119,8 +119,8 @@ func Run(ctx context.Context, subjects []Subject, log *Log, o Options) error {
 // enough is how many sizes of rows are measured in any case, as a law needs them.
 const enough = 3
 
-// grow measures a subject at growing sizes while some seconds of processor time are left, each only where it is expected
-// to fit. Rows end where more are refused; other numbers go on, as some methods refuse a range of them.
+// grow measures a subject at growing sizes while some seconds of processor time are left, each only where it is
+// expected to fit. Rows end where more are refused; other numbers go on, as some methods refuse a range of them.
 func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, seconds float64, log *Log) error {
 	left := seconds
 	for i, step := range steps {

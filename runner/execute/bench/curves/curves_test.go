@@ -292,8 +292,8 @@ func TestCostsPredict(t *testing.T) {
 	if _, ok := read.Predict("own/other", Time, Size{Rows: 1, Inputs: 1}); ok {
 		t.Error("an unknown method has a cost")
 	}
-	const want = "1,000 rows × 10: about 2 s and about 1.1 GB; 10,000 rows × 10: about 19 s and about 10.1 GB (beyond the " +
-		"2,000 rows that were measured)"
+	const want = "1,000 rows × 10: about 2 s and about 1.1 GB; 10,000 rows × 10: about 19 s and about 10.1 GB (beyond " +
+		"the 2,000 rows that were measured)"
 	if got := read.Tell("own/method"); got != want {
 		t.Errorf("told %q", got)
 	}

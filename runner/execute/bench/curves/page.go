@@ -110,9 +110,10 @@ func (p *Page) Markdown() []byte {
 	fmt.Fprintf(&b, `# Time and memory by size
 
 Processor time, user and system, and peak memory of trials at default settings, with their start and the reading of the
-file, each a process of its own on one core of %s, revision %s. Data
-are simulated: inputs uniform in [0, 1], 10 of them while the rows grow. A method has %s of processor time, of which rows
-get half. Peers: %s.
+file, each a process of its own on one core of %s, revision %s.
+
+Data are simulated: inputs uniform in [0, 1], 10 of them while the rows grow. A method has %s of processor time, of
+which rows get half, but three sizes of rows at least. Peers: %s.
 
 This page is written by `+"`run bench scaling`"+`, with [the measurements](scaling.csv). A cost is fitted by
 fixed + scale · size^exponent; exponents stand with half their central 95 %% region, and hold for the sizes that were
@@ -141,8 +142,8 @@ measured: "flat" is a cost of which less than a fifth grows. Costs in brackets a
 
 // table writes one of the quantities.
 func (p *Page) table(b *strings.Builder, title string, q Quantity, text func(float64) string) {
-	fmt.Fprintf(b, "## %s\n\n| method | fixed | 1,000 rows | 10,000 | 100,000 | by rows | inputs | its own number |\n", title)
-	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "## %s\n\n", title)
+	b.WriteString("| method | fixed | 1,000 rows | 10,000 | 100,000 | by rows | inputs | its own number |\n|---|---|---|---|---|---|---|---|\n")
 	for _, s := range p.Subjects {
 		l, ok := p.Laws[s.Name][q][Rows]
 		if !ok {
@@ -154,7 +155,7 @@ func (p *Page) table(b *strings.Builder, title string, q Quantity, text func(flo
 			if point, ok := p.find(s.Name, Rows, size); ok && point.Stopped == "" {
 				cell = text(map[Quantity]float64{Time: point.CPU, Memory: float64(point.Peak)}[q])
 			} else if cost, ok := p.Predict(s.Name, q, size); ok && float64(rows) <= 10*l.To {
-				cell = "(" + cost.text(text) + ")"
+				cell = "(" + cost.Text(text) + ")"
 			}
 			cells = append(cells, cell)
 		}
