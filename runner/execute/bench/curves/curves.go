@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Axis is what grows while the rest of a size stays.
+// Axis is the number in a size that grows while the others stay.
 type Axis string
 
 // The axes: rows, inputs, and a number of the method's own, such as its inducing inputs.
@@ -207,6 +207,8 @@ func measure(ctx context.Context, s Subject, size Size, seconds float64) (Point,
 		return p, ctx.Err()
 	case limited.Err() != nil:
 		return p, errOver
+	case bytes.Contains(stderr.Bytes(), []byte("\ngoroutine ")):
+		return p, fmt.Errorf("%s: %v: it panicked: %s", s.Name, size, stderr.Bytes())
 	case errors.As(err, &status) && status.ExitCode() > 0: // it refuses the size, or fails
 		p.Stopped = reason(stderr.String())
 	case err != nil:

@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 	case "refuse":
 		fmt.Fprintln(os.Stderr, "progress\nrun: own/method rows=9 failed: too many rows; use fewer")
 		os.Exit(3)
+	case "panic":
+		panic("a defect")
 	case "wait":
 		time.Sleep(time.Minute)
 	case "start":
@@ -164,6 +166,13 @@ func TestRunEnds(t *testing.T) {
 		}
 		if n := len(open(t, l.Path).Points); n != 1 {
 			t.Errorf("%d points are kept", n)
+		}
+	})
+	t.Run("at a panic, which is no refusal", func(t *testing.T) {
+		s := process("own/method", func(Size) string { return "panic" })
+		err := Run(t.Context(), []Subject{s}, open(t, filepath.Join(t.TempDir(), "m.csv")), o)
+		if err == nil || !strings.Contains(err.Error(), "a defect") {
+			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("at a peer that does not print its start", func(t *testing.T) {

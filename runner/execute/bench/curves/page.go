@@ -113,7 +113,9 @@ Processor time, user and system, and peak memory of trials at default settings, 
 file, each a process of its own on one core of %s, revision %s.
 
 Data are simulated: inputs uniform in [0, 1], 10 of them while the rows grow. A method has %s of processor time, of
-which rows get half, but three sizes of rows at least. Peers: %s.
+which rows get half, but three sizes of rows at least.
+
+Peers: %s.
 
 This page is written by `+"`run bench scaling`"+`, with [the measurements](scaling.csv). A cost is fitted by
 fixed + scale · size^exponent; exponents stand with half their central 95 %% region, and hold for the sizes that were
