@@ -3,7 +3,8 @@
 //
 // Every measurement is a process of its own on one core. Along each axis sizes grow until the time of a method is used
 // up, or until it refuses one. Measurements are kept in a file as they are made ([Log]), so that an interrupted run
-// goes on. A [Law] is a fixed cost and a power; the laws of all methods are the [Costs] that the program holds ([Embedded]).
+// goes on. A [Law] is a fixed cost and a power; the laws of all methods are the [Costs] that the program holds
+// ([Embedded]).
 package curves
 
 import (

@@ -145,7 +145,8 @@ measured: "flat" is a cost of which less than a fifth grows. Costs in brackets a
 // table writes one of the quantities.
 func (p *Page) table(b *strings.Builder, title string, q Quantity, text func(float64) string) {
 	fmt.Fprintf(b, "## %s\n\n", title)
-	b.WriteString("| method | fixed | 1,000 rows | 10,000 | 100,000 | by rows | inputs | its own number |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| method | fixed | 1,000 rows | 10,000 | 100,000 | by rows | inputs | its own number |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, s := range p.Subjects {
 		l, ok := p.Laws[s.Name][q][Rows]
 		if !ok {
