@@ -31,6 +31,8 @@ var keptModels = []struct {
 	{"dpgp/classification-model/1", "dpgp/classmodel/testdata/dpgp-classification-model-1.json",
 		"dpgp-classification-model", nil},
 	{"privkern/kahm-model/1", "kahm/machinefile/testdata/released-1.json", "kahm-model", nil},
+	{"privkern/kahm-model/2", "kahm/machinefile/testdata/released-2.json", "kahm-model",
+		[]string{"/machines/0/lambda?", "/privacy/groups?"}},
 	{"privkern/privacygp-model/1", "privacygp/modelfile/testdata/version1.json", "privacygp-model", nil},
 	{"privkern/privacygp-model/1", "privacygp/modelfile/testdata/condition.json", "privacygp-model",
 		[]string{"/condition?", "/condition/kernel?"}},

@@ -81,7 +81,7 @@ func releasesTopic() *cobra.Command {
 FILE is one of
   - a table: comma-separated values with a header. Numbers have the digits that
     are needed to read them back;
-  - a model, "model": "dpgp/1" or "format": "privkern/kahm-model/1", for run
+  - a model, "model": "dpgp/1" or "format": "privkern/kahm-model/2", for run
     predict;
   - rows with a class each, by kahm/classifier, as the name of FILE has it: a table
     (NAME.csv), a NumPy array with the classes in another (NAME.npy and

@@ -23,13 +23,20 @@ type fixedPoint struct {
 	single      bool // R is computed in float32
 	iteration   Iteration
 	tolerance   float64 // of the secant method, relative to λ; 0 for its own
+	absolute    float64 // change of λ before which Picard stops; 0 for its own relative one
+	given       float64 // a known λ, in the place of λ*; 0 for none
 	at          float64 // the λ of the last evaluation and of the solutions
 
 	lastE, lastR float64 // of the evaluation before
 }
 
 // lambda returns λ*; the solutions are those at λ = at.
-func (x *fixedPoint) lambda() float64 { return x.e + x.tau }
+func (x *fixedPoint) lambda() float64 {
+	if x.given > 0 {
+		return x.given // exactly
+	}
+	return x.e + x.tau
+}
 
 const (
 	// picardTolerance is the relative change of e at which Picard stops.
@@ -51,6 +58,10 @@ const startShare = 1. / 32
 // of the layers before (the nearest last) for the secant method. Slopes of neighbouring layers are
 // close, and their fixed points lie near a line.
 func (x *fixedPoint) begin(before []*fixedPoint) {
+	if x.given > 0 {
+		x.e = x.given - x.tau
+		return
+	}
 	if x.iteration == Picard {
 		x.e = x.tau / 4
 		return
@@ -72,7 +83,7 @@ func (x *fixedPoint) restart(tolerance float64) { x.tolerance, x.evaluations = t
 
 // next returns the λ = e+τ at which R is to be evaluated.
 func (x *fixedPoint) next() float64 {
-	x.at = x.e + x.tau
+	x.at = x.lambda()
 	return x.at
 }
 
@@ -88,6 +99,9 @@ func (x *fixedPoint) take(r float64) (done bool, err error) {
 		return false, fmt.Errorf("the residual at λ = %g is %g", x.at, r)
 	}
 	x.evaluations++
+	if x.given > 0 {
+		return true, nil
+	}
 	change, wanted := x.picard, picardTolerance
 	if x.iteration == Secant {
 		change, wanted = x.secant, secantTolerance
@@ -98,9 +112,12 @@ func (x *fixedPoint) take(r float64) (done bool, err error) {
 	if x.iteration == Secant {
 		wanted = max(wanted, x.tolerance)
 	}
+	if x.absolute > 0 && math.Abs(r-x.e) <= x.absolute {
+		return true, nil
+	}
 	by := change(r)
 	switch {
-	case by <= wanted:
+	case x.absolute == 0 && by <= wanted:
 		return true, nil
 	case x.evaluations == maxEvaluations:
 		return false, fmt.Errorf("the fixed point of the regularisation parameter was not found in %d evaluations, the most "+

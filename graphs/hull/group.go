@@ -275,7 +275,7 @@ func (g *group) prepare() (err error) {
 	if g.targets, err = g.newTargets(centred, means); err != nil {
 		return err
 	}
-	if g.p >= sketchFrom && g.opts.Iteration == Secant {
+	if g.p >= sketchFrom && g.opts.Iteration == Secant && g.opts.Lambdas == nil {
 		if g.sketch, err = g.sketched(centred); err != nil {
 			return err
 		}

@@ -256,7 +256,7 @@ func (g *group) encode(d int) (*solved, error) {
 		one.points[i], one.weights[i] = points, weights
 		scale := f.square / (float64(f.p) * float64(f.n)) // ‖Y‖²_F/(pN)
 		one.fixed[i] = &fixedPoint{tau: 2 * scale, single: g.e.ElementType() == tensor.Float32,
-			iteration: g.opts.Iteration, tolerance: g.opts.Tolerance}
+			iteration: g.opts.Iteration, tolerance: g.opts.Tolerance, absolute: g.opts.Change, given: g.known(f)}
 		one.fixed[i].begin(f.found)
 		f.found = append(f.found, one.fixed[i])
 	}
@@ -267,6 +267,14 @@ func (g *group) encode(d int) (*solved, error) {
 	one.kernels, err = g.e.Run(g.ctx, kernelProgram(m, g.n, d), engine.Values{"x": x, "count": g.counts},
 		engine.Stay("k"))
 	return one, err
+}
+
+// known returns the λ of the layer that a machine was given; 0 for none.
+func (g *group) known(f *fit) float64 {
+	if f.index >= len(g.opts.Lambdas) || g.layer >= len(g.opts.Lambdas[f.index]) {
+		return 0
+	}
+	return g.opts.Lambdas[f.index][g.layer]
 }
 
 // problems returns the problems of a layer, in the order in which they are solved.

@@ -81,6 +81,12 @@ type Options struct {
 	// Tolerance bounds the relative distance of the λ of the solutions from λ* with Secant. Values
 	// below 1e-10, in float32 1e-5, stand for these.
 	Tolerance float64
+	// Change is the absolute change of λ at which Picard stops, if it is above 0: λ and the solutions
+	// are those before this change.
+	Change float64
+	// Lambdas are known λ of the layers of each machine of a call, which are taken as they are. λ is
+	// solved for where a machine or a layer has none.
+	Lambdas [][]float64
 }
 
 // Machine is a conditionally deep kernel affine hull machine. It is immutable, and safe for
@@ -179,6 +185,8 @@ func check(y *mat.Dense, opts Options) error {
 	case !(opts.Tolerance >= 0 && opts.Tolerance < 1):
 		return fmt.Errorf("a tolerance of %g of the regularisation parameter: use at least 0, and less than 1",
 			opts.Tolerance)
+	case !(opts.Change >= 0) || opts.Change > 0 && opts.Iteration != Picard:
+		return fmt.Errorf("a change of λ of %g: use 0 or more, and Picard's iteration", opts.Change)
 	case opts.Layers < 1 || opts.Layers > opts.Dim:
 		return fmt.Errorf("%d layers with %d principal directions: use 1 to %[2]d", opts.Layers, opts.Dim)
 	}

@@ -119,6 +119,36 @@ func TestLambdaIsTheFixedPoint(t *testing.T) {
 	}
 }
 
+// A known λ is taken as it is, by a machine of the same solutions; a layer without one is solved for.
+// Picard stops before an absolute change, where the solutions and the λ of the machine are those of
+// one evaluation.
+func TestLambdaThatIsKnown(t *testing.T) {
+	e, y, q := graphtest.Engine(t, "float64", 1), clustered(60, 30), clustered(8, 30)
+	distances := func(opts hull.Options) (*hull.Machine, *mat.Dense) {
+		m := fit(t, y, opts)
+		all, err := m.Distances(context.Background(), e, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, all
+	}
+	exact, want := distances(hull.Options{Dim: 5, Layers: 2})
+	both := []float64{exact.Lambda(0), exact.Lambda(1)}
+	for _, known := range [][]float64{both, both[:1]} {
+		m, got := distances(hull.Options{Dim: 5, Layers: 2, Lambdas: [][]float64{known}})
+		if m.Lambda(0) != both[0] || m.Iterations(0) != 1 || math.Abs(m.Lambda(1)/both[1]-1) > 1e-9 ||
+			!mat.EqualApprox(got, want, 1e-8) {
+			t.Errorf("of %d known λ: %g and %g, want %g", len(known), m.Lambda(0), m.Lambda(1), both)
+		}
+	}
+	coarse, far := distances(hull.Options{Dim: 5, Layers: 2, Iteration: hull.Picard, Change: .1 * both[0]})
+	again, near := distances(hull.Options{Dim: 5, Layers: 2, Lambdas: [][]float64{{coarse.Lambda(0), coarse.Lambda(1)}}})
+	off := math.Abs(coarse.Lambda(0)/both[0] - 1)
+	if off < 1e-6 || off > .1 || again.Lambda(1) != coarse.Lambda(1) || !mat.EqualApprox(far, near, 1e-10) {
+		t.Errorf("λ is off by %g, and the solutions are not those of it", off)
+	}
+}
+
 // clustered returns samples like pictures of one class: a mean, many columns that depend on few
 // directions, and some noise.
 func clustered(n, p int) *mat.Dense {
@@ -304,6 +334,7 @@ func TestRefusals(t *testing.T) {
 		{y, hull.Options{}, "0 principal directions"},
 		{y, hull.Options{Dim: 2, Layers: 3}, "3 layers with 2 principal directions"},
 		{y, hull.Options{Dim: 2, Tolerance: -1e-3}, "a tolerance of -0.001 of the regularisation parameter"},
+		{y, hull.Options{Dim: 2, Change: .01}, "a change of λ of 0.01: use 0 or more, and Picard's iteration"},
 		{y, hull.Options{Dim: 2, Tolerance: 1}, "use at least 0, and less than 1"},
 		{y, hull.Options{Dim: 2, Tolerance: math.NaN()}, "a tolerance of NaN"},
 	} {

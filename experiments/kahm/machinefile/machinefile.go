@@ -2,24 +2,31 @@
 // the predictions of those who get such a file, alone or united with the files of other
 // parties. Nothing here needs the data that the machines were made from.
 //
-// A machine is a function of its samples and of two public numbers, so that a file holds the
-// samples, and the machines are fitted when it is used. docs/formats has the JSON Schema of a
-// file.
+// A machine is a function of its samples, of two public numbers and of the regularisation λ of
+// its layers, so that a file holds these, and the machines are fitted when it is used. λ* is a
+// function of the samples, too (Eq. 40): a file of the first version has none, and it is solved
+// for. docs/formats has the JSON Schema of a file.
 package machinefile
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"privkern/experiments/model"
+	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
 
-// Format is the version that this package writes and reads.
-const Format = "privkern/kahm-model/1"
+// Format is the version that this package writes; it reads the first one, too.
+const (
+	Format      = "privkern/kahm-model/2"
+	firstFormat = "privkern/kahm-model/1"
+)
 
 // PredictFormat makes run predict read these files.
-var PredictFormat = model.Format{Versions: []string{Format}, New: func() model.Payload { return new(Model) }}
+var PredictFormat = model.Format{Versions: []string{firstFormat, Format},
+	New: func() model.Payload { return new(Model) }}
 
 const (
 	columnDistance = "distance"
@@ -53,6 +60,9 @@ type Model struct {
 type Machine struct {
 	Class   int         `json:"class"`   // index into Model.Classes
 	Samples [][]float64 `json:"samples"` // rows of p numbers
+	// Lambda is λ* of its layers, within 1e-10 of itself; there is none in the first version. A
+	// machine whose samples lie in a plane has fewer layers than the others.
+	Lambda []float64 `json:"lambda,omitempty"`
 }
 
 // Envelope implements [model.Payload].
@@ -101,4 +111,25 @@ func (m *Model) checkMachine(c *model.Checker, i int) {
 		return slices.ContainsFunc(row, func(v float64) bool { return v != 0 })
 	})
 	c.Require(!zero, samples, "all are zero, of which there is no machine")
+	least, most := 1, m.Layers
+	if m.Format == firstFormat {
+		least, most = 0, 0
+	}
+	lambda := fmt.Sprintf("machines[%d].lambda", i)
+	c.Require(least <= len(one.Lambda) && len(one.Lambda) <= most, lambda, "there are %d; %d to %d are possible, one for "+
+		"each layer", len(one.Lambda), least, most)
+	for j, v := range one.Lambda {
+		c.Positive(fmt.Sprintf("%s[%d]", lambda, j), v)
+	}
+}
+
+// Solve finds λ of all machines, which have none yet.
+func (m *Model) Solve(ctx context.Context, e *engine.Engine) error {
+	fitted, err := m.fit(ctx, e)
+	for i, machine := range fitted {
+		for layer := range machine.Layers() {
+			m.Machines[i].Lambda = append(m.Machines[i].Lambda, machine.Lambda(layer))
+		}
+	}
+	return err
 }

@@ -11,7 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/internal/modeltest"
+	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/model"
+	"privkern/graphs/engine"
+	"privkern/graphs/hull"
 	"privkern/runner/experiment"
 )
 
@@ -23,7 +26,7 @@ func twoClasses(changes ...func(*Model)) *Model {
 	for class, at := range []float64{.2, .8} {
 		samples := mat.NewDense(5, 2, nil)
 		samples.Apply(func(i, j int, _ float64) float64 { return at + .03*math.Sin(float64(5*i+3*j)) }, samples)
-		m.Machines = append(m.Machines, Machine{class, model.Rows(samples)})
+		m.Machines = append(m.Machines, Machine{Class: class, Samples: model.Rows(samples), Lambda: []float64{.5}})
 	}
 	for _, change := range changes {
 		change(m)
@@ -58,10 +61,42 @@ func TestCheck(t *testing.T) {
 		"machines[1].samples[2]: it has 1 number for 2 inputs": func(m *Model) {
 			m.Machines[1].Samples[2] = []float64{1}
 		},
-		"machines[1].samples: there are none":      func(m *Model) { m.Machines[1].Samples = nil },
-		"machines[0].samples: all are zero":        func(m *Model) { m.Machines[0].Samples = [][]float64{{0, 0}} },
-		`machines: there is none of the class "y"`: func(m *Model) { m.Machines = m.Machines[:1] },
+		"machines[1].samples: there are none":                  func(m *Model) { m.Machines[1].Samples = nil },
+		"machines[1].lambda: there are 0; 1 to 1 are possible": func(m *Model) { m.Machines[1].Lambda = nil },
+		"machines[0].lambda[0]: it is 0; a positive":           func(m *Model) { m.Machines[0].Lambda[0] = 0 },
+		"machines[0].lambda: there are 1; 0 to 0 are possible": func(m *Model) { m.Format = firstFormat },
+		"machines[0].samples: all are zero":                    func(m *Model) { m.Machines[0].Samples = [][]float64{{0, 0}} },
+		`machines: there is none of the class "y"`:             func(m *Model) { m.Machines = m.Machines[:1] },
 	})
+}
+
+// A file's λ is taken as it is: solved for, it is λ* within 1e-10, with which distances are those of
+// a file of the first version; another one gives other distances.
+func TestLambdaOfTheFile(t *testing.T) {
+	without := func(m *Model) {
+		for i := range m.Machines {
+			m.Machines[i].Lambda = nil
+		}
+	}
+	old, solved := twoClasses(without, func(m *Model) { m.Format = firstFormat }), twoClasses(without)
+	trial := trialtest.New(t, trialtest.Options{})
+	e := engine.Of(trial.Engine)
+	if err := solved.Solve(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range solved.Machines {
+		m, err := hull.Fit(t.Context(), e, model.Dense(one.Samples), hull.Options{Dim: 2, Iteration: hull.Picard})
+		if err != nil || len(one.Lambda) != 1 || math.Abs(one.Lambda[0]/m.Lambda(0)-1) > 1e-10 {
+			t.Errorf("machine %d: λ is %.17g, want %.17g, %v", i, one.Lambda, m.Lambda(0), err)
+		}
+	}
+	x := mat.NewDense(2, 2, []float64{2, .4, 7, .5})
+	want, got, other := modeltest.Predict(t, x, old), modeltest.Predict(t, x, solved), modeltest.Predict(t, x, twoClasses())
+	for i, row := range got.Rows {
+		if d := want.Rows[i][0]; math.Abs(row[0]-d) > 1e-9*d || math.Abs(other.Rows[i][0]-d) < 1e-3*d {
+			t.Errorf("the distance is %g, of the first version %g, with λ = .5 %g", row[0], d, other.Rows[i][0])
+		}
+	}
 }
 
 // Parties with one class each have together the classifier of both: a point gets the class of
@@ -131,7 +166,7 @@ func TestMemory(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 			m := &Model{Inputs: make([]string, c.inputs), Directions: c.directions, Layers: c.layers}
 			for _, n := range c.samples {
-				m.Machines = append(m.Machines, Machine{0, make([][]float64, n)})
+				m.Machines = append(m.Machines, Machine{Samples: make([][]float64, n)})
 			}
 			if got := m.Memory(modeltest.Of(m).Files, 100) / mib; got < c.measured || got > c.measured*3/2 {
 				t.Errorf("%d MiB, measured were %d", got, c.measured)

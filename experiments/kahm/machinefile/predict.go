@@ -170,24 +170,37 @@ type owner struct {
 func fit(ctx context.Context, e *engine.Engine, files []model.File) (all []*hull.Machine, owners []owner, err error) {
 	for k, f := range files {
 		m := f.Payload.(*Model)
-		var samples []*mat.Dense
-		for _, one := range m.Machines {
-			samples = append(samples, model.Dense(one.Samples))
-			owners = append(owners, owner{m.Classes[one.Class], k + 1})
-		}
-		fitted := make([]*hull.Machine, len(samples))
-		err := hull.FitAll(ctx, e, samples, wide.MachineOptions(m.Directions, m.Layers),
-			func(i int, machine *hull.Machine, err error) error {
-				if err != nil {
-					return fmt.Errorf("%s: machines[%d]: %w", f.Path, i, err)
-				}
-				fitted[i] = machine
-				return nil
-			})
+		fitted, err := m.fit(ctx, e)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
 		all = append(all, fitted...)
+		for _, one := range m.Machines {
+			owners = append(owners, owner{m.Classes[one.Class], k + 1})
+		}
 	}
 	return all, owners, nil
+}
+
+// fit fits the machines, with the λ that they have.
+func (m *Model) fit(ctx context.Context, e *engine.Engine) ([]*hull.Machine, error) {
+	opts, samples := wide.MachineOptions(m.Directions, m.Layers, wide.Exact), make([]*mat.Dense, len(m.Machines))
+	for i, one := range m.Machines {
+		samples[i] = model.Dense(one.Samples)
+		if one.Lambda != nil { // all have it, or none
+			opts.Lambdas = append(opts.Lambdas, one.Lambda)
+		}
+	}
+	fitted := make([]*hull.Machine, len(samples))
+	err := hull.FitAll(ctx, e, samples, opts, func(i int, machine *hull.Machine, err error) error {
+		if err != nil {
+			return fmt.Errorf("machines[%d]: %w", i, err)
+		}
+		fitted[i] = machine
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fitted, nil
 }

@@ -95,14 +95,14 @@ func (s *Images) read(t *experiment.Trial) (*classData, error) {
 	}
 	d := &classData{classes: digits, privacy: entry("one pixel (from 0 to 1) of one training image"), trainPoints: s.Train}
 	for c := range rows {
-		d.train = append(d.train, wide.Source{Class: c, Samples: images.Train.Matrix(rows[c])})
+		d.train = append(d.train, wide.Source{Class: c, Samples: s.Pixels.scaled(images.Train.Matrix(rows[c]))})
 	}
 	all := make([]int, s.Test)
 	d.testLabels = make([]int, s.Test)
 	for i := range all {
 		all[i], d.testLabels[i] = i, int(images.Test.Labels[i])
 	}
-	d.test = images.Test.Matrix(all)
+	d.test = s.Pixels.scaled(images.Test.Matrix(all))
 	return d, nil
 }
 

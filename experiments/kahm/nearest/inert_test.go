@@ -38,7 +38,8 @@ func machines(n int) experiment.Or[wide.Rounding, int] { return experiment.Numbe
 
 // heldImages returns the settings of the data, held.
 func heldImages(s *Images) []inert.Setting {
-	return []inert.Setting{inert.Held(&s.Dataset, alone), inert.Held(&s.Train, given), inert.Held(&s.Test, given)}
+	return []inert.Setting{inert.Held(&s.Dataset, alone), inert.Held(&s.Train, given), inert.Held(&s.Test, given),
+		inert.Held(&s.Pixels, given)}
 }
 
 // heldOwn returns the settings of the user's own data, held for TestWhereSettingsOfOwnDataApply.
@@ -52,8 +53,8 @@ func heldOwn(d *own.Table) (held []inert.Setting) {
 
 // heldPipeline returns the settings that all classifiers share, held.
 func heldPipeline(p *wide.Pipeline) (held []inert.Setting) {
-	for _, field := range []any{&p.Epsilon, &p.Delta, &p.D, &p.N, &p.Layers, &p.Branches, &p.Variant, &p.Clusters,
-		&p.Starts, &p.Smoothing} {
+	for _, field := range []any{&p.Epsilon, &p.Delta, &p.D, &p.N, &p.Layers, &p.Branches, &p.Lambda, &p.Variant,
+		&p.Clusters, &p.Starts, &p.Smoothing} {
 		held = append(held, inert.Held(field, above))
 	}
 	return held
@@ -82,6 +83,7 @@ func TestWhereSettingsOfPipelinesApply(t *testing.T) {
 				inert.Values(&s.Epsilon, 2, math.Inf(1)), inert.Values(&s.Delta, 0.2), inert.Values(&s.D, 2),
 				inert.Values(&s.N, 3, 2, 1), inert.Values(&s.Layers, 1, 3),
 				inert.Values(&s.Branches, machines(2), machines(3)),
+				inert.Values(&s.Lambda, wide.Exact, wide.Authors),
 				inert.Values(&s.Variant, wide.AsPublished, wide.Corrected),
 				inert.Values(&s.Clusters, wide.OriginalClusters, wide.NoisyClusters),
 				inert.Values(&s.Starts, 20), inert.Values(&s.Smoothing, 0, 1),

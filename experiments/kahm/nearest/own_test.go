@@ -308,8 +308,8 @@ func TestWhereSettingsOfOwnDataApply(t *testing.T) {
 
 // heldNames returns the settings that other tests vary.
 func heldNames(s *ClassifierSettings) []any {
-	return []any{&s.Dataset, &s.Train, &s.Test, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers, &s.Branches,
-		&s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid,
+	return []any{&s.Dataset, &s.Train, &s.Test, &s.Pixels, &s.Data, &s.Epsilon, &s.Delta, &s.D, &s.N, &s.Layers,
+		&s.Branches, &s.Lambda, &s.Variant, &s.Clusters, &s.Starts, &s.Smoothing, &s.Score.Score, &s.Points, &s.Grid,
 		&s.Membership}
 }
 

@@ -3,6 +3,9 @@ package nearest
 import (
 	_ "embed"
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/readers"
 	"privkern/experiments/dataset/table"
@@ -28,6 +31,29 @@ type Images struct {
 	Train int `name:"train" default:"60000" min:"1" max:"60000" when:"dataset is mnist"`
 	// test images: the first ones of the file
 	Test int `name:"test" default:"10000" min:"1" max:"10000" when:"dataset is mnist"`
+	// values of pixels: their grey level, from 0 to 1, or its hyperbolic tangent, as in the
+	// authors' code
+	Pixels Pixels `name:"pixels" default:"level" later:"yes" when:"dataset is mnist"`
+}
+
+// Pixels is a scale of grey levels.
+type Pixels int
+
+// The values of the setting "pixels".
+const (
+	Level Pixels = iota
+	Tanh
+)
+
+// Choices returns the names of the values.
+func (Pixels) Choices() []string { return []string{"level", "tanh"} }
+
+// scaled returns a matrix of grey levels on the scale, which takes the place of them.
+func (p Pixels) scaled(x *mat.Dense) *mat.Dense {
+	if p == Tanh {
+		x.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, x)
+	}
+	return x
 }
 
 // dataMNIST is the name of the handwritten digits.

@@ -51,7 +51,11 @@ func (s *Publishing) Export(ctx context.Context, t *experiment.Trial) (*experime
 		Notes:     []string{"data=fabricated or noisy with a finite epsilon can be released with a guarantee"},
 	}
 	privacy.Withdraw("the file holds the rows themselves, brought to [0, 1] by their ranges: whoever has it has them")
-	m := s.model(r, ranges, parts, privacy)
+	m, err := s.model(ctx, e, r, ranges, parts)
+	if err != nil {
+		return nil, err
+	}
+	m.Privacy = privacy
 	m.About = "A classifier by the nearest kernel affine hull machine, of the rows themselves: it protects nobody. run " +
 		"predict THIS_FILE --at x.csv classifies. Samples are in [0, 1]: inputs are brought there by low and high."
 	return &experiment.Release{Model: m, Privacy: privacy, Warnings: slices.Clone(e.Warnings())}, nil

@@ -101,7 +101,7 @@ func (s *Publishing) Plan(_ context.Context, t *experiment.Trial) (*release.Plan
 	}
 	data := release.Data{Inputs: r.X, Account: dataset.LabelValues(r.Labels, r.Classes), People: r.People}
 	spending := experiment.Spending{
-		Dataset: s.Dataset, Epsilon: s.unitEpsilon(&s.Budget, p), Size: r.size(),
+		Dataset: s.Dataset, Epsilon: s.unitEpsilon(&s.Budget, p), Size: r.size(&s.Machine),
 		Publishes: []string{experiment.UnitOutput},
 		// An entry moves by at most its whole range, which is 1/d times the change that the noise is for.
 		Losses: []experiment.Loss{{Law: "laplace", Size: s.Epsilon / s.D, Times: s.Rows() * p}},
@@ -129,11 +129,15 @@ func (s *Publishing) read(t *experiment.Trial) (*Rows, error) {
 	return r, r.checkDirections(s.Pipeline)
 }
 
-// size returns the size of the rows and of the model, which has the same samples and the ranges.
-func (r *Rows) size() experiment.Size {
+// size returns the size of the rows and of the model, which has the same samples, the ranges, and λ of every layer.
+func (r *Rows) size(m *wide.Machine) experiment.Size {
 	n, p := r.X.Dims()
 	size := release.SizeOfTable(n, r.Names)
 	size.Numbers, size.Lists = n*p+2*p, n+2
+	for _, rows := range groups(r.all(), r.Labels, len(r.Classes)) {
+		machines := m.Count(len(rows))
+		size.Numbers, size.Lists = size.Numbers+machines*m.Layers, size.Lists+machines
+	}
 	size.Names += release.LengthOf(r.Classes) + len(r.Output)
 	for _, class := range r.Classes {
 		size.Class = max(size.Class, len(class))
@@ -184,13 +188,18 @@ func (p *publication) publish(ctx context.Context, private *mat.Dense, source *r
 	if err != nil {
 		return nil, err
 	}
+	m, err := p.model(ctx, e, p.rows, p.ranges, parts)
+	if err != nil {
+		return nil, err
+	}
 	privacy := p.guarantee(&p.Budget, columns)
 	privacy.Publish()
 	privacy.Notes = append(privacy.Notes, release.ExactNoise,
 		"what is released is computed from the noisy entries and public numbers alone: clusters, fabrication, machines, and "+
 			"the order of the rows, which is that of their noisy values; another release spends another budget")
+	m.Privacy = privacy
 	out := &experiment.Release{
-		Columns: p.rows.Names, ClassColumn: p.rows.Output, Model: p.model(p.rows, p.ranges, parts, privacy),
+		Columns: p.rows.Names, ClassColumn: p.rows.Output, Model: m,
 		Privacy: privacy, Warnings: e.Warnings(),
 	}
 	if p.wholePictures() {
@@ -222,20 +231,20 @@ func (p *publication) addRows(out *experiment.Release, sources []wide.Source, pa
 	}
 }
 
-// model returns the file of the classifier.
-func (s *Publishing) model(r *Rows, ranges *wide.Ranges, parts []wide.Part, privacy *experiment.Privacy,
-) *machinefile.Model {
+// model returns the file of the classifier, without the statement of what it protects. λ is a function of the samples.
+func (s *Publishing) model(ctx context.Context, e *engine.Engine, r *Rows, ranges *wide.Ranges, parts []wide.Part,
+) (*machinefile.Model, error) {
 	m := &machinefile.Model{
 		Format: machinefile.Format,
 		About: "A classifier by the nearest kernel affine hull machine, made with differential privacy: run predict " +
 			"THIS_FILE --at x.csv classifies; with the files of several parties, the nearest machine of any of them decides. " +
 			"Samples are in [0, 1] but for their noise: inputs are brought there by low and high.",
 		Inputs: r.Names, Low: ranges.Low, High: ranges.High, Output: r.Output, Classes: r.Classes,
-		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers, Privacy: privacy,
+		Data: experiment.NameOf(s.Kind), Directions: s.N, Layers: s.Layers,
 	}
 	for _, part := range parts {
 		m.Machines = append(m.Machines, machinefile.Machine{Class: part.Source.Class,
 			Samples: model.Rows(part.Samples)})
 	}
-	return m
+	return m, m.Solve(ctx, e)
 }

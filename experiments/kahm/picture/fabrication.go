@@ -51,7 +51,7 @@ func runFabrication(ctx context.Context, t *experiment.Trial, s *FabricationSett
 	if err != nil {
 		return nil, err
 	}
-	original, err := hull.Model(ctx, e, y, wide.MachineOptions(s.N, 1))
+	original, err := hull.Model(ctx, e, y, wide.MachineOptions(s.N, 1, wide.Near))
 	if err != nil {
 		return nil, err
 	}

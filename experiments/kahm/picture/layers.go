@@ -48,7 +48,7 @@ func checkLayers(s *LayersSettings) error {
 func runLayers(ctx context.Context, t *experiment.Trial, s *LayersSettings, y *mat.Dense,
 ) (*experiment.Outcome[LayersMetrics], error) {
 	e := engine.Of(t.Engine)
-	m, err := hull.Fit(ctx, e, y, wide.MachineOptions(s.N, s.Layers))
+	m, err := hull.Fit(ctx, e, y, wide.MachineOptions(s.N, s.Layers, wide.Near))
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func runToy(ctx context.Context, t *experiment.Trial, s *ToySettings) (*experime
 func (r *toyTrial) model(ctx context.Context, part int) error {
 	y := r.points.draw(part, r.Samples, r.SD, r.t.Stream(fmt.Sprintf("samples, part %d", part+1)))
 	r.original = append(r.original, y)
-	own, err := hull.Model(ctx, r.e, y, wide.MachineOptions(r.dim(), 1))
+	own, err := hull.Model(ctx, r.e, y, wide.MachineOptions(r.dim(), 1, wide.Near))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *toyTrial) model(ctx context.Context, part int) error {
 	for i := range r.Samples {
 		r.metrics.DisplacementMean += distance(y.RawRowView(i), modelled.RawRowView(i)) / float64(r.Samples*r.points.parts)
 	}
-	m, err := hull.Fit(ctx, r.e, modelled, wide.MachineOptions(r.dim(), r.Layers))
+	m, err := hull.Fit(ctx, r.e, modelled, wide.MachineOptions(r.dim(), r.Layers, wide.Near))
 	r.machines = append(r.machines, m)
 	return err
 }
@@ -132,7 +132,7 @@ func (r *toyTrial) protect(ctx context.Context, part int, y *mat.Dense) (*mat.De
 	noisy := clusters[0].Samples
 	r.noisy = append(r.noisy, noisy)
 	if r.Data == wide.Noisy {
-		m, err := hull.Model(ctx, r.e, noisy, wide.MachineOptions(r.dim(), 1))
+		m, err := hull.Model(ctx, r.e, noisy, wide.MachineOptions(r.dim(), 1, wide.Near))
 		if err != nil {
 			return nil, err
 		}

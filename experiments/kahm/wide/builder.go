@@ -14,14 +14,30 @@ import (
 	"privkern/runner/experiment"
 )
 
-// tolerance bounds the error of the λ of a machine relative to λ* (Eq. 40). It changes
-// distances by less than a ten-thousandth of themselves, and spares half of the solutions.
-const tolerance = 1e-3
+const (
+	// tolerance bounds the error of λ relative to λ* (Eq. 40) with [Near]. It spares half of the solutions.
+	tolerance = 1e-3
+	// authorsChange is the change of λ at which the authors' code stops: software-competence-center-hagenberg/GIKM,
+	// GIKM/Autoencoder.m, kernel_regularized_least_squares.
+	authorsChange = .01
+)
 
 // MachineOptions returns the options of a machine of n principal directions in the first of
 // its layers. Modelling errors are comparable only where they come from the same options.
-func MachineOptions(n, layers int) hull.Options {
-	return hull.Options{Dim: n, Layers: layers, Tolerance: tolerance}
+func MachineOptions(n, layers int, rule LambdaRule) hull.Options {
+	opts := hull.Options{Dim: n, Layers: layers}
+	switch rule {
+	case Near:
+		opts.Tolerance = tolerance
+	case Authors:
+		opts.Iteration, opts.Change = hull.Picard, authorsChange
+	}
+	return opts
+}
+
+// machineOptions returns those of a machine of the builder with that many layers.
+func (b *Builder) machineOptions(layers int) hull.Options {
+	return MachineOptions(b.n, layers, b.lambda)
 }
 
 // Builder makes the machines of classes from their samples.
@@ -33,6 +49,7 @@ type Builder struct {
 	e         *engine.Engine
 	n         int // subspace dimension of the machines
 	layers    int
+	lambda    LambdaRule
 	branches  func(samples int) int
 	clusters  Clusters // OriginalClusters or NoisyClusters
 	kmeans    learn.KMeansOptions
@@ -46,17 +63,18 @@ type Builder struct {
 // kind. An error is one of the noise's parameters.
 func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
 	noise, err := p.noise(data)
-	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
-		clusters: p.clustersOf(data), kmeans: learn.KMeansOptions{Restarts: p.Starts}, private: p.Variant == AsPublished,
-		smoothing: p.Smoothing, noise: noise}, err
+	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, lambda: p.Lambda,
+		branches: p.branches, clusters: p.clustersOf(data), kmeans: learn.KMeansOptions{Restarts: p.Starts},
+		private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise}, err
 }
 
 // NewBuilderOfNoisy returns the builder of machines of samples that have their noise. All
 // that it computes is post-processing: clusters come from these samples, and smoothing
 // takes a given number of steps.
 func NewBuilderOfNoisy(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) *Builder {
-	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, branches: p.branches,
-		clusters: NoisyClusters, kmeans: learn.KMeansOptions{Restarts: p.Starts}, smoothing: p.Smoothing, given: true}
+	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, lambda: p.Lambda,
+		branches: p.branches, clusters: NoisyClusters, kmeans: learn.KMeansOptions{Restarts: p.Starts},
+		smoothing: p.Smoothing, given: true}
 }
 
 // NewFabricator returns the builder of a trial whose samples are one cluster each. Its
@@ -173,7 +191,7 @@ func (b *Builder) Parts(ctx context.Context, sources []Source) ([]Part, error) {
 func (b *Builder) fitAll(ctx context.Context, clusters []Cluster, out *Model) error {
 	samples := take(clusters, func(c *Cluster) **mat.Dense { return &c.Samples })
 	counter := experiment.NewCounter(b.trial.Progress, len(clusters), "machines")
-	return hull.FitAll(ctx, b.e, samples, MachineOptions(b.n, b.layers), func(i int, m *hull.Machine, err error) error {
+	return hull.FitAll(ctx, b.e, samples, b.machineOptions(b.layers), func(i int, m *hull.Machine, err error) error {
 		if err != nil {
 			return fmt.Errorf("%v: %w", clusters[i].source, err)
 		}

@@ -57,7 +57,7 @@ func (b *Builder) Fabricate(ctx context.Context, c Cluster) (*Fabrication, error
 // 96), and drops the samples.
 func (b *Builder) radiiOf(ctx context.Context, clusters []Cluster, radii []float64, step func()) error {
 	originals := take(clusters, func(c *Cluster) **mat.Dense { return &c.original })
-	return hull.ModelAll(ctx, b.e, originals, MachineOptions(b.n, 1), func(i int, m *hull.SmoothModel, err error) error {
+	return hull.ModelAll(ctx, b.e, originals, b.machineOptions(1), func(i int, m *hull.SmoothModel, err error) error {
 		if err == nil && m.Unsafe > 0 {
 			err = fmt.Errorf("%d of the original samples have no image, because the sum of memberships is not "+
 				"safely positive (the paper's Eq. 148 fails), so that there is no radius (Eq. 96); use another n, or "+
@@ -80,6 +80,9 @@ func (b *Builder) radii(ctx context.Context, clusters []Cluster, digest func() s
 	key := func(in *experiment.Inputs) {
 		in.Text(digest())
 		in.Whole(b.n, len(clusters))
+		if b.lambda != Near {
+			in.Whole(int(b.lambda))
+		}
 		for i := range clusters {
 			in.Whole(clusters[i].rows...)
 		}
@@ -113,7 +116,7 @@ func (b *Builder) fabricate(ctx context.Context, clusters []Cluster, radii []flo
 		out[i], at[i] = new(Fabrication), i
 	}
 	for steps := 0; len(y) > 0; steps++ {
-		err := hull.ModelAll(ctx, b.e, y, MachineOptions(b.n, 1), func(j int, m *hull.SmoothModel, err error) error {
+		err := hull.ModelAll(ctx, b.e, y, b.machineOptions(1), func(j int, m *hull.SmoothModel, err error) error {
 			i := at[j]
 			if err != nil {
 				return fmt.Errorf("%v: smoothing step %d: %w", clusters[i].source, steps, err)
