@@ -65,8 +65,10 @@ func TestCheck(t *testing.T) {
 		"machines[1].lambda: there are 0; 1 to 1 are possible": func(m *Model) { m.Machines[1].Lambda = nil },
 		"machines[0].lambda[0]: it is 0; a positive":           func(m *Model) { m.Machines[0].Lambda[0] = 0 },
 		"machines[0].lambda: there are 1; 0 to 0 are possible": func(m *Model) { m.Format = firstFormat },
-		"machines[0].samples: all are zero":                    func(m *Model) { m.Machines[0].Samples = [][]float64{{0, 0}} },
-		`machines: there is none of the class "y"`:             func(m *Model) { m.Machines = m.Machines[:1] },
+		"machines[0].samples: all are zero": func(m *Model) {
+			m.Machines[0].Samples = [][]float64{{0, 0}}
+		},
+		`machines: there is none of the class "y"`: func(m *Model) { m.Machines = m.Machines[:1] },
 	})
 }
 
@@ -91,7 +93,8 @@ func TestLambdaOfTheFile(t *testing.T) {
 		}
 	}
 	x := mat.NewDense(2, 2, []float64{2, .4, 7, .5})
-	want, got, other := modeltest.Predict(t, x, old), modeltest.Predict(t, x, solved), modeltest.Predict(t, x, twoClasses())
+	want, got := modeltest.Predict(t, x, old), modeltest.Predict(t, x, solved)
+	other := modeltest.Predict(t, x, twoClasses())
 	for i, row := range got.Rows {
 		if d := want.Rows[i][0]; math.Abs(row[0]-d) > 1e-9*d || math.Abs(other.Rows[i][0]-d) < 1e-3*d {
 			t.Errorf("the distance is %g, of the first version %g, with λ = .5 %g", row[0], d, other.Rows[i][0])
