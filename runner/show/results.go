@@ -13,6 +13,7 @@ import (
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/claims/ledger"
+	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/show/chart"
@@ -176,6 +177,18 @@ func (r *Results) evaluate(records *judge.Records) error {
 			return err
 		}
 	}
+	names := slices.Compact(slices.Sorted(slices.Values(r.Plan.Tables)))
+	var listed []experiment.Identity
+	for _, name := range names {
+		trials, err := r.book.Trials(name)
+		if err != nil {
+			return err
+		}
+		listed = append(listed, trials...)
+	}
+	if err := records.ExpectTables(listed); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for _, name := range r.Plan.Tables {
 		if seen[name] {
@@ -192,6 +205,7 @@ func (r *Results) evaluate(records *judge.Records) error {
 		}
 		r.Evaluated = append(r.Evaluated, e)
 	}
+	judge.Holm(r.Evaluated...)
 	return nil
 }
 

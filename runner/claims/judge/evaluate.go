@@ -26,6 +26,7 @@ type Evaluation struct {
 	SettingsNote string
 	// Classes are the BLAS classes of the trials of all cells, each trial counted once.
 	Classes   record.Classes
+	Joint     []*Joint // verdicts on several values together
 	Footnotes []string
 	Brief     []string // what a short form of the table needs of them
 
@@ -191,6 +192,8 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 	}
 	slices.Sort(keys)
 	e.Classes = records.classesOf(slices.Compact(keys))
+	e.Joint = records.joints(t, cases)
+	Holm(e)
 	e.Footnotes, e.Brief = footnotes(t, e), brief(t, e)
 	return e, nil
 }

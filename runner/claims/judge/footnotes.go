@@ -56,6 +56,9 @@ func footnotes(t *ledger.Table, e *Evaluation) []string {
 	out = append(out, e.uncertainties()...)
 	out = append(out, Rules)
 	out = append(out, e.verdictRules()...)
+	if e.Jointly() != nil {
+		out = append(out, jointRule)
+	}
 	out = append(out, tolerances(t, true)...)
 	if slices.ContainsFunc(t.Cells, func(c *ledger.Cell) bool { return c.MeanOf != nil }) {
 		out = append(out, MeanRule)

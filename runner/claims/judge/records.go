@@ -16,6 +16,7 @@ import (
 type Records struct {
 	byTrial map[record.TrialID][]*outcome
 	planned map[record.SettingID][]int64 // setting to the seeds that were planned
+	whole   map[record.SettingID]bool    // planned with the seeds of the ledger's tables, all of them
 	classes map[string]string            // key to BLAS class
 }
 
@@ -70,9 +71,29 @@ func (r *Records) Expect(experimentName string, params experiment.Params, seed i
 	return nil
 }
 
+// ExpectTables registers all trials of the tables that the plan has, after its trials. Cells and
+// joint verdicts may share a setting, and have different seeds of it. Where exactly theirs were
+// planned, each has its own.
+func (r *Records) ExpectTables(trials []experiment.Identity) error {
+	listed := map[record.SettingID][]int64{}
+	for _, t := range trials {
+		id, err := record.IDOfSetting(t.Experiment, t.Params)
+		if err != nil {
+			return fmt.Errorf("the parameters of a trial of %s: %w", t.Experiment, err)
+		}
+		listed[id] = append(listed[id], t.Seed)
+	}
+	r.whole = map[record.SettingID]bool{}
+	for id, seeds := range listed {
+		slices.Sort(seeds)
+		r.whole[id] = slices.Equal(slices.Compact(seeds), slices.Sorted(slices.Values(r.planned[id])))
+	}
+	return nil
+}
+
 // seeds returns the seeds of a side.
 func (r *Records) seeds(s *ledger.Side) []int64 {
-	if seeds := r.planned[s.ID]; len(seeds) > 0 {
+	if seeds := r.planned[s.ID]; len(seeds) > 0 && !r.whole[s.ID] {
 		return seeds
 	}
 	return s.Seeds

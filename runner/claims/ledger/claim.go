@@ -43,6 +43,10 @@ type Claim struct {
 	Minus     []*Side  // of a difference: the subtrahends, one for each of Left
 	Right     *Side    // of a statement that compares two metrics
 	Reference *Reference
+	// Joint are the trials of the claim in a joint verdict, nil where it has none. JointDraws are
+	// the draws behind the print in units of one of them.
+	Joint      *Side
+	JointDraws float64
 	Conditions
 }
 
@@ -50,6 +54,9 @@ func (c *Claim) sides() []*Side {
 	out := slices.Concat(c.Left, c.Minus)
 	if c.Right != nil {
 		out = append(out, c.Right)
+	}
+	if c.Joint != nil {
+		out = append(out, c.Joint)
 	}
 	return out
 }
@@ -147,7 +154,7 @@ func (t *Table) claim(reg *experiment.Registry, c *Cell, variant int) (Claim, er
 		}
 	}
 	cl.Conditions = t.conditions(&cl, variant)
-	return cl, nil
+	return cl, t.join(&cl, reg, variant)
 }
 
 // meanOf adds the sides of the cells that a mean averages.
@@ -186,16 +193,19 @@ func (m *MeanOf) covers(c *Cell) bool {
 	return m.Row != "" && c.Row == m.Row || m.Column != "" && c.Column == m.Column
 }
 
+// layers returns the parameters of a cell under a variant (-1 for none).
+func (t *Table) layers(c *Cell, variant int) []layer {
+	out := []layer{{t.Params, t.path + ".params", false}}
+	if variant >= 0 {
+		out = append(out, layer{t.Variants[variant].Params, fmt.Sprintf("%s.variants[%d].params", t.path, variant), false})
+	}
+	return append(out, layer{c.Params, c.path + ".params", true})
+}
+
 // resolve fills in both sides of a claim from the layers of parameters.
 func (t *Table) resolve(cl *Claim, reg *experiment.Registry, variant int) error {
 	c := cl.Cell
-	layers := []layer{{t.Params, t.path + ".params", false}}
-	if variant >= 0 {
-		layers = append(layers, layer{t.Variants[variant].Params, fmt.Sprintf("%s.variants[%d].params", t.path, variant),
-			false})
-	}
-	layers = append(layers, layer{c.Params, c.path + ".params", true})
-
+	layers := t.layers(c, variant)
 	terms := t.terms(c)
 	name, metric, seeds := terms.Experiment, terms.Metric, terms.Seeds
 	if seeds == nil {

@@ -105,6 +105,7 @@ type Table struct {
 	Pools    []Pool    `yaml:"pools"`
 	Variants []Variant `yaml:"variants"`
 	Cells    []*Cell   `yaml:"cells"`
+	Joint    *Joint    `yaml:"joint"`
 
 	ledger *Ledger
 	path   string // of this table in the source

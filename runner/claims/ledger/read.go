@@ -152,7 +152,7 @@ func located(name string, err error) error {
 func keys() []string {
 	var names []string
 	for _, v := range []any{Ledger{}, Erratum{}, Table{}, Settings{}, Variant{}, Cell{}, Holds{},
-		Minus{}, MeanOf{}, Reference{}, Assumption{}, CellPlace{}, Tolerance{}, Pool{}} {
+		Minus{}, MeanOf{}, Reference{}, Assumption{}, CellPlace{}, Tolerance{}, Pool{}, Joint{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
 			if n := f.Tag.Get("yaml"); n != "" && !f.Anonymous && !slices.Contains(names, n) {
 				names = append(names, n)

@@ -82,6 +82,7 @@ func (v *validator) table(t *Table, reg *experiment.Registry) {
 		variants = append(variants, va.Name)
 		v.assumptions(path, va.Assumed, t)
 	}
+	v.joint(t, variants)
 	v.commonParams(t, reg)
 
 	seen := map[string]bool{}
@@ -133,6 +134,9 @@ func (v *validator) commonParams(t *Table, reg *experiment.Registry) {
 		}
 	}
 	check(t.path, t.Params)
+	if t.Joint != nil {
+		check(t.path+".joint", t.Joint.Params)
+	}
 	for i, va := range t.Variants {
 		check(fmt.Sprintf("%s.variants[%d]", t.path, i), va.Params)
 	}

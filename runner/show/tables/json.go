@@ -27,6 +27,7 @@ type jsonTable struct {
 	Footnotes []string              `json:"footnotes"`
 	Tally     judge.Tally           `json:"tally"`
 	Sentence  string                `json:"sentence"`
+	Joint     []*judge.Joint        `json:"joint"`
 }
 
 // jsonCell has the members of a cell in their public order.
@@ -99,7 +100,7 @@ func EncodeJSON(w io.Writer, v any) error {
 func toJSON(e *judge.Evaluation) jsonTable {
 	t := jsonTable{Schema: Schema, Paper: e.Paper, Table: e.Table, Title: e.Title, Kind: e.Kind, Cells: []jsonCell{},
 		Summary: e.Summary(), Privacy: notNil(e.Privacy), Classes: e.Classes, Footnotes: notNil(e.Footnotes),
-		Tally: judge.TallyOf(e), Sentence: e.Sentence()}
+		Tally: judge.TallyOf(e), Sentence: e.Sentence(), Joint: notNil(e.Joint)}
 	for i := range e.Cells {
 		r := &e.Cells[i]
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement, Metric: r.Metric,

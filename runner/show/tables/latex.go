@@ -112,6 +112,9 @@ func LaTeXRow(fields []string) string {
 func latexNotes(e *judge.Evaluation, g *Grid) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %s\n", EscapeLaTeX(e.Sentence()))
+	for _, s := range e.Jointly() {
+		fmt.Fprintf(&b, "    \\par %s\n", EscapeLaTeX(s))
+	}
 	for i, n := range g.Notes {
 		fmt.Fprintf(&b, "    \\par\\textsuperscript{%d}~%s\n", i+1, EscapeLaTeX(n))
 	}

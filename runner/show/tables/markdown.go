@@ -41,6 +41,9 @@ func writeMarkdown(w io.Writer, e *judge.Evaluation) error {
 		line(fields)
 	}
 	b.WriteString("\n" + EscapeMarkdown(e.Sentence()) + "\n")
+	for _, s := range e.Jointly() {
+		b.WriteString("\n" + EscapeMarkdown(s) + "\n")
+	}
 	if len(g.Notes) > 0 {
 		b.WriteString("\n")
 		for i, n := range g.Notes {

@@ -50,6 +50,9 @@ func writeText(w io.Writer, e *judge.Evaluation, o TextOptions) error {
 		b.WriteString("\n")
 	}
 	b.WriteString(Hang("", e.Sentence(), o.Width))
+	for _, s := range e.Jointly() {
+		b.WriteString(Hang("", s, o.Width))
+	}
 	for i, n := range g.Notes {
 		label := strings.TrimPrefix(marks([]int{i + 1}), " ") + " "
 		b.WriteString(Hang(label, n, o.Width))
