@@ -37,10 +37,11 @@ such, or folders with tables as CSV. Without a folder that is --out, or
 ` + runsFolder + `. Values that are nowhere there are "not run". With --check the
 status is 4 where a value is outside its reference band, or not run. With --outside,
 print which values lie outside their bands, and which claims do not hold; with
---sources, the origin of each table: trials, seeds, processor time, program, machine
-and data, of which output folders have records; with --against FOLDER, how the tables
-agree with those of another run, such as one with another BLAS or on a GPU: verdicts,
-values, the largest difference, and what was left out and why. With --check the status
+--joint, the verdict on all values of a table and metric together; with --sources,
+the origin of each table: trials, seeds, processor time, program, machine and data,
+of which output folders have records; with --against FOLDER, how the tables agree
+with those of another run, such as one with another BLAS or on a GPU: verdicts, values,
+the largest difference, and what was left out and why. With --check the status
 is then 4 where a value or claim that counts has another verdict or cannot be compared,
 of the tables that both have results of, and where nothing that counts was compared.
 
@@ -57,6 +58,7 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
   run table --all results --output markdown
   run table --all results --check
   run table --all results --outside
+  run table --all results --joint
   run table --all --sources
   run table --all results/runs/gpu --against results --check`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -83,8 +85,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 			if of.all {
 				return a.score(cmd, args, &o, format, &of)
 			}
-			if of.outside || of.sources || len(of.against) > 0 {
-				return usagef("--outside, --sources and --against go with --all")
+			if of.instead() > 0 {
+				return usagef("--outside, --joint, --sources and --against go with --all")
 			}
 			if s, ok := suiteOf(args); ok {
 				return a.runSuite(cmd, &o, shard, seeds, format, s)
@@ -107,6 +109,8 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 	cmd.Flags().BoolVar(&of.all, "all", false, "print how all papers came out, from finished results")
 	cmd.Flags().BoolVar(&of.outside, "outside", false, "with --all, print instead which values lie outside their bands "+
 		"and which claims do not hold, and the attempts")
+	cmd.Flags().BoolVar(&of.joint, "joint", false, "with --all, print instead the verdict on all values of a table and "+
+		"metric together")
 	cmd.Flags().BoolVar(&of.sources, "sources", false, "with --all, print instead the origin of each table")
 	cmd.Flags().StringArrayVar(&of.against, "against", nil, "with --all, print instead how the tables agree with those "+
 		"of this folder; repeatable")
@@ -115,8 +119,18 @@ run list tables lists the names; run help exit-codes explains the exit statuses.
 
 // scored selects the output of finished results.
 type scored struct {
-	all, outside, sources bool
-	against               []string // folders
+	all, outside, joint, sources bool
+	against                      []string // folders
+}
+
+// instead is the number of things that are printed instead of the scoreboard.
+func (s *scored) instead() (n int) {
+	for _, is := range []bool{s.outside, s.joint, s.sources, len(s.against) > 0} {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // validate refuses more than one of the things that are printed instead of the scoreboard,
@@ -124,10 +138,10 @@ type scored struct {
 func (s *scored) validate(format tables.Format) error {
 	against := len(s.against) > 0
 	switch plain := format == tables.FormatText || format == tables.FormatMarkdown; {
-	case s.outside && s.sources, against && (s.outside || s.sources):
-		return usagef("--outside, --sources and --against print different things: give one of them")
-	case (s.outside || s.sources) && !plain:
-		return usagef("--outside and --sources print a table or markdown; " +
+	case s.instead() > 1:
+		return usagef("--outside, --joint, --sources and --against print different things: give one of them")
+	case (s.outside || s.joint || s.sources) && !plain:
+		return usagef("--outside, --joint and --sources print a table or markdown; " +
 			"--all --output json has the same beside the scoreboard")
 	case slices.Contains(s.against, ""):
 		return usagef("--against wants a folder; it has an empty name")
@@ -145,7 +159,8 @@ func (a *app) score(
 	refused := of.validate(format)
 	out := o.out
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside", "sources", "against"}, f.Name) {
+		if f.Changed && !slices.Contains([]string{"all", "check", "out", "output", "outside", "joint", "sources",
+			"against"}, f.Name) {
 			refused = errors.Join(refused, usagef("--all runs nothing, so --%s says nothing", f.Name))
 		}
 	})
@@ -175,6 +190,8 @@ func (a *app) score(
 	switch {
 	case of.outside:
 		write = score.WriteOutside
+	case of.joint:
+		write = score.WriteJoint
 	case of.sources:
 		write = score.WriteSources
 	}

@@ -221,12 +221,17 @@ func (r *Results) ForPeople() []*summary.MetricTable {
 	return r.Summary
 }
 
-// Unpublished returns the settings that no cell of the tables uses.
+// Unpublished returns the settings that no cell or joint verdict of the tables uses.
 func (r *Results) Unpublished() []*summary.MetricTable {
 	used := map[string]bool{}
 	for _, e := range r.Evaluated {
 		for i := range e.Cells {
 			for _, key := range e.Cells[i].TrialKeys {
+				used[key] = true
+			}
+		}
+		for _, j := range e.Joint {
+			for _, key := range j.Keys {
 				used[key] = true
 			}
 		}

@@ -190,10 +190,13 @@ func Evaluate(t *ledger.Table, reg *experiment.Registry, records *Records) (*Eva
 			}
 		}
 	}
-	slices.Sort(keys)
-	e.Classes = records.classesOf(slices.Compact(keys))
 	e.Joint = records.joints(t, cases)
 	Holm(e)
+	for _, j := range e.Joint {
+		keys = append(keys, j.Keys...)
+	}
+	slices.Sort(keys)
+	e.Classes = records.classesOf(slices.Compact(keys))
 	e.Footnotes, e.Brief = footnotes(t, e), brief(t, e)
 	return e, nil
 }

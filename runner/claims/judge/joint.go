@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,9 +41,10 @@ type Joint struct {
 	Verdict JointVerdict `json:"verdict"`
 	Reason  string       `json:"reason"` // of CannotTell
 
-	Terms   string `json:"-"` // digest of the conditions
-	Missing int    `json:"-"` // values without any trial
-	Cells   []int  `json:"-"` // positions of the values in the evaluation
+	Terms   string   `json:"-"` // digest of the conditions
+	Missing int      `json:"-"` // values without any trial
+	Cells   []int    `json:"-"` // positions of the values in the evaluation
+	Keys    []string `json:"-"` // of the trials
 }
 
 // JointVerdict is the outcome of a joint test.
@@ -158,19 +160,21 @@ func (r *Records) drawsOf(j *Joint, cells []*evidence) (prints []*ledger.Number,
 		}
 		block = max(block, int(k))
 	}
-	values := make([]map[int64]float64, len(cells))
+	values, keys := make([]map[int64]float64, len(cells)), map[string]bool{}
 	seeds := r.seeds(cells[0].claim.Joint)
 	for i, c := range cells {
 		values[i] = map[int64]float64{}
 		for _, seed := range r.seeds(c.claim.Joint) {
-			if _, v, _, lack := r.value(c.claim.Joint, seed); lack == "" {
+			if o, v, _, lack := r.value(c.claim.Joint, seed); lack == "" {
 				values[i][seed] = v
+				keys[o.key] = true
 			}
 		}
 		if len(values[i]) == 0 {
 			j.Missing++
 		}
 	}
+	j.Keys = slices.Sorted(maps.Keys(keys))
 	if j.Missing > 0 {
 		j.Reason = fmt.Sprintf("%d of %s did not run", j.Missing, text.Count(len(cells), "value"))
 	}
@@ -277,6 +281,15 @@ func (j *Joint) decide(adjusted float64) {
 // Ran reports whether the test was made.
 func (j *Joint) Ran() bool { return j.Verdict != CannotTell }
 
+// Found reports whether the verdict is of some draws, or was read.
+func (j *Joint) Found() bool { return j.Missing < j.Values }
+
+// Restore sets the results of another evaluation under the same conditions.
+func (j *Joint) Restore(o *Joint) {
+	j.Above, j.Below, j.Shift, j.Draws, j.P, j.Holm = o.Above, o.Below, o.Shift, o.Draws, o.P, o.P
+	j.Verdict, j.Reason, j.Missing = o.Verdict, o.Reason, 0
+}
+
 // Name returns metric and reading.
 func (j *Joint) Name() string {
 	if j.Reading == "" {
@@ -323,9 +336,12 @@ func probability(p float64) string {
 // Sentence returns the verdict with the signs and the number of draws.
 func (j *Joint) Sentence() string {
 	out := fmt.Sprintf("%s: %s", j.Name(), j.Words())
-	if j.Shift != nil || j.Above+j.Below > 0 {
-		out += fmt.Sprintf(" (ours above the print in %d of %d, below in %d; %s)", j.Above, j.Values, j.Below,
-			text.Count(j.Draws, "draw"))
+	if j.Draws > 0 {
+		out += fmt.Sprintf(" (ours above the print in %d of %d, below in %d", j.Above, j.Values, j.Below)
+		if j.Ran() {
+			out += "; " + text.Count(j.Draws, "draw")
+		}
+		out += ")"
 	}
 	return out + "."
 }
@@ -335,7 +351,7 @@ func (j *Joint) Sentence() string {
 func (e *Evaluation) Jointly() (out []string) {
 	for _, j := range e.Joint {
 		switch {
-		case j.Missing == j.Values:
+		case !j.Found():
 		case j.Headline:
 			out = append(out, "Jointly, "+j.Sentence())
 		default:

@@ -22,6 +22,14 @@ type Tally struct {
 	Settle int `json:"wide_settled_by_trials"`
 	Close  int `json:"close"` // outside, and within the tolerance
 
+	// Sharp are judged by bands that are no wider than the tolerance, so that they could exclude
+	// an inexact value; the sharp ones inside and expected are of these alone. Of the others Wide
+	// are inside, which cannot tell, and WideOutside outside all the same.
+	Sharp         int     `json:"sharp"`
+	SharpInside   int     `json:"sharp_inside"`
+	SharpExpected float64 `json:"sharp_expected"`
+	WideOutside   int     `json:"wide_outside"`
+
 	Claims       int `json:"claims"` // in words, each once
 	ClaimsJudged int `json:"claims_judged"`
 	Hold         int `json:"hold"`
@@ -106,8 +114,21 @@ func (t *Tally) value(judged, all []*Comparison) {
 		return
 	}
 	t.Judged++
+	coverage := 0.0
 	if c.Band != nil {
-		t.Expected += c.Band.Coverage
+		coverage = c.Band.Coverage
+	}
+	t.Expected += coverage
+	switch {
+	case c.Verdict == Wide:
+	case !c.Verdict.Inside() && c.beyondTolerance():
+		t.WideOutside++
+	default:
+		t.Sharp++
+		t.SharpExpected += coverage
+		if c.Verdict.Inside() {
+			t.SharpInside++
+		}
 	}
 	switch c.Verdict {
 	case Match:
@@ -121,6 +142,12 @@ func (t *Tally) value(judged, all []*Comparison) {
 	case Close:
 		t.Close++
 	}
+}
+
+// beyondTolerance reports whether the band is wider than the tolerance and than the rounding of the print.
+func (r *Comparison) beyondTolerance() bool {
+	return r.Band != nil && r.Tolerance != nil && r.Published != nil &&
+		r.Band.HalfWidth > max(*r.Tolerance, r.Published.Rounding)
 }
 
 // settles reports whether enough trials of ours would narrow the band of a wide value to the
@@ -173,6 +200,8 @@ func unjudgedReason(all []*Comparison) Verdict {
 func (t *Tally) Add(o Tally) {
 	t.Values, t.Judged, t.Inside, t.Wide = t.Values+o.Values, t.Judged+o.Judged, t.Inside+o.Inside, t.Wide+o.Wide
 	t.Settle, t.Close, t.Expected = t.Settle+o.Settle, t.Close+o.Close, t.Expected+o.Expected
+	t.Sharp, t.SharpInside, t.WideOutside = t.Sharp+o.Sharp, t.SharpInside+o.SharpInside, t.WideOutside+o.WideOutside
+	t.SharpExpected += o.SharpExpected
 	t.Claims, t.ClaimsJudged, t.Hold = t.Claims+o.Claims, t.ClaimsJudged+o.ClaimsJudged, t.Hold+o.Hold
 	if t.Left == nil {
 		t.Left = map[Verdict]int{}

@@ -69,7 +69,8 @@ tables:
 		evaluated = append(evaluated, e)
 	}
 	got := judge.TallyOf(evaluated...)
-	want := judge.Tally{Values: 8, Judged: 4, Inside: 2, Close: 1, Expected: 4, Claims: 4, ClaimsJudged: 3, Hold: 2,
+	want := judge.Tally{Values: 8, Judged: 4, Inside: 2, Close: 1, Expected: 4, Sharp: 4, SharpInside: 2,
+		SharpExpected: 4, Claims: 4, ClaimsJudged: 3, Hold: 2,
 		Left: map[judge.Verdict]int{judge.Corrected: 1, judge.Slower: 0, judge.Faster: 1, judge.StandIn: 1, judge.NotRun: 2}}
 	delete(want.Left, judge.Slower)
 	if fmt.Sprint(got) != fmt.Sprint(want) || math.Abs(got.Expected-4) > 1e-12 {
@@ -84,7 +85,8 @@ tables:
 	var twice judge.Tally
 	twice.Add(got)
 	twice.Add(got)
-	if twice.Values != 16 || twice.Left[judge.NotRun] != 4 || twice.Hold != 4 || twice.Expected != 8 {
+	if twice.Values != 16 || twice.Left[judge.NotRun] != 4 || twice.Hold != 4 || twice.Expected != 8 ||
+		twice.Sharp != 8 || twice.SharpInside != 4 || twice.SharpExpected != 8 {
 		t.Errorf("twice: %+v", twice)
 	}
 }

@@ -22,14 +22,15 @@ type row struct {
 	// terms is the digest of the conditions of the verdict, which is invalid where those of
 	// the ledger differ.
 	terms string
-	band  judge.Band      // without its width
+	band  judge.Band
 	ours  *judge.Estimate // nil where nothing was computed
 	holds *judge.Comparand
+	joint *judge.Joint // nil where the value is part of none
 }
 
 // columns are the columns that are read; a file without one was written by an older program.
 var columns = []string{"table", "row", "column", "statement", "variant", "verdict", "expected_inside",
-	"terms", "standard_deviation", "degrees_of_freedom", "ours_mean", "ours_standard_error", "ours_trials",
+	"terms", "standard_deviation", "degrees_of_freedom", "band", "ours_mean", "ours_standard_error", "ours_trials",
 	"trials_wanted", "holds_op", "holds_value"}
 
 // table reads a table.
@@ -54,6 +55,9 @@ func (r *reader) table(path string) error {
 			r.skip(path, errors.New("written by an older version of this program; make the table anew"))
 			return nil
 		}
+	}
+	for _, c := range jointColumns {
+		at[c] = slices.Index(head, c)
 	}
 	r.board.Files++
 	for {
@@ -109,7 +113,7 @@ func (l *csvLine) count(column string) int {
 func (l *csvLine) row() row {
 	out := row{verdict: judge.Verdict(l.text("verdict")), terms: l.text("terms"),
 		band: judge.Band{Coverage: l.number("expected_inside"), Deviation: l.number("standard_deviation"),
-			DegreesOfFreedom: math.Inf(1)}}
+			HalfWidth: l.number("band"), DegreesOfFreedom: math.Inf(1)}}
 	if p := out.band.Coverage; l.err == nil && !(p >= 0 && p <= 1) {
 		l.err = fmt.Errorf("expected_inside is %v, expected a number from 0 to 1", p)
 	}
@@ -123,19 +127,20 @@ func (l *csvLine) row() row {
 	if op := ledger.Relation(l.text("holds_op")); op != "" {
 		out.holds = &judge.Comparand{Op: op, Value: l.number("holds_value")}
 	}
+	out.joint = l.joint()
 	return out
 }
 
 // restore sets the verdicts of comparisons that were not run to those of the tables that were
-// read, where their conditions are those of the ledger.
-func (r *reader) restore(e *judge.Evaluation) {
+// read, where their conditions are those of the ledger; stale reports that some are not.
+func (r *reader) restore(e *judge.Evaluation) (stale bool) {
 	changed := 0
 	for i := range e.Cells {
 		c := &e.Cells[i]
 		if c.Verdict != judge.NotRun {
 			continue
 		}
-		known, ok := r.rows[rowKey{e.Table, c.Row, c.Column, c.Statement, c.Variant}]
+		known, ok := r.rows[keyOf(e.Table, c)]
 		if !ok || known.verdict == judge.NotRun {
 			continue
 		}
@@ -152,4 +157,5 @@ func (r *reader) restore(e *judge.Evaluation) {
 		r.skip(e.Table, fmt.Errorf("the ledger or the experiments have changed for %d of its values since the table was "+
 			"written", changed))
 	}
+	return changed > 0
 }

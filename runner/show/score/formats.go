@@ -16,35 +16,41 @@ import (
 
 // head lists the columns with their titles for readers and names for programs.
 var head = []struct{ title, name string }{
-	{"paper", "paper"}, {"values", "values"}, {"judged", "judged"}, {"inside", "inside"}, {"wide", "wide"},
-	{"close", "close"}, {"expected", "expected"}, {"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"},
-	{"not judged", "not_judged"},
+	{"paper", "paper"}, {"values", "values"}, {"", "judged"}, {"", "inside"}, {"wide", "wide"}, {"close", "close"},
+	{"", "expected"}, {"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"}, {"not judged", "not_judged"},
+	{"sharp", "sharp"}, {"inside", "sharp_inside"}, {"expected", "sharp_expected"}, {"outside wide", "wide_outside"},
+	{"jointly", "joint"},
 }
+
+// shown are the columns for readers, in their order: sharp values first.
+var shown = []int{0, 1, 11, 12, 13, 4, 14, 5, 15, 7, 8, 9, 10}
 
 // notes explain the scoreboard.
 var notes = []string{
-	"values: distinct printed values of the paper; judged: those of which our trials, on the paper's data, allow a " +
-		"verdict; inside: within the band of an exact reproduction; wide: of those inside, in a band wider than the " +
-		"tolerance, which an inexact reproduction can meet, too; close: outside the band, within the tolerance; " +
-		"expected: how many would be inside, were all exact.",
+	"values: distinct printed values of the paper; sharp: judged by our trials, on the paper's data, with a band that is " +
+		"no wider than the tolerance, so that it could exclude an inexact value; inside: of these within the band; " +
+		"expected: how many would be, were all exact; wide: inside a band wider than the tolerance, which cannot tell; " +
+		"outside wide: outside such a band; close: of all outside, within the tolerance.",
+	"jointly: tables and metrics by the verdict on all their values together (run table --all --joint).",
 	"claims: statements in words, each once; hold: of those judged.",
 }
 
 // line returns the fields of a paper's line.
-func line(name string, t *judge.Tally) []string {
-	n := strconv.Itoa
-	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), n(t.Wide), n(t.Close),
-		strconv.FormatFloat(t.Expected, 'f', 1, 64), n(t.Claims), n(t.ClaimsJudged), n(t.Hold), t.LeftText()}
+func line(name string, t *judge.Tally, joint string) []string {
+	n, share := strconv.Itoa, func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+	return []string{name, n(t.Values), n(t.Judged), n(t.Inside), n(t.Wide), n(t.Close), share(t.Expected), n(t.Claims),
+		n(t.ClaimsJudged), n(t.Hold), t.LeftText(), n(t.Sharp), n(t.SharpInside), share(t.SharpExpected),
+		n(t.WideOutside), joint}
 }
 
 // lines returns the lines of the papers and that of all.
 func (b *Board) lines() [][]string {
 	var out [][]string
 	for i := range b.Papers {
-		out = append(out, line(b.Papers[i].Name, &b.Papers[i].Tally))
+		out = append(out, line(b.Papers[i].Name, &b.Papers[i].Tally, jointly(b.of(b.Papers[i].Name))))
 	}
 	all := b.All()
-	return append(out, line("all", &all))
+	return append(out, line("all", &all, jointly(b.Evaluated)))
 }
 
 // Write writes the scoreboard in a format of tables, as text in lines of a width.
@@ -86,10 +92,17 @@ func (b *Board) markdown(w io.Writer) error {
 }
 
 func (b *Board) grid() grid {
-	g := grid{lines: b.lines()}
-	for c, h := range head {
-		g.titles = append(g.titles, h.title)
-		g.left = append(g.left, c == 0 || c == len(head)-1)
+	g := grid{}
+	for _, c := range shown {
+		g.titles = append(g.titles, head[c].title)
+		g.left = append(g.left, slices.Contains([]string{"paper", "jointly", "not judged"}, head[c].title))
+	}
+	for _, all := range b.lines() {
+		var fields []string
+		for _, c := range shown {
+			fields = append(fields, all[c])
+		}
+		g.lines = append(g.lines, fields)
 	}
 	return g
 }
@@ -136,13 +149,13 @@ func (g grid) markdown() string {
 func (b *Board) latex(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString("% the scoreboard, written by `run table --all`; needs \\usepackage{booktabs}\n")
-	out.WriteString("\\begin{tabular}{@{}l" + strings.Repeat("r", len(head)-2) + "l@{}}\n  \\toprule\n  ")
-	var titles []string
-	for _, h := range head {
-		titles = append(titles, h.title)
+	g, columns := b.grid(), ""
+	for _, left := range g.left {
+		columns += map[bool]string{true: "l", false: "r"}[left]
 	}
-	out.WriteString(strings.Join(titles, " & ") + " \\\\\n  \\midrule\n")
-	for _, l := range b.lines() {
+	out.WriteString("\\begin{tabular}{@{}" + columns + "@{}}\n  \\toprule\n  ")
+	out.WriteString(strings.Join(g.titles, " & ") + " \\\\\n  \\midrule\n")
+	for _, l := range g.lines {
 		for c := range l {
 			l[c] = tables.EscapeLaTeX(l[c])
 		}
@@ -175,17 +188,19 @@ func (b *Board) json(w io.Writer) error {
 		judge.Tally
 	}
 	var out struct {
-		Schema  int         `json:"schema"`
-		Papers  []paper     `json:"papers"`
-		All     judge.Tally `json:"all"`
-		Trials  int         `json:"trials"`
-		Files   int         `json:"files"`
-		Skipped []string    `json:"skipped"`
-		Outside []Outside   `json:"outside"`
-		Sources []Source    `json:"sources"`
+		Schema  int          `json:"schema"`
+		Papers  []paper      `json:"papers"`
+		All     judge.Tally  `json:"all"`
+		Trials  int          `json:"trials"`
+		Files   int          `json:"files"`
+		Skipped []string     `json:"skipped"`
+		Outside []Outside    `json:"outside"`
+		Joint   []jointTable `json:"joint"`
+		Sources []Source     `json:"sources"`
 	}
 	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
 	out.Outside = append([]Outside{}, b.Outside...)
+	out.Joint = b.joint()
 	out.Sources = append([]Source{}, b.Sources...)
 	for i := range b.Papers {
 		out.Papers = append(out.Papers, paper{b.Papers[i].Name, b.Papers[i].Tally})

@@ -79,7 +79,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 			if err != nil {
 				return nil, err
 			}
-			r.restore(e)
+			r.restoreJoint(e, r.restore(e))
 			for i := range e.Cells {
 				if e.Cells[i].Reference != nil {
 					r.board.References++
@@ -90,6 +90,7 @@ func Read(d disk.Disk, book *ledger.Book, folders []string) (*Board, error) {
 			r.board.source(e, r.trials)
 			evaluated = append(evaluated, e)
 		}
+		judge.Holm(evaluated...)
 		r.board.Evaluated = append(r.board.Evaluated, evaluated...)
 		r.board.Papers = append(r.board.Papers, Paper{l.Paper, judge.TallyOf(evaluated...)})
 	}

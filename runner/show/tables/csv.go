@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ var csvHeader = []string{
 	"settings", "assumptions", "data", "stand_in", "headline", "counts_as", "entry", "primary",
 	"draws", "standard_deviation", "degrees_of_freedom", "band", "tolerance", "expected_inside",
 	"pairs", "p_value", "terms",
+	"joint_verdict", "joint_reason", "joint_above", "joint_below", "joint_shift", "joint_draws", "joint_p_value",
+	"joint_terms",
 }
 
 // writeCSV writes one line for each cell and variant of the tables, under one header (RFC 4180,
@@ -33,7 +36,7 @@ func writeCSV(w io.Writer, list []*judge.Evaluation) error {
 	}
 	for _, e := range list {
 		for i := range e.Cells {
-			if err := out.Write(csvLine(e, &e.Cells[i])); err != nil {
+			if err := out.Write(append(csvLine(e, &e.Cells[i]), csvJoint(e, i)...)); err != nil {
 				return err
 			}
 		}
@@ -113,6 +116,17 @@ func csvVerdict(r *judge.Comparison) []string {
 		return append(line, strconv.Itoa(t.Pairs), csvNumber(t.P), r.Terms)
 	}
 	return append(line, "", "", r.Terms)
+}
+
+// csvJoint returns the fields of the joint verdict that a cell is part of, that of the headline first.
+func csvJoint(e *judge.Evaluation, cell int) []string {
+	i := slices.IndexFunc(e.Joint, func(j *judge.Joint) bool { return j.Found() && slices.Contains(j.Cells, cell) })
+	if i < 0 {
+		return make([]string, 8)
+	}
+	j := e.Joint[i]
+	return []string{string(j.Verdict), j.Reason, strconv.Itoa(j.Above), strconv.Itoa(j.Below), csvOptional(j.Shift),
+		strconv.Itoa(j.Draws), csvNumber(j.P), j.Terms}
 }
 
 // settingsAndData returns "stated" or "assumed", and "paper" or "stand-in"; both are empty for

@@ -1,0 +1,121 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"privkern/runner/claims/judge"
+	"privkern/runner/show/tables"
+)
+
+// jointColumns are those of a joint verdict; a file without them was written by an older program.
+var jointColumns = []string{"joint_verdict", "joint_reason", "joint_above", "joint_below", "joint_shift", "joint_draws",
+	"joint_p_value", "joint_terms"}
+
+// joint reads the joint verdict that the value of a line is part of, nil for none.
+func (l *csvLine) joint() *judge.Joint {
+	if l.at[jointColumns[0]] < 0 || l.text("joint_terms") == "" {
+		return nil
+	}
+	j := &judge.Joint{Terms: l.text("joint_terms"), Verdict: judge.JointVerdict(l.text("joint_verdict")),
+		Reason: l.text("joint_reason"), Above: l.count("joint_above"), Below: l.count("joint_below"),
+		Draws: l.count("joint_draws"), P: l.number("joint_p_value")}
+	if l.text("joint_shift") != "" {
+		shift := l.number("joint_shift")
+		j.Shift = &shift
+	}
+	if l.err == nil && !(j.P > 0 && j.P <= 1) {
+		l.err = fmt.Errorf("joint_p_value is %v, expected a number above 0 and up to 1", j.P)
+	}
+	return j
+}
+
+// restoreJoint sets the joint verdicts of a table whose trials are missing to those of the tables
+// that were read, where their conditions are those of the ledger; reported is true where it is known
+// that some are not.
+func (r *reader) restoreJoint(e *judge.Evaluation, reported bool) {
+	for _, j := range e.Joint {
+		if j.Missing == 0 {
+			continue
+		}
+		changed := false
+		for _, i := range j.Cells {
+			known := r.rows[keyOf(e.Table, &e.Cells[i])].joint
+			if known != nil && known.Terms == j.Terms {
+				j.Restore(known)
+				break
+			}
+			changed = changed || known != nil
+		}
+		if changed && j.Missing > 0 && !reported {
+			r.skip(e.Table, errors.New("the trials of a joint verdict have changed since the table was written"))
+		}
+	}
+}
+
+// jointly counts the joint verdicts of headlines, such as "1 shifted, 2 consistent".
+func jointly(evaluations []*judge.Evaluation) string {
+	counts := map[judge.JointVerdict]int{}
+	for _, e := range evaluations {
+		for _, j := range e.Joint {
+			if j.Headline && j.Found() {
+				counts[j.Verdict]++
+			}
+		}
+	}
+	var parts []string
+	for _, v := range []judge.JointVerdict{judge.Shifted, judge.Consistent, judge.CannotTell} {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// of returns the evaluations of a paper's tables, of all papers for an empty name.
+func (b *Board) of(paper string) []*judge.Evaluation {
+	return slices.DeleteFunc(slices.Clone(b.Evaluated), func(e *judge.Evaluation) bool {
+		return paper != "" && e.Paper != paper
+	})
+}
+
+// jointTable are the joint verdicts of a table, for programs.
+type jointTable struct {
+	Table string `json:"table"`
+	*judge.Joint
+}
+
+func (b *Board) joint() []jointTable {
+	out := []jointTable{}
+	for _, e := range b.Evaluated {
+		for _, j := range e.Joint {
+			if j.Found() {
+				out = append(out, jointTable{e.Table, j})
+			}
+		}
+	}
+	return out
+}
+
+// WriteJoint writes the joint verdicts as text, in lines of a width, or Markdown; the scoreboard's JSON includes them.
+func WriteJoint(w io.Writer, b *Board, f tables.Format, width int) error {
+	if f != tables.FormatText && f != tables.FormatMarkdown {
+		return fmt.Errorf("joint verdicts are not written as %s", f)
+	}
+	var out strings.Builder
+	for _, j := range b.joint() {
+		words := j.Sentence()
+		if !j.Headline {
+			words = "not counted, " + words
+		}
+		out.WriteString(item(f, j.Table, words, width))
+	}
+	if out.Len() == 0 {
+		out.WriteString("No table here has the draws of a joint verdict.\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
