@@ -3,6 +3,7 @@ package tests
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -16,9 +17,9 @@ import (
 )
 
 // scoreBlocks are blocks of a page with the output of a command: run table --all results
-// --output markdown, or that with --outside.
-var scoreBlocks = regexp.MustCompile(`(?s)<!-- (scoreboard|outside): ` +
-	`run table --all results (?:--outside )?--output markdown -->\n\n(.*?)\n<!-- end -->`)
+// --output markdown, or that with --outside or --joint.
+var scoreBlocks = regexp.MustCompile(`(?s)<!-- (scoreboard|outside|joint): ` +
+	`run table --all results (?:--outside |--joint )?--output markdown -->\n\n(.*?)\n<!-- end -->`)
 
 // words are those of a page, however its lines break.
 func words(t *testing.T, file string) string {
@@ -53,7 +54,8 @@ func TestPagesOfResults(t *testing.T) {
 		}
 	}
 	for page, want := range map[string][]string{
-		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard"}, "../results/outside.md": {"outside"},
+		"../README.md": {"scoreboard"}, "../results/README.md": {"scoreboard", "joint"},
+		"../results/outside.md": {"outside"},
 	} {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -63,10 +65,9 @@ func TestPagesOfResults(t *testing.T) {
 		current(t, page, scoreBlocks.ReplaceAllFunc(text, func(block []byte) []byte {
 			m := scoreBlocks.FindSubmatch(block)
 			found = append(found, string(m[1]))
-			write := score.Write
-			if string(m[1]) == "outside" {
-				write = score.WriteOutside
-			}
+			write := map[string]func(io.Writer, *score.Board, tables.Format, int) error{
+				"scoreboard": score.Write, "outside": score.WriteOutside, "joint": score.WriteJoint,
+			}[string(m[1])]
 			now := bytes.NewBuffer(bytes.Clone(block[:bytes.Index(block, []byte("-->"))+5]))
 			if err := write(now, board, tables.FormatMarkdown, 0); err != nil {
 				t.Fatal(err)

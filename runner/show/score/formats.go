@@ -18,7 +18,7 @@ import (
 var head = []struct{ title, name string }{
 	{"paper", "paper"}, {"values", "values"}, {"", "judged"}, {"", "inside"}, {"wide", "wide"}, {"close", "close"},
 	{"", "expected"}, {"claims", "claims"}, {"judged", "claims_judged"}, {"hold", "hold"}, {"not judged", "not_judged"},
-	{"sharp", "sharp"}, {"inside", "sharp_inside"}, {"expected", "sharp_expected"}, {"outside wide", "wide_outside"},
+	{"sharp", "sharp"}, {"inside", "sharp_inside"}, {"expected", "sharp_expected"}, {"beyond", "wide_outside"},
 	{"jointly", "joint"},
 }
 
@@ -30,7 +30,7 @@ var notes = []string{
 	"values: distinct printed values of the paper; sharp: judged by our trials, on the paper's data, with a band that is " +
 		"no wider than the tolerance, so that it could exclude an inexact value; inside: of these within the band; " +
 		"expected: how many would be, were all exact; wide: inside a band wider than the tolerance, which cannot tell; " +
-		"outside wide: outside such a band; close: of all outside, within the tolerance.",
+		"beyond: outside such a band; close: of all outside, within the tolerance.",
 	"jointly: tables and metrics by the verdict on all their values together (run table --all --joint).",
 	"claims: statements in words, each once; hold: of those judged.",
 }
