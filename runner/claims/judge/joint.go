@@ -61,8 +61,8 @@ const (
 const leastDraws = 19
 
 // jointRule is the footnote on joint verdicts.
-const jointRule = "jointly: the print is compared with our single draws, all values of a metric together (the mean of " +
-	"standardised differences, in absolute value); p: the share of draws, the print among them, that are as far from " +
+const jointRule = "jointly: the print is compared with our single draws, all values of a metric together (the mean " +
+	"of standardised differences, in absolute value); p: the share of draws, the print among them, that are as far from " +
 	"the others as the print; %: the median of ours over the print; shifted: p ≤ .05 after Holm over the tables of the " +
 	"paper that are shown."
 
@@ -249,7 +249,8 @@ func rank(prints []*ledger.Number, draws [][]float64) int {
 			sum, squares = sum+all[i], squares+all[i]*all[i]
 		}
 		all[n] = 0
-		floor := p.Rounding*p.Rounding/3 + math.Pow(RoundingShare*p.Value, 2)
+		rounding := RoundingShare * p.Value
+		floor := p.Rounding*p.Rounding/3 + rounding*rounding
 		for i, x := range all {
 			m := (sum - x) / float64(n)
 			v := max(0, (squares-x*x-float64(n)*m*m)/float64(n-1)) + floor

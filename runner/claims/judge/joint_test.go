@@ -69,7 +69,7 @@ func TestJoint(t *testing.T) {
 		{"consistent", seeds, `published: "2.1"`, `published: "3.9"`, 199,
 			[]string{"Jointly, trace_weak: consistent, p = .96 (ours above the print in 1 of 2, below in 1; 199 draws)."}},
 		{"shifted", seeds, `published: "1.0"`, `published: "2.5"`, 199,
-			[]string{"Jointly, trace_weak: shifted by +80 %, p ≤ .005 (ours above the print in 2 of 2, below in 0; 199 draws)."}},
+			[]string{"trace_weak: shifted by +80 %, p ≤ .005 (ours above the print in 2 of 2, below in 0; 199 draws)."}},
 		{"shifted down", seeds, `published: "4.0"`, `published: "8.0"`, 199, []string{"shifted by −50 %, p ≤ .005 ("}},
 		{"rounded", seeds, `published: "1"`, `published: "3"`, 199,
 			[]string{"consistent, p = .5"}},
@@ -171,7 +171,8 @@ func TestHolm(t *testing.T) {
 	tests := []*judge.Joint{test(0.02, true), test(0.005, true), test(0.03, true), test(0.9, true), test(0.04, false)}
 	few := &judge.Joint{P: 1, Headline: true, Verdict: judge.CannotTell}
 	other := test(0.04, true)
-	judge.Holm(&judge.Evaluation{Paper: "a", Joint: tests[:2]}, &judge.Evaluation{Paper: "b", Joint: []*judge.Joint{other}},
+	judge.Holm(&judge.Evaluation{Paper: "a", Joint: tests[:2]},
+		&judge.Evaluation{Paper: "b", Joint: []*judge.Joint{other}},
 		&judge.Evaluation{Paper: "a", Joint: append(tests[2:], few)})
 	for i, want := range []float64{0.06, 0.02, 0.06, 0.9} {
 		if math.Abs(tests[i].Holm-want) > 1e-12 || (tests[i].Verdict == judge.Shifted) != (want <= 0.05) {

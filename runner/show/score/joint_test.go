@@ -83,7 +83,8 @@ func TestScoreOfJointVerdicts(t *testing.T) {
 		return out.String()
 	}
 	write(raw.String())
-	const want = "- `demo/t`, trace\\_weak: shifted by +79 %, p ≤ .024 (ours above the print in 2 of 2, below in 0; 41 draws).\n"
+	const want = "- `demo/t`, trace\\_weak: shifted by +79 %, p ≤ .024 (ours above the print in 2 of 2, below in 0; " +
+		"41 draws).\n"
 	b := read(t, book, folder)
 	if got := list(b); got != want || len(b.Skipped) != 0 || e.Jointly() == nil {
 		t.Errorf("got %q, without %q", got, b.Skipped)
@@ -101,7 +102,8 @@ func TestScoreOfJointVerdicts(t *testing.T) {
 		t.Errorf("%v: %v", err, read1)
 	}
 	out.Reset()
-	if err := score.Write(&out, b, tables.FormatMarkdown, 0); err != nil || !strings.Contains(out.String(), "| 1 shifted |") {
+	if err := score.Write(&out, b, tables.FormatMarkdown, 0); err != nil ||
+		!strings.Contains(out.String(), "| 1 shifted |") {
 		t.Errorf("%v:\n%s", err, out.String())
 	}
 
