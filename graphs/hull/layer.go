@@ -117,7 +117,7 @@ func (g *group) depth() int { return min(g.opts.Layers, g.dim) }
 type march struct {
 	*group
 	one  *solved
-	left []*problem // the first one is being solved
+	left []*problem    // the first one is being solved
 	out  engine.Values // nil once they have been read
 	// The evaluation that has been queued last.
 	lambdas []float64
