@@ -164,7 +164,7 @@ var solverMutants = []Mutant{
 	{Name: "image: mean of the samples", File: "graphs/hull/smooth.go", Package: hull, Tests: "SafeSum",
 		Old: `smoothed[j] = product[j] + sum*f.mean[j]`, New: `smoothed[j] = product[j] + f.mean[j]`},
 	{Name: "fixed point: wanted change", File: "graphs/hull/fixedpoint.go", Package: hull, Tests: "FixedPoint|LambdaIs",
-		Old: `case by <= wanted:`, New: `case by <= 1e6*wanted:`},
+		Old: `case x.absolute == 0 && by <= wanted:`, New: `case x.absolute == 0 && by <= 1e6*wanted:`},
 	{Name: "fixed point: that is not found", File: "graphs/hull/fixedpoint.go", Package: hull,
 		Tests: "ShortOfItsTolerance", Old: `case x.evaluations == maxEvaluations:`, New: `case x.evaluations < 0:`},
 	{Name: "search: allowance for float32", File: "graphs/hull/screen.go", Package: hull, Tests: "Search|Pruning",
