@@ -75,7 +75,9 @@ func TestJointSizeAndPower(t *testing.T) {
 		{jointWorld{cells: 20, shared: 0.9, skewed: true}, 19, many, 0.04, 0.06},
 		{jointWorld{cells: 5, shared: 0.5, skewed: true, h: 0.1}, 59, many, 0.04, 0.06},
 		{jointWorld{cells: 8, shared: 0.3, h: 0.02}, 199, many / 2, 0.04, 0.06},
+		{jointWorld{cells: 2, shared: 0.5, h: 1}, 39, many, 0, 0.06}, // most draws are tied
 		{jointWorld{cells: 40, moved: 0.7}, 19, some, 0.9, 1},
+		{jointWorld{cells: 40, moved: -0.7}, 19, some, 0.9, 1},
 		{jointWorld{cells: 40, moved: 0.6}, 199, some, 0.9, 1},
 		{jointWorld{cells: 40, shared: 0.3, moved: 2}, 199, some, 0.9, 1},
 		{jointWorld{cells: 2, moved: 0.6}, 199, some, 0, 0.3}, // two cells are too few for it
