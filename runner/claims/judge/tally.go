@@ -120,15 +120,14 @@ func (t *Tally) value(judged, all []*Comparison) {
 	}
 	t.Expected += coverage
 	switch {
-	case c.Verdict == Wide:
-	case !c.Verdict.Inside() && c.beyondTolerance():
-		t.WideOutside++
-	default:
+	case c.Sharp():
 		t.Sharp++
 		t.SharpExpected += coverage
 		if c.Verdict.Inside() {
 			t.SharpInside++
 		}
+	case !c.Verdict.Inside():
+		t.WideOutside++
 	}
 	switch c.Verdict {
 	case Match:
@@ -142,6 +141,11 @@ func (t *Tally) value(judged, all []*Comparison) {
 	case Close:
 		t.Close++
 	}
+}
+
+// Sharp reports whether the verdict on a printed value could exclude an inexact one.
+func (r *Comparison) Sharp() bool {
+	return r.Verdict.Judged() && !r.Claim && r.Verdict != Wide && (r.Verdict.Inside() || !r.beyondTolerance())
 }
 
 // beyondTolerance reports whether the band is wider than the tolerance and than the rounding of the print.

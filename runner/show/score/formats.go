@@ -194,12 +194,13 @@ func (b *Board) json(w io.Writer) error {
 		Trials  int          `json:"trials"`
 		Files   int          `json:"files"`
 		Skipped []string     `json:"skipped"`
+		Sharp   []SharpValue `json:"sharp"`
 		Outside []Outside    `json:"outside"`
 		Joint   []jointTable `json:"joint"`
 		Sources []Source     `json:"sources"`
 	}
 	out.Schema, out.Trials, out.Files, out.Skipped = tables.Schema, b.Trials, b.Files, append([]string{}, b.Skipped...)
-	out.Outside = append([]Outside{}, b.Outside...)
+	out.Sharp, out.Outside = b.sharp(), append([]Outside{}, b.Outside...)
 	out.Joint = b.joint()
 	out.Sources = append([]Source{}, b.Sources...)
 	for i := range b.Papers {

@@ -49,6 +49,26 @@ func (b *Board) outside(e *judge.Evaluation) {
 	}
 }
 
+// SharpValue is a printed value whose verdict could exclude an inexact one, in the JSON of the scoreboard.
+type SharpValue struct {
+	Table  string `json:"table"`
+	Row    string `json:"row"`
+	Column string `json:"column"`
+	Inside bool   `json:"inside"`
+}
+
+func (b *Board) sharp() []SharpValue {
+	out := []SharpValue{}
+	for _, e := range b.Evaluated {
+		for i := range e.Cells {
+			if c := &e.Cells[i]; counts(c) && c.Sharp() {
+				out = append(out, SharpValue{e.Table, c.Row, c.Column, c.Verdict.Inside()})
+			}
+		}
+	}
+	return out
+}
+
 // counts reports whether the verdict of a cell counts in the scoreboard: it is the headline
 // of an entry of the paper, and the primary cell of that entry.
 func counts(c *judge.Comparison) bool { return c.Headline && c.Primary && !c.Own }

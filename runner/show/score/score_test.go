@@ -203,9 +203,17 @@ func TestFormats(t *testing.T) {
 			var got struct {
 				Papers []map[string]any
 				All    struct{ Values, Judged, Hold int }
+				Sharp  []score.SharpValue
 			}
-			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.All.Judged != want.Judged ||
-				got.All.Values != want.Values || got.All.Hold != want.Hold || got.Papers[0]["paper"] != "demo" {
+			err := json.Unmarshal(out.Bytes(), &got)
+			inside := 0
+			for _, v := range got.Sharp {
+				if v.Inside {
+					inside++
+				}
+			}
+			if err != nil || got.All.Judged != want.Judged || got.All.Values != want.Values || got.All.Hold != want.Hold ||
+				got.Papers[0]["paper"] != "demo" || len(got.Sharp) != want.Sharp || inside != want.SharpInside || inside == 0 {
 				t.Errorf("%v: %s", err, out.String())
 			}
 			continue
