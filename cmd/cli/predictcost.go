@@ -34,15 +34,22 @@ func costOf(name string) (told []string, err error) {
 	return told, nil
 }
 
-// warnOfCost warns of trials on own data that are predicted to take over ten minutes of processor time, or more memory
-// than is available (0: unknown).
-func (a *app) warnOfCost(trials []sweep.Assignment, available int64) error {
+// warnOfCost warns of trials on own data that are predicted to take over ten minutes of processor time. Memory is no
+// part of it: trials that need more than there is by the estimates of their experiments are refused.
+func (a *app) warnOfCost(trials []sweep.Assignment) error {
 	costs, err := curves.Embedded()
 	if err != nil {
 		return err
 	}
-	worst, number := "", 0
-	most := 0. // in shares of the limits
+	if text := longTrials(costs, trials); text != "" {
+		a.complain("warning: %s", text)
+	}
+	return nil
+}
+
+// longTrials is the text of the warning, empty for none.
+func longTrials(costs *curves.Costs, trials []sweep.Assignment) string {
+	worst, number, most := "", 0, 0.
 	for _, s := range trials {
 		name, o, ok := experiments.OwnSize(s.Experiment, s.Params)
 		if !ok {
@@ -50,31 +57,21 @@ func (a *app) warnOfCost(trials []sweep.Assignment, available int64) error {
 		}
 		size := curves.Size{Rows: o.Rows, Inputs: o.Inputs}
 		time, known := costs.Predict(name, curves.Time, size)
-		memory, _ := costs.Predict(name, curves.Memory, size)
 		time.Cost *= o.Fits
-		over := time.Cost / longCost
-		if available > 0 {
-			over = max(over, memory.Cost/float64(available))
-		}
-		if !known || over <= 1 {
+		if !known || time.Cost <= longCost {
 			continue
 		}
 		number++
-		if over > most {
-			most = over
-			worst = fmt.Sprintf("%s on %v: %s of processor time and %s of memory", s.Experiment.Name, size,
-				time.Text(curves.Seconds), memory.Text(curves.Bytes))
-			if available > 0 {
-				worst += fmt.Sprintf(", of which %s are available", curves.Bytes(float64(available)))
-			}
+		if time.Cost > most {
+			most = time.Cost
+			worst = fmt.Sprintf("%s on about %v at default settings: %s", s.Experiment.Name, size, time.Text(curves.Seconds))
 			if time.Beyond {
 				worst += "; so large a size was not measured"
 			}
 		}
 	}
-	if number > 0 {
-		a.complain("warning: %s predicted to take over ten minutes, or more memory than there is: %s", areTrials(number),
-			worst)
+	if number == 0 {
+		return ""
 	}
-	return nil
+	return areTrials(number) + " predicted to take over ten minutes of processor time: " + worst
 }

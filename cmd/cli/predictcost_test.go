@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,51 +30,37 @@ func TestCostsOfAllMethods(t *testing.T) {
 	}
 }
 
-// Trials on a terabyte are warned of, and those on a few rows are not.
-func TestWarnOfCost(t *testing.T) {
-	dir := t.TempDir()
+// A trial is warned of where its processor time is predicted to be over ten minutes, in reach of what was measured.
+func TestLongTrials(t *testing.T) {
+	law := curves.Law{Scale: 100, At: 10_000, Exponent: 1, Error: .1, From: 100, To: 10_000}
+	costs := &curves.Costs{Laws: map[string]map[curves.Quantity]map[curves.Axis]curves.Law{"baseline/logistic": {
+		curves.Time: {curves.Rows: law}, curves.Memory: {curves.Rows: curves.Law{Scale: 1e15, At: 100, From: 1, To: 1e6}}}}}
+	a := catalogued(t)
 	for _, c := range []struct {
-		name  string
-		bytes int64
-		want  string // the beginning
+		rows, repeats string
+		want          string
 	}{
-		{"few", 0, ""},
-		{"many", 1 << 40, "warning: 2 trials are predicted to take over ten minutes, or more memory than there is: " +
-			"baseline/logistic on "},
+		{"40000", "10", ""}, // of 400 s, and memory that its own estimate knows better
+		{"40000", "30", "2 trials are predicted to take over ten minutes of processor time: baseline/logistic on about " +
+			"40,000 × 1 at default settings: about 20m; so large a size was not measured"},
+		{"120000", "30", ""}, // twelve times what was measured
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			file := filepath.Join(dir, c.name+".csv")
-			if err := os.WriteFile(file, []byte("x1,y\n"+strings.Repeat("0.5,a\n0.25,b\n", 30_000)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if c.bytes > 0 {
-				if err := os.Truncate(file, c.bytes); err != nil {
-					t.Skipf("no sparse files: %v", err)
-				}
-			}
-			said, err := os.Create(filepath.Join(dir, "said"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := catalogued(t)
-			a.err = messagesTo(said)
-			trial := lookedUp(t, a, "baseline/logistic")
-			trial.Params, err = trial.Experiment.Resolve(map[string]any{"dataset": "csv:" + file, "inputs": "x1",
-				"delta": "1e-9", "input_low": "0", "input_high": "1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.warnOfCost([]sweep.Assignment{trial, trial}, 1<<30); err != nil {
-				t.Fatal(err)
-			}
-			a.err.Flush()
-			got, err := os.ReadFile(said.Name())
-			if err != nil || !strings.HasPrefix(string(got), c.want) || (len(got) > 0) != (c.want != "") {
-				t.Errorf("%q %v, want %q", got, err, c.want)
-			}
-			if err := said.Close(); err != nil {
-				t.Fatal(err)
-			}
-		})
+		n, err := strconv.Atoi(c.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "d.csv")
+		if err := os.WriteFile(file, []byte("x1,y\n"+strings.Repeat("0.5,a\n0.2,b\n", n/2)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		trial := lookedUp(t, a, "baseline/logistic")
+		trial.Params, err = trial.Experiment.Resolve(map[string]any{"dataset": "csv:" + file, "inputs": "x1",
+			"delta": "1e-9", "input_low": "0", "input_high": "1", "repeats": c.repeats})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := longTrials(costs, []sweep.Assignment{trial, trial}); got != c.want {
+			t.Errorf("%s rows: %q, want %q", c.rows, got, c.want)
+		}
 	}
 }

@@ -148,7 +148,7 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
 				w, err := plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
 				if err == nil {
-					err = a.warnOfCost(w.Settings, availableMemory(o.ignoreMemory))
+					err = a.warnOfCost(w.Settings)
 				}
 				return w, err
 			})

@@ -298,7 +298,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	if missing == nil && !o.releases() && o.export == "" { // what leaves has no number of rows
 		alone := []sweep.Assignment{{Experiment: e, Params: params}}
-		if err := a.warnOfCost(alone, availableMemory(o.ignoreMemory)); err != nil {
+		if err := a.warnOfCost(alone); err != nil {
 			return err
 		}
 	}

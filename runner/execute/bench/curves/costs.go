@@ -56,7 +56,9 @@ func FitAll(l *Log, machine, revision string) *Costs {
 			}
 			laws[Time][a] = law
 			if bytes[0] > 0 {
-				laws[Memory][a], _ = Fit(x, bytes)
+				memory, _ := Fit(x, bytes)
+				memory.Refused = law.Refused
+				laws[Memory][a] = memory
 			}
 		}
 		c.Laws[p.Subject] = laws
@@ -76,9 +78,13 @@ func (p Prediction) Text(unit func(float64) string) string {
 	return map[bool]string{false: "about ", true: "at least "}[p.Least] + unit(p.Cost)
 }
 
+// reach is how many times the largest size that was measured a law predicts at most: a method may go about larger data
+// in another way.
+const reach = 10
+
 // Predict predicts the time or the memory of a size at default settings by the law of rows. Its growing part is as many
 // times as large as that of the law of inputs is at their number; where that law is flat, its whole cost counts. ok is
-// false for unknown subjects.
+// false for unknown subjects, for sizes beyond reach, and for rows that are refused.
 func (c *Costs) Predict(subject string, q Quantity, s Size) (p Prediction, ok bool) {
 	l, ok := c.Laws[subject][q][Rows]
 	if !ok {
@@ -87,6 +93,9 @@ func (c *Costs) Predict(subject string, q Quantity, s Size) (p Prediction, ok bo
 	rows, inputs, d := float64(s.Rows), float64(s.Inputs), Law{Scale: 1, At: 1, Error: -1, To: Usual}
 	if known, ok := c.Laws[subject][q][Inputs]; ok {
 		d = known
+	}
+	if rows > reach*l.To || inputs > reach*d.To || l.refuses(rows) {
+		return p, false
 	}
 	fixed := 0.
 	if d.Flat() {
@@ -101,15 +110,14 @@ func (c *Costs) Predict(subject string, q Quantity, s Size) (p Prediction, ok bo
 // Tell is the time and the memory of some sizes, for people who have not run a method yet; empty for an unknown one.
 func (c *Costs) Tell(subject string) string {
 	var told []string
-	l, ok := c.Laws[subject][Time][Rows]
+	l := c.Laws[subject][Time][Rows]
 	for _, rows := range []int{1000, 10_000, 100_000} {
 		s := Size{Rows: rows, Inputs: Usual}
+		time, ok := c.Predict(subject, Time, s)
 		switch {
-		case !ok || float64(rows) > 10*l.To:
-		case l.Refused > 0 && float64(rows) >= l.Refused:
+		case l.refuses(float64(rows)):
 			return strings.Join(append(told, thousands(int(l.Refused))+" rows are refused"), "; ")
-		default:
-			time, _ := c.Predict(subject, Time, s)
+		case ok:
 			memory, _ := c.Predict(subject, Memory, s)
 			text := fmt.Sprintf("%s rows × %d: %s and %s", thousands(rows), Usual, time.Text(Seconds), memory.Text(Bytes))
 			if time.Beyond {

@@ -301,8 +301,15 @@ func TestCostsPredict(t *testing.T) {
 	if _, ok := read.Predict("own/other", Time, Size{Rows: 1, Inputs: 1}); ok {
 		t.Error("an unknown method has a cost")
 	}
+	for _, s := range []Size{{Rows: 20_001, Inputs: 10}, {Rows: 50_000, Inputs: 10}, {Rows: 1000, Inputs: 501}} {
+		for _, q := range []Quantity{Time, Memory} {
+			if p, ok := read.Predict("own/method", q, s); ok {
+				t.Errorf("%v, refused or out of reach: %+v", s, p)
+			}
+		}
+	}
 	const want = "1,000 rows × 10: about 2 s and about 1.1 GB; 10,000 rows × 10: about 19 s and about 10.1 GB (beyond " +
-		"the 2,000 rows that were measured)"
+		"the 2,000 rows that were measured); 50,000 rows are refused"
 	if got := read.Tell("own/method"); got != want {
 		t.Errorf("told %q", got)
 	}

@@ -88,6 +88,9 @@ func (l Law) Flat() bool {
 	return l.Scale*(1-math.Pow(l.From/l.At, l.Exponent)) < .2*(l.Fixed+l.Scale)
 }
 
+// refuses reports whether so large an x was refused.
+func (l Law) refuses(x float64) bool { return l.Refused > 0 && x >= l.Refused }
+
 // Uncertain reports whether little follows beyond the range.
 func (l Law) Uncertain() bool { return l.Error < 0 || l.Error > .5 }
 

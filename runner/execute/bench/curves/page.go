@@ -157,7 +157,7 @@ func (p *Page) table(b *strings.Builder, title string, q Quantity, text func(flo
 			size, cell := Size{Rows: rows, Inputs: Usual}, "–"
 			if point, ok := p.find(s.Name, Rows, size); ok && point.Stopped == "" {
 				cell = text(map[Quantity]float64{Time: point.CPU, Memory: float64(point.Peak)}[q])
-			} else if cost, ok := p.Predict(s.Name, q, size); ok && float64(rows) <= 10*l.To {
+			} else if cost, ok := p.Predict(s.Name, q, size); ok {
 				cell = "(" + cost.Text(text) + ")"
 			}
 			cells = append(cells, cell)
