@@ -1,6 +1,9 @@
 package vector
 
-import "math"
+import (
+	"math"
+	mathbits "math/bits"
+)
 
 // Flat stands for the curvature of a parabola that has none.
 const Flat = 1e-12
@@ -13,23 +16,26 @@ const pairBlock = 8
 func Descend(f, up, a, b []float64, move float64) (place int, largest float64) {
 	up, a, b = up[:len(f)], a[:len(f)], b[:len(f)]
 	place, largest = -1, math.Inf(-1)
-	for t := 0; t < len(f); {
-		done := 0 // elements that are moved
-		if n := (len(f) - t) &^ (pairBlock - 1); n > 0 {
-			passed, moved := vectorDescend(f[t:t+n], up[t:], a[t:], b[t:], move, largest)
-			t += passed
-			done = moved
+	whole, t := len(f)&^(pairBlock-1), 0
+	for t < whole {
+		passed, which, done := vectorDescend(f[t:whole], up[t:], a[t:], b[t:], move, largest)
+		if !done {
+			break
 		}
-		end := min(t+pairBlock, len(f))
-		for k := t; k < end; k++ {
-			if k >= t+done {
-				f[k] -= Product(move, a[k]-b[k])
-			}
-			if v := f[k] + up[k]; v >= largest && v > math.Inf(-1) {
+		// A smaller one of the block is none beside the largest so far either.
+		for ; which != 0; which &= which - 1 {
+			k := t + passed + mathbits.TrailingZeros(uint(which))
+			if v := f[k] + up[k]; v >= largest {
 				place, largest = k, v
 			}
 		}
-		t = end
+		t += passed + pairBlock
+	}
+	for k := min(t, whole); k < len(f); k++ {
+		f[k] -= Product(move, a[k]-b[k])
+		if v := f[k] + up[k]; v >= largest && v > math.Inf(-1) {
+			place, largest = k, v
+		}
 	}
 	return place, largest
 }
@@ -39,28 +45,41 @@ func Descend(f, up, a, b []float64, move float64) (place int, largest float64) {
 // the smallest v. All slices have the length of f.
 func Gain(f, down, diagonal, row []float64, most, own float64) (place int, least float64) {
 	down, diagonal, row = down[:len(f)], diagonal[:len(f)], row[:len(f)]
-	place = -1
-	gain, lanes := 0.0, [4]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
-	for t := 0; t < len(f); {
-		if n := (len(f) - t) &^ (pairBlock - 1); n > 0 {
-			t += vectorGain(f[t:t+n], down[t:], diagonal[t:], row[t:], most, own, gain, &lanes)
+	best, lanes := gain{place: -1}, [4]float64{math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)}
+	whole, t := len(f)&^(pairBlock-1), 0
+	for t < whole {
+		passed, which, done := vectorGain(f[t:whole], down[t:], diagonal[t:], row[t:], most, own, best.gain, &lanes)
+		if !done {
+			break
 		}
-		end := min(t+pairBlock, len(f))
-		for k := t; k < end; k++ {
-			v := f[k] + down[k]
-			lanes[0] = min(lanes[0], v)
-			if d := most - v; d > 0 {
-				curvature := own + diagonal[k] - 2*row[k]
-				if curvature <= 0 {
-					curvature = Flat
-				}
-				// d²/curvature ≥ gain, without the division.
-				if square := d * d; square >= gain*curvature {
-					gain, place = square/curvature, k
-				}
-			}
+		for ; which != 0; which &= which - 1 {
+			k := t + passed + mathbits.TrailingZeros(uint(which))
+			best.look(k, most-(f[k]+down[k]), own+diagonal[k]-2*row[k])
 		}
-		t = end
+		t += passed + pairBlock
 	}
-	return place, min(lanes[0], lanes[1], lanes[2], lanes[3])
+	for k := min(t, whole); k < len(f); k++ {
+		v := f[k] + down[k]
+		lanes[0] = min(lanes[0], v)
+		if d := most - v; d > 0 {
+			best.look(k, d, own+diagonal[k]-2*row[k])
+		}
+	}
+	return best.place, min(lanes[0], lanes[1], lanes[2], lanes[3])
+}
+
+// gain is the largest so far, and its place.
+type gain struct {
+	gain  float64
+	place int
+}
+
+// look takes the gain d²/curvature of a place if it is not smaller, without the division otherwise.
+func (g *gain) look(place int, d, curvature float64) {
+	if curvature <= 0 {
+		curvature = Flat
+	}
+	if square := d * d; square >= g.gain*curvature {
+		g.gain, g.place = square/curvature, place
+	}
 }

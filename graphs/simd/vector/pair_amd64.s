@@ -2,10 +2,10 @@
 
 // Loops of sequential minimal optimisation over blocks of eight elements; n is a multiple of
 // eight. They end before the block with an element for the caller to look at, and return the
-// number of elements before it, or n.
+// number of elements before it, or n, and a bit for each such element of the block.
 
-// func descendAVX2(f, up, a, b *float64, n int, move, largest float64) int
-TEXT ·descendAVX2(SB), NOSPLIT, $0-64
+// func descendAVX2(f, up, a, b *float64, n int, move, largest float64) (passed, which int)
+TEXT ·descendAVX2(SB), NOSPLIT, $0-72
 	MOVQ f+0(FP), DI
 	MOVQ up+8(FP), SI
 	MOVQ a+16(FP), R8
@@ -37,8 +37,8 @@ descend:
 	VADDPD 32(SI)(AX*8), Y6, Y6
 	VCMPPD $13, Y1, Y5, Y5 // not below
 	VCMPPD $13, Y1, Y6, Y6
-	VORPD Y5, Y6, Y5
-	VMOVMSKPD Y5, BX
+	VORPD Y5, Y6, Y7
+	VMOVMSKPD Y7, BX
 	TESTL BX, BX
 	JNZ moved
 	ADDQ $8, AX
@@ -46,7 +46,12 @@ descend:
 	JLT descend
 
 moved:
-	MOVQ AX, ret+56(FP)
+	VMOVMSKPD Y5, BX
+	VMOVMSKPD Y6, DX
+	SHLL $4, DX
+	ORL DX, BX
+	MOVQ AX, passed+56(FP)
+	MOVQ BX, which+64(FP)
 	VZEROUPPER
 	RET
 
@@ -67,8 +72,8 @@ moved:
 	VCMPPD $14, Y5, v, v;                \
 	VANDPD Y9, v, other
 
-// func gainAVX2(f, down, diagonal, row *float64, n int, most, own, gain float64, least *[4]float64) int
-TEXT ·gainAVX2(SB), NOSPLIT, $0-80
+// func gainAVX2(f, down, diagonal, row *float64, n int, most, own, gain float64, least *[4]float64) (passed, which int)
+TEXT ·gainAVX2(SB), NOSPLIT, $0-88
 	MOVQ f+0(FP), DI
 	MOVQ down+8(FP), SI
 	MOVQ diagonal+16(FP), R8
@@ -88,8 +93,8 @@ TEXT ·gainAVX2(SB), NOSPLIT, $0-80
 gain:
 	CANDIDATES(0, Y6, Y6)
 	CANDIDATES(32, Y7, Y7)
-	VORPD Y6, Y7, Y6
-	VMOVMSKPD Y6, BX
+	VORPD Y6, Y7, Y8
+	VMOVMSKPD Y8, BX
 	TESTL BX, BX
 	JNZ found
 	ADDQ $8, AX
@@ -98,6 +103,11 @@ gain:
 
 found:
 	VMOVUPD Y4, (DX)
-	MOVQ AX, ret+72(FP)
+	VMOVMSKPD Y6, BX
+	VMOVMSKPD Y7, R10
+	SHLL $4, R10
+	ORL R10, BX
+	MOVQ AX, passed+72(FP)
+	MOVQ BX, which+80(FP)
 	VZEROUPPER
 	RET
