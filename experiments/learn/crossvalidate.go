@@ -38,15 +38,11 @@ func CrossValidateC(
 	for _, part := range parts {
 		train, test := SelectRows(x, part.Train), SelectRows(x, part.Test)
 		trainLabels, testLabels := SelectLabels(labels, part.Train), SelectLabels(labels, part.Test)
-		for g, c := range grid {
-			if c == 0 {
-				c = -1 // not the default
-			}
-			opts.C = c
-			m, err := TrainSVM(train, trainLabels, opts)
-			if err != nil {
-				return nil, fmt.Errorf("cross-validation, C = %g: %w", c, err)
-			}
+		machines, failed, err := trainGrid(train, trainLabels, grid, opts)
+		if err != nil {
+			return nil, fmt.Errorf("cross-validation, C = %g: %w", grid[failed], err)
+		}
+		for g, m := range machines {
 			choice.Accuracy[g] += Accuracy(m.Predict(test), testLabels) / float64(folds)
 		}
 	}

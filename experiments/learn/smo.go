@@ -222,14 +222,19 @@ func (s *smo) shrink(restored *bool) {
 	n := len(places)
 	w.of, w.f, w.diagonal, w.up, w.down = w.of[:n], w.f[:n], w.diagonal[:n], w.up[:n], w.down[:n]
 	// Rows of a smaller kernel lie closer together than parts of the rows of the larger one.
+	s.rows.part.giveBack()
 	w.rows = newRowCache(n, s.rows.bytes/4, func(i int, row []float64) {
 		whole := s.rows.get(w.of[i])
 		for k, t := range w.of {
 			row[k] = whole[t]
 		}
 	}, nil)
+	w.rows.memory = s.rows.part
 	s.rank()
 }
+
+// restoreCost is the time for an element of a row that is read for one variable, in times that of an element of all.
+const restoreCost = 4
 
 // restore takes all variables back, with their F.
 func (s *smo) restore() {
@@ -251,20 +256,21 @@ func (s *smo) restore() {
 			used = append(used, t)
 		}
 	}
-	// K is symmetric: the fewer rows are read.
-	if len(aside) < len(used) {
+	// K is symmetric. Of many rows all elements are taken off, faster than those of the variables aside.
+	if len(aside) < len(used)/restoreCost {
 		for _, t := range aside {
 			row := s.rows.get(t)
 			for _, u := range used {
-				f[t] -= s.beta[u] * row[u]
+				f[t] -= vector.Product(s.beta[u], row[u])
 			}
 		}
 	} else {
+		all, zero, blocked := slices.Clone(f), make([]float64, len(f)), slices.Repeat([]float64{math.Inf(-1)}, len(f))
 		for _, u := range used {
-			row := s.rows.get(u)
-			for _, t := range aside {
-				f[t] -= s.beta[u] * row[t]
-			}
+			vector.Descend(all, blocked, s.rows.get(u), zero, s.beta[u])
+		}
+		for _, t := range aside {
+			f[t] = all[t]
 		}
 	}
 	s.activate(f)
@@ -303,6 +309,47 @@ type rowCache struct {
 	newer    []int       // a ring through n, from the oldest to the newest
 	older    []int
 	spare    int // rows that may yet be allocated
+	// memory of the rows, and of those among a part of the variables; nil for memory of their own
+	memory, part *rowMemory
+}
+
+// lendTo takes the memory that the rows lie in from now on, and that of the rows among a part of the variables. Nobody
+// else uses it until the cache has served.
+func (c *rowCache) lendTo(memory, part *rowMemory) {
+	c.memory, c.part = memory, part
+	memory.giveBack()
+}
+
+// rowMemory lends rows of numbers, which are given back together. One search after another works in it, as fresh memory
+// costs more than the numbers of a row.
+type rowMemory struct {
+	chunks    [][]float64
+	at, taken int // the chunk in use, and how much of it is lent
+}
+
+// rowChunk is the least number of elements of a chunk.
+const rowChunk = 1 << 17
+
+// row lends n numbers, of any value.
+func (m *rowMemory) row(n int) []float64 {
+	if m == nil {
+		return make([]float64, n)
+	}
+	for ; m.at < len(m.chunks); m.at, m.taken = m.at+1, 0 {
+		if chunk := m.chunks[m.at]; m.taken+n <= len(chunk) {
+			m.taken += n
+			return chunk[m.taken-n : m.taken : m.taken]
+		}
+	}
+	m.chunks, m.taken = append(m.chunks, make([]float64, max(n, rowChunk))), n
+	return m.chunks[m.at][:n:n]
+}
+
+// giveBack takes all rows back.
+func (m *rowMemory) giveBack() {
+	if m != nil {
+		m.at, m.taken = 0, 0
+	}
 }
 
 // newRowCache returns a cache of at most that many bytes, but at least two rows.
@@ -323,7 +370,7 @@ func (c *rowCache) get(i int) []float64 {
 		c.unlink(i)
 	case c.spare > 0:
 		c.spare--
-		row = make([]float64, c.n)
+		row = c.memory.row(c.n)
 		c.fill(i, row)
 	default:
 		oldest := c.newer[c.n]

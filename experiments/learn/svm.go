@@ -117,54 +117,84 @@ type SVMPair struct {
 // classes there are L(L−1)/2 pairs, each on the samples of two classes: together they cost less
 // than one against the rest. Time grows between N² and N³ a pair, and with C.
 func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
+	machines, _, err := trainGrid(x, labels, []float64{opts.withDefaults().C}, opts)
+	if err != nil {
+		return nil, err
+	}
+	return machines[0], nil
+}
+
+// trainGrid is [TrainSVM] for every C of a grid. A pair's rows of the kernel serve all of them. The error is that of the
+// first C that fails, and names its place in the grid.
+func trainGrid(x *mat.Dense, labels []int, grid []float64, opts SVMOptions) (machines []*SVM, failed int, err error) {
 	opts = opts.withDefaults()
+	for g, c := range grid {
+		if !(c > 0) || math.IsInf(c, 1) {
+			return nil, g, fmt.Errorf("support vector machine: C is %v; a positive number is required", c)
+		}
+	}
 	switch {
-	case !(opts.C > 0) || math.IsInf(opts.C, 1):
-		return nil, fmt.Errorf("support vector machine: C is %v; a positive number is required", opts.C)
 	case !(opts.Tolerance > 0):
-		return nil, fmt.Errorf("support vector machine: the tolerance is %v; a positive number is required", opts.Tolerance)
+		return nil, 0, fmt.Errorf("support vector machine: the tolerance is %v; a positive number is required",
+			opts.Tolerance)
 	case opts.Iterations < 1:
-		return nil, fmt.Errorf("support vector machine: %d iterations; at least one is required", opts.Iterations)
+		return nil, 0, fmt.Errorf("support vector machine: %d iterations; at least one is required", opts.Iterations)
 	}
 	if err := checkSamples("support vector machine", x, labels); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	classes, members := byClass(labels)
 	if len(classes) < 2 {
-		return nil, fmt.Errorf("support vector machine: all %d samples have the label %d; at least two classes are required",
-			len(labels), classes[0])
+		return nil, 0, fmt.Errorf("support vector machine: all %d samples have the label %d; at least two classes are "+
+			"required", len(labels), classes[0])
 	}
 	for k, rows := range members {
 		if len(rows) == 1 {
-			return nil, fmt.Errorf("support vector machine: the class %d has a single sample (row %d); "+
+			return nil, 0, fmt.Errorf("support vector machine: the class %d has a single sample (row %d); "+
 				"at least two are required", classes[k], rows[0])
 		}
 	}
-	m := &SVM{Classes: classes, kernel: opts.Kernel}
-	used := make([]bool, len(labels))
+	for range grid {
+		machines = append(machines, &SVM{Classes: classes, kernel: opts.Kernel})
+	}
+	var lent [2]rowMemory
 	for a := range classes {
-		for b := a + 1; b < len(classes); b++ {
-			pair, err := trainPair(x, members[a], members[b], opts)
-			if err != nil {
-				return nil, fmt.Errorf("support vector machine, classes %d and %d: %w", classes[a], classes[b], err)
+		for b := a + 1; b < len(classes) && len(machines) > 0; b++ {
+			p := newPair(x, members[a], members[b], opts, &lent)
+			for g := range machines {
+				pair, e := p.train(grid[g])
+				if e != nil {
+					// Those of larger places are not needed any more.
+					failed, machines = g, machines[:g]
+					err = fmt.Errorf("support vector machine, classes %d and %d: %w", classes[a], classes[b], e)
+					break
+				}
+				pair.Positive, pair.Negative, pair.positive, pair.negative = classes[a], classes[b], a, b
+				machines[g].Pairs = append(machines[g].Pairs, *pair)
 			}
-			pair.Positive, pair.Negative, pair.positive, pair.negative = classes[a], classes[b], a, b
-			for _, row := range pair.rows {
-				used[row] = true
-			}
-			m.Pairs = append(m.Pairs, *pair)
 		}
 	}
-	if m.kernel != nil {
-		m.keepSupport(x, used)
+	if err != nil {
+		return nil, failed, err
 	}
-	return m, nil
+	for _, m := range machines {
+		if m.kernel != nil {
+			m.keepSupport(x)
+		}
+	}
+	return machines, 0, nil
 }
 
 // keepSupport copies the samples in use and renumbers them.
-func (m *SVM) keepSupport(x *mat.Dense, used []bool) {
+func (m *SVM) keepSupport(x *mat.Dense) {
+	n, _ := x.Dims()
+	used, number := make([]bool, n), make([]int, n)
+	for _, pair := range m.Pairs {
+		for _, row := range pair.rows {
+			used[row] = true
+		}
+	}
 	var rows []int
-	number := make([]int, len(used))
 	for row, u := range used {
 		if u {
 			number[row] = len(rows)
@@ -182,58 +212,74 @@ func (m *SVM) keepSupport(x *mat.Dense, used []bool) {
 	}
 }
 
-// trainPair returns the machine with the rows of x that it uses.
-// For the inner product the weights Σβ_t x_t replace the support vectors: a decision
-// then costs O(d) instead of O(Nd).
-func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPair, error) {
-	rows := slices.Concat(positive, negative)
-	points := SelectRows(x, rows)
-	y := make([]float64, len(rows))
-	for i := range y {
-		y[i] = -1
+// pairOf is the search for the machine between two classes.
+type pairOf struct {
+	x      *mat.Dense
+	rows   []int // of x: the samples of both classes
+	y      []float64
+	cache  *rowCache
+	opts   SVMOptions
+	finite bool // no number of the kernel was not
+}
+
+// newPair prepares the rows of x. The memory of the kernel's rows, and of those among a part of the samples, is lent.
+func newPair(x *mat.Dense, positive, negative []int, opts SVMOptions, lent *[2]rowMemory) *pairOf {
+	p := &pairOf{x: x, rows: slices.Concat(positive, negative), opts: opts, finite: true}
+	points := SelectRows(x, p.rows)
+	p.y = make([]float64, len(p.rows))
+	for i := range p.y {
+		p.y[i] = -1
 		if i < len(positive) {
-			y[i] = 1
+			p.y[i] = 1
 		}
 	}
 	kernel := opts.Kernel
 	if kernel == nil {
 		kernel = LinearKernel
 	}
-	finite := true
 	fill := func(i int, row []float64) {
 		kernel(points.RawRowView(i), points, row)
 		for _, v := range row {
-			finite = finite && v-v == 0
+			p.finite = p.finite && v-v == 0
 		}
 	}
-	diagonal := func(i int) float64 {
-		var v [1]float64
-		kernel(points.RawRowView(i), points.Slice(i, i+1, 0, points.RawMatrix().Cols).(*mat.Dense), v[:])
-		finite = finite && v[0]-v[0] == 0
-		return v[0]
+	diagonal := make([]float64, len(p.rows))
+	for i := range diagonal {
+		kernel(points.RawRowView(i), points.Slice(i, i+1, 0, points.RawMatrix().Cols).(*mat.Dense), diagonal[i:i+1])
+		p.finite = p.finite && diagonal[i]-diagonal[i] == 0
 	}
-	s := newSMO(newRowCache(len(rows), opts.CacheBytes, fill, diagonal), y, opts.C, opts.Tolerance, opts.Iterations)
+	p.cache = newRowCache(len(p.rows), opts.CacheBytes, fill, func(i int) float64 { return diagonal[i] })
+	p.cache.lendTo(&lent[0], &lent[1])
+	return p
+}
+
+// train returns the machine with the rows of x that it uses.
+// For the inner product the weights Σβ_t x_t replace the support vectors: a decision
+// then costs O(d) instead of O(Nd).
+func (p *pairOf) train(c float64) (*SVMPair, error) {
+	s := newSMO(p.cache, p.y, c, p.opts.Tolerance, p.opts.Iterations)
 	reached := s.solve()
-	if !finite || math.IsNaN(s.objective) || math.IsInf(s.objective, 0) || math.IsNaN(s.bias) || math.IsInf(s.bias, 0) {
+	if !p.finite || math.IsNaN(s.objective) || math.IsInf(s.objective, 0) || math.IsNaN(s.bias) ||
+		math.IsInf(s.bias, 0) {
 		return nil, fmt.Errorf("the kernel has values that are not finite")
 	}
-	if !(reached < opts.Tolerance) {
+	if !(reached < p.opts.Tolerance) {
 		return nil, fmt.Errorf("the search stopped after %d iterations, %w, with the conditions of optimality violated by "+
 			"%.3g, and less than %g is wanted; use a smaller C, or features of a smaller scale", s.iterations, ErrIterations,
-			reached, opts.Tolerance)
+			reached, p.opts.Tolerance)
 	}
 	pair := &SVMPair{Objective: s.objective, Bias: s.bias, Iterations: s.iterations}
 	for i, b := range s.beta {
 		if b != 0 {
-			pair.rows, pair.beta = append(pair.rows, rows[i]), append(pair.beta, b)
+			pair.rows, pair.beta = append(pair.rows, p.rows[i]), append(pair.beta, b)
 		}
 	}
 	pair.Support = len(pair.rows)
-	if opts.Kernel == nil {
-		_, d := x.Dims()
+	if p.opts.Kernel == nil {
+		_, d := p.x.Dims()
 		pair.weights = make([]float64, d)
 		for i, row := range pair.rows {
-			floats.AddScaled(pair.weights, pair.beta[i], x.RawRowView(row))
+			floats.AddScaled(pair.weights, pair.beta[i], p.x.RawRowView(row))
 		}
 		pair.rows, pair.beta = nil, nil
 	}
@@ -248,28 +294,46 @@ func trainPair(x *mat.Dense, positive, negative []int, opts SVMOptions) (*SVMPai
 func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	out := mat.NewDense(n, len(m.Pairs), nil)
-	var values []float64
-	if m.support != nil {
-		values = make([]float64, m.support.RawMatrix().Rows)
-	}
-	for i := range n {
-		row, decisions := x.RawRowView(i), out.RawRowView(i)
+	var values [4][]float64
+	for k := range values {
 		if m.support != nil {
-			m.kernel(row, m.support, values)
+			values[k] = make([]float64, m.support.RawMatrix().Rows)
+		}
+	}
+	for i := 0; i < n; i += len(values) {
+		together := min(n-i, len(values))
+		for k := 0; k < together && m.support != nil; k++ {
+			m.kernel(x.RawRowView(i+k), m.support, values[k])
 		}
 		for p := range m.Pairs {
 			pair := &m.Pairs[p]
-			d := pair.Bias
+			d := [4]float64{pair.Bias, pair.Bias, pair.Bias, pair.Bias}
 			if pair.weights != nil {
-				d += floats.Dot(pair.weights, row)
+				for k := range together {
+					d[k] += floats.Dot(pair.weights, x.RawRowView(i+k))
+				}
 			}
-			for k, r := range pair.rows {
-				d += pair.beta[k] * values[r]
+			pair.sums(&d, &values)
+			for k := range together {
+				out.Set(i+k, p, d[k])
 			}
-			decisions[p] = d
 		}
 	}
 	return out
+}
+
+// sums adds the pair's sums of kernel values of four rows to d. A sum waits for each of its additions; those of four rows
+// do not wait for one another.
+func (p *SVMPair) sums(d *[4]float64, values *[4][]float64) {
+	a, b, c, e := d[0], d[1], d[2], d[3]
+	for k, r := range p.rows {
+		beta := p.beta[k]
+		a += beta * values[0][r]
+		b += beta * values[1][r]
+		c += beta * values[2][r]
+		e += beta * values[3][r]
+	}
+	*d = [4]float64{a, b, c, e}
 }
 
 // Predict returns the class of each row of x (M×d).

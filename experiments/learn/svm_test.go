@@ -379,7 +379,7 @@ func TestCrossValidateC(t *testing.T) {
 		want   string
 	}{
 		{nil, classes, 3, "no C to choose from"},
-		{[]float64{0}, classes, 3, "C is -1"},
+		{[]float64{0}, classes, 3, "C is 0"},
 		{[]float64{1}, classes[1:], 3, "60 samples, but 59 labels"},
 		{[]float64{1}, classes, 61, "more folds than rows"},
 		{[]float64{1}, append(slices.Repeat([]int{1}, 59), 2), 3, "the class 2 has a single sample"},
