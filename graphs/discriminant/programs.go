@@ -12,8 +12,8 @@ import (
 // solveProgram computes, from the samples "x" (n×d), the basis "u" (n×m) and "rho", the matrices
 // of KDCA: "solutions", [X_1 … X_J] (n×Jm); "images", [K̄X_1 … K̄X_J] (n×Jm); "small", [UᵀK̄X_1 …
 // UᵀK̄X_J] (m×Jm); the "means" of the rows of the kernel matrix (n×1); the "trace" of the centred
-// one; and the reciprocal of the condition number, "rcond". At most two n×n matrices exist at a
-// time.
+// one; the reciprocal of the condition number, "rcond"; and the "factor" L (n×n) for
+// furtherProgram. At most two n×n matrices exist at a time.
 //
 // With X_0 = U, the images are K̄X_j = X_(j−1) − ρX_j, without a product. The rounding error of
 // the difference is of the size of U, so that for an image of norm κ/(κ+ρ) the relative error
@@ -35,24 +35,40 @@ func solveProgram(k kernel.Kernel, n, d, m, solves int) engine.Program {
 			l := b.CholeskyShifted(centred, rho) // LLᵀ = K̄ + ρI
 			rcond := b.ReciprocalCondition(centred, l)
 
-			// X_j = (K̄ + ρI)⁻¹X_(j−1), n×m.
-			powers := make(gorgonia.Nodes, solves+1)
-			powers[0] = u
-			for j := range solves {
-				powers[j+1] = b.CholeskySolve(l, powers[j])
-			}
-			solutions := b.Concat(1, powers[1:]...) // [X_1 … X_J], n×Jm
-			// K̄X_j, n×Jm
-			images := b.Sub(b.Concat(1, powers[:solves]...), b.ScaledBy(solutions, rho))
-			small := b.Mul(b.Transpose(u), images) // UᵀK̄X_j, m×Jm
-
 			b.Output("means", means)
 			b.Output("trace", trace)
 			b.Output("rcond", rcond)
-			b.Output("solutions", solutions)
-			b.Output("images", images)
-			b.Output("small", small)
+			b.Output("factor", l)
+			outputSolutions(b, l, u, rho, nil, u, solves)
 		}}
+}
+
+// furtherProgram computes the "solutions", "images" and "small" of solveProgram for a larger number of solves, from the
+// "factor", and "have", those X_j that are known (n×Jm), of which the "last" (n×m) is given once more.
+func furtherProgram(n, m, have, solves int) engine.Program {
+	return engine.Program{Name: "further discriminant components",
+		Key: fmt.Sprintf("kdca further %d %d %d %d", n, m, have, solves),
+		Build: func(b *engine.Builder) {
+			l, u, rho := b.Input("factor", n, n), b.Input("u", n, m), b.Scalar("rho")
+			known, last := b.Input("have", n, have*m), b.Input("last", n, m)
+			outputSolutions(b, l, u, rho, gorgonia.Nodes{known}, last, solves-have)
+		}}
+}
+
+// outputSolutions goes on from the last of those X_j that are known, by more solves.
+func outputSolutions(b *engine.Builder, l, u, rho *gorgonia.Node, known gorgonia.Nodes, last *gorgonia.Node, solves int) {
+	// X_j = (K̄ + ρI)⁻¹X_(j−1), n×m.
+	powers := append(gorgonia.Nodes{u}, known...)
+	for range solves {
+		last = b.CholeskySolve(l, last)
+		powers = append(powers, last)
+	}
+	solutions := b.Concat(1, powers[1:]...) // [X_1 … X_J], n×Jm
+	// K̄X_j, n×Jm
+	images := b.Sub(b.Concat(1, powers[:len(powers)-1]...), b.ScaledBy(solutions, rho))
+	b.Output("solutions", solutions)
+	b.Output("images", images)
+	b.Output("small", b.Mul(b.Transpose(u), images)) // UᵀK̄X_j, m×Jm
 }
 
 // projectProgram computes the "product" (t×q) of the kernel matrix between the samples "y" (t×d)

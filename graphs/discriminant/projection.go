@@ -105,6 +105,7 @@ func Fit(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dense, l
 	}
 	f := fit{ctx: ctx, e: e, kernel: k, x: x, basis: classes.basis(), options: o, dtype: e.ElementType(),
 		powers: mostPowers}
+	defer f.release()
 	for solves := firstSolves; ; solves *= 2 {
 		p, err := f.try(solves)
 		var weak *weakComponentError
@@ -166,6 +167,18 @@ type fit struct {
 	options Options
 	dtype   tensor.Dtype
 	powers  int // limit on the steps of a component's fixed point
+
+	// The factor of the first attempt, from which the next ones go on, nil for none; and the last results.
+	factor engine.Values
+	last   solutions
+	// rcond is the smaller one of two reciprocal condition numbers, without that of the weakest component.
+	rcond float64
+}
+
+// release frees the factor.
+func (f *fit) release() {
+	f.factor.Close()
+	f.factor = nil
 }
 
 // solutions holds the outputs of solveProgram: the powers [X_1 … X_J] and their images [K̄X_1 …
@@ -346,6 +359,7 @@ func (f *fit) solve(solves int) (*solutions, error) {
 		}
 		f.e.Warn("compressing kernel %v: too ill-conditioned for float32, computed in float64", f.kernel)
 		f.dtype = tensor.Float64
+		f.release()
 	}
 }
 
@@ -373,33 +387,62 @@ func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsN
 //   - the mean of the centred diagonal relative to the largest mean of a row, because centring cancels as
 //     many digits.
 func (f *fit) run(solves int) (s *solutions, rcond float64, err error) {
-	n, d := f.x.Dims()
-	_, m := f.basis.Dims()
-	shift := engine.Values{"x": engine.NewMatrix(f.dtype, f.x), "u": engine.NewMatrix(f.dtype, f.basis),
-		"rho": engine.NewScalar(f.dtype, f.options.Ridge)}
-	out, err := f.e.RunAs(f.ctx, f.dtype, solveProgram(f.kernel, n, d, m, solves), shift)
+	n, m := f.basis.Dims()
+	in := engine.Values{"u": engine.NewMatrix(f.dtype, f.basis), "rho": engine.NewScalar(f.dtype, f.options.Ridge)}
+	if f.factor == nil {
+		s, err = f.attempt(solves, in)
+	} else {
+		_, columns := f.last.powers.Dims()
+		in["factor"], in["have"] = f.factor["factor"], engine.NewMatrix(f.dtype, f.last.powers)
+		in["last"] = engine.NewMatrix(f.dtype, f.last.powers.Slice(0, n, columns-m, columns).(*mat.Dense))
+		var out engine.Values
+		if out, err = f.e.RunAs(f.ctx, f.dtype, furtherProgram(n, m, columns/m, solves), in); err == nil {
+			s, err = f.last.read(out)
+		}
+	}
 	if err != nil {
 		return nil, 0, err
 	}
-	r := engine.Read(out)
-	s = &solutions{powers: r.Dense("solutions"), images: r.Dense("images"), small: r.Dense("small"),
-		means: r.Floats("means")}
-	rcond, trace := r.Scalar("rcond"), r.Scalar("trace")
-	if err := r.Err(); err != nil {
-		return nil, 0, err
-	}
-	level := 0.0 // the largest mean of a row
-	for _, v := range s.means {
-		level = max(level, math.Abs(v))
-	}
-	if spread := trace / float64(n); spread < level {
-		rcond = min(rcond, spread/level)
-	}
+	f.last = *s
 	weakest, _, _, err := eigenpair(series(s.small, m, solves, 0), m-f.options.Components)
 	if err != nil || !(weakest > 0) { // solutions have overflowed, or all is rounding
 		weakest = 0
 	}
-	return s, min(rcond, weakest), nil
+	return s, min(f.rcond, weakest), nil
+}
+
+// attempt runs the first program, and keeps its factor.
+func (f *fit) attempt(solves int, in engine.Values) (*solutions, error) {
+	n, d := f.x.Dims()
+	_, m := f.basis.Dims()
+	in["x"] = engine.NewMatrix(f.dtype, f.x)
+	out, err := f.e.RunAs(f.ctx, f.dtype, solveProgram(f.kernel, n, d, m, solves), in, engine.Stay("factor"))
+	if err != nil {
+		return nil, err
+	}
+	f.factor = engine.Values{"factor": out["factor"]}
+	r := engine.Read(out)
+	f.last = solutions{means: r.Floats("means")}
+	trace := r.Scalar("trace")
+	f.rcond = r.Scalar("rcond")
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	level := 0.0 // the largest mean of a row
+	for _, v := range f.last.means {
+		level = max(level, math.Abs(v))
+	}
+	if spread := trace / float64(n); spread < level {
+		f.rcond = min(f.rcond, spread/level)
+	}
+	return f.last.read(out)
+}
+
+// read returns the solutions of a run, with the means of the first one.
+func (s *solutions) read(out engine.Values) (*solutions, error) {
+	r := engine.Read(out)
+	read := &solutions{powers: r.Dense("solutions"), images: r.Dense("images"), small: r.Dense("small"), means: s.means}
+	return read, r.Err()
 }
 
 // projectRows is the number of samples of one run of projectProgram.

@@ -364,6 +364,38 @@ func TestWeakComponents(t *testing.T) {
 	}
 }
 
+// An attempt that goes on from the factor of another one has the bits of one that begins with as many solves.
+func TestFurtherSolves(t *testing.T) {
+	for _, dtype := range []string{"float64", "float32"} {
+		e := graphtest.Engine(t, dtype, 1)
+		x, utility, _ := formula(60)
+		classes, err := newClasses(utility)
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempts := func(solves ...int) *Projection {
+			f := fit{ctx: context.Background(), e: e, kernel: kernel.RBF(.01), x: x, basis: classes.basis(), powers: mostPowers,
+				options: formulaOptions, dtype: e.ElementType()}
+			defer f.release()
+			for _, n := range solves[:len(solves)-1] {
+				if _, err := f.solve(n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, err := f.try(solves[len(solves)-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		p, want := attempts(5, 10, 20), attempts(20)
+		if !mat.Equal(p.a, want.a) || !mat.Equal(p.Features, want.Features) || !slices.Equal(p.Power, want.Power) ||
+			!slices.Equal(p.shift, want.shift) {
+			t.Errorf("%s: powers %v, want %v", dtype, p.Power, want.Power)
+		}
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	e := graphtest.Engine(t, "float64", 1)
 	x, utility, _ := formula(60)
