@@ -161,7 +161,7 @@ func (h *hullOf[T]) byRows(lo, hi int) {
 // tile: a query is a column of a panel.
 type hullPanels[T cpublas.Float] struct {
 	*hullOf[T]
-	samples, ones, solutions *panel.Left[T]
+	samples, solutions *panel.Left[T]
 }
 
 // panels is nil for other kernels than ours, and where there are few queries: the copies that are
@@ -174,12 +174,7 @@ func (h *hullOf[T]) panels() *hullPanels[T] {
 	if samples == nil {
 		return nil
 	}
-	ones := make([]T, h.n)
-	for i := range ones {
-		ones[i] = 1
-	}
-	return &hullPanels[T]{h, samples, cpublas.NewLeft(blas.NoTrans, h.n, 1, ones, 1),
-		cpublas.NewLeft(blas.Trans, h.b.cols, h.n, h.b.data, h.b.cols)}
+	return &hullPanels[T]{h, samples, cpublas.NewLeft(blas.Trans, h.b.cols, h.n, h.b.data, h.b.cols)}
 }
 
 // compute has the bits of byRows.
@@ -200,8 +195,7 @@ func (h *hullPanels[T]) compute(lo, hi int) {
 	for p := range panels {
 		one := e[p*kernel : (p+1)*kernel]
 		h.samples.Largest(h.n, one, largest)
-		h.ones.Multiply(1, -1, largest, width, true, one)
-		vector.ScaledExp(one[:h.n*width], one[:h.n*width], 0, 1, 1)
+		vector.ExpBelow(one[:h.n*width], largest)
 	}
 	h.solutions.Multiply(panels, 1, e, kernel, false, a)
 	for p := range panels {

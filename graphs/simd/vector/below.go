@@ -1,0 +1,20 @@
+package vector
+
+// ExpBelow overwrites the rows of x, of len(top) elements each, by exp(xᵢⱼ − topⱼ), with the bits of
+// [Sub] and then [ScaledExp] of shift 0, rate 1 and scale 1.
+//
+// No element of a column is above its top, other than in a column with NaN: of its results those of
+// NaN are NaN, and the others are undefined.
+func ExpBelow[T Float](x, top []T) {
+	if len(x) == 0 {
+		return
+	}
+	if x, ok := any(x).([]float32); ok && vectorExpBelow32(x, any(top).([]float32)) {
+		return
+	}
+	for i := 0; i < len(x); i += len(top) {
+		row := x[i : i+len(top)]
+		Sub(row, row, top)
+	}
+	ScaledExp(x, x, 0, 1, 1)
+}

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package vector
+
+func vectorExpBelow32([]float32, []float32) bool { return false }
