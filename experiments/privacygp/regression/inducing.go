@@ -27,7 +27,7 @@ func (s *Settings) checkInducing() (errs []error) {
 		}
 		return errs
 	}
-	if !slices.Contains([]noiseMethod{strong, optimal, none}, s.Noise) {
+	if !s.inducible() {
 		errs = append(errs, fmt.Errorf("inducing = %d: noise = %v is computed of the exact covariance; use noise=strong, "+
 			"which keeps all that is promised with inducing inputs, or inducing=0", s.Inducing, s.Noise))
 	}
@@ -76,22 +76,36 @@ func (s *Settings) phase(name string, n, d int) string {
 	return name
 }
 
-// tooMany is the error of n rows, with the time and memory of all of them.
+// tooMany is the error of n rows, with the settings that take them, and the time and memory of these.
 func (s *Settings) tooMany(n, d int) error {
-	more := *s
+	more, with := *s, fmt.Sprintf("most_rows=%d", n)
 	more.MostRows = n
 	switch {
 	case n > 20000:
 		return fmt.Errorf("%d rows: at most 20000 are taken; take a sample of the rows", n)
+	case s.Noise == weak || s.Noise == diagonal:
+		return fmt.Errorf("%d rows: at most most_rows = %d are taken, and at most %d with noise = %v: use noise=strong, "+
+			"which is in closed form, or a sample of the rows", n, s.MostRows, maxProgramRows, s.Noise)
 	case n > maxExactRows && s.Inducing == 0:
 		more.Inducing = 500
-	}
-	with := fmt.Sprintf("most_rows=%d", n)
-	if more.Inducing != s.Inducing {
-		with += fmt.Sprintf(" inducing=%d", more.Inducing)
+		with += " inducing=500"
+		if s.Hyperparameters == estimated || s.Mean.Is(byLikelihood) {
+			with += " hyperparameters=given mean=0, or public ranges,"
+		}
+		if !s.inducible() {
+			with += " noise=strong"
+		}
+		if s.Requirement == byKernel {
+			with += " requirement=tolerance"
+		}
 	}
 	return fmt.Errorf("%d rows: at most most_rows = %d are taken; with %s a trial takes about %s of CPU time and %.1f GiB",
 		n, s.MostRows, with, told(more.seconds(n, d)), float64(memory(&more))/(1<<30))
+}
+
+// inducible tells whether the noise is computed with inducing inputs.
+func (s *Settings) inducible() bool {
+	return slices.Contains([]noiseMethod{strong, optimal, none}, s.Noise)
 }
 
 // below holds the information in outputs at some rows, with the covariance from below: every variance is a lower bound.

@@ -151,8 +151,22 @@ func TestWhatRowsTake(t *testing.T) {
 	if told := s.phase("folds", 4000, 2); !strings.Contains(told, "folds (in all about ") {
 		t.Errorf("of 4,000 rows %q is told", told)
 	}
-	if err := s.tooMany(6000, 2); !strings.Contains(err.Error(), "most_rows=6000 inducing=500") {
-		t.Error(err)
+	for _, c := range []struct {
+		change func(*Settings)
+		want   string
+	}{
+		{func(*Settings) {}, "with most_rows=6000 inducing=500 a trial takes"},
+		{func(s *Settings) { s.Hyperparameters, s.Mean.IsWord = estimated, true },
+			"inducing=500 hyperparameters=given mean=0, or public ranges, a trial takes"},
+		{func(s *Settings) { s.Noise, s.Requirement = equal, byKernel },
+			"inducing=500 noise=strong requirement=tolerance a trial takes"},
+		{func(s *Settings) { s.Noise = weak }, "and at most 500 with noise = weak: use noise=strong"},
+	} {
+		more := *s
+		c.change(&more)
+		if err := more.tooMany(6000, 2); !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %s", err, c.want)
+		}
 	}
 	if err := s.tooMany(20001, 2); !strings.Contains(err.Error(), "at most 20000 are taken") {
 		t.Error(err)
