@@ -20,7 +20,7 @@ type Factors struct {
 	Left  *mat.Dense // P×K
 	Right *mat.Dense // K×U
 	Of    []int      // N
-	// Spent lets [WhitenFactors] overwrite Right: it is as large as the range's B.
+	// Spent lets [WhitenFactors] overwrite both: Right is as large as the range's B.
 	Spent bool
 }
 
@@ -64,7 +64,11 @@ func WhitenFactors(ctx context.Context, e *engine.Engine, f *Factors, rank int, 
 		}
 	}
 	first, count := f.first()
-	q, left := orthogonal(f.Left)
+	q := f.Left
+	if !f.Spent {
+		q = mat.DenseCopyOf(q)
+	}
+	q, left := orthogonal(q)
 	right := triangleOfRows(f.Right, count)
 	var core mat.Dense
 	core.Mul(left, right.T())
@@ -128,17 +132,16 @@ func (f *Factors) spread(b *mat.Dense) *mat.Dense {
 	return out
 }
 
-// orthogonal returns Q (P×k) and R (k×K) of a (P×K), k = min(P, K).
+// orthogonal returns Q (P×k) and R (k×K) of a (P×K), k = min(P, K). Q overwrites a.
 func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
 	p, k := a.Dims()
 	least := min(p, k)
-	full := mat.DenseCopyOf(a)
-	tau := triangulate(full.RawMatrix())
+	tau := triangulate(a.RawMatrix())
 	r = mat.NewDense(least, k, nil)
 	for i := range least {
-		copy(r.RawRowView(i)[i:], full.RawRowView(i)[i:])
+		copy(r.RawRowView(i)[i:], a.RawRowView(i)[i:])
 	}
-	q = full.Slice(0, p, 0, least).(*mat.Dense)
+	q = a.Slice(0, p, 0, least).(*mat.Dense)
 	work := make([]float64, 1)
 	lapack64.Orgqr(q.RawMatrix(), tau, work, -1)
 	work = make([]float64, int(work[0]))

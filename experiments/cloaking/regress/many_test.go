@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,29 @@ func TestMemory(t *testing.T) {
 	if few < 100 || few > 140 || folds <= few || folds > 200 || inducing < 750 || inducing > 1000 {
 		t.Errorf("sparse: %d, %d and %d MiB", few, folds, inducing)
 	}
+	release := Regression().With(ownFile("a", "y", -2, 2))
+	release.Dataset, release.Method, release.Inducing = "csv:"+path, cloak.Sparse, placed(2000)
+	before := memory(release)
+	if release.Predict = "csv:" + path; memory(release)-before < 5*8*2000*9_000 {
+		t.Errorf("10,000 points: %d MiB", (memory(release)-before)>>20)
+	}
 	if got := memory(Regression().With()); got != 0 {
 		t.Errorf("the census: %d", got)
+	}
+}
+
+// A release from many rows of a kernel matrix of low rank forms no matrix of their order.
+func TestReleaseOfManyRows(t *testing.T) {
+	const rows = 2600
+	file, points := cloaktest.File(t, manyRows(rows, rows)), cloaktest.File(t, "a\n3\n4007\n")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := published(t, trialtest.Options{}, ownFile("a", "y", -2, 2), predicting("csv:"+points),
+		func(s *regressionSettings) {
+			s.Dataset, s.Delta, s.Lengthscale = "csv:"+file, 1e-6, method.LengthscalesOf(900)
+		})
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; len(r.Rows) != 2 || got > 8*rows*rows {
+		t.Errorf("%d rows, %d bytes", len(r.Rows), got)
 	}
 }

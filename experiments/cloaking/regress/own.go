@@ -40,9 +40,10 @@ func mostPoints(m cloak.Method) int {
 
 // memory estimates the bytes that a trial takes, by the number of rows that a file seems to have: the numbers as they
 // are read, in parts and scaled; and five times the matrices of the folds that are there together, of the sparse method
-// K_mn, of the others four times those of the order of the rows. Designs of few columns take ten of that order.
-// Measured were, in MiB: sparse 915 for a million rows, 122 for 10,000 and 255 for 2,000; standard 364 for 2,000, 134
-// for 3,000 and 172 for 10,000 of a low rank.
+// K_mn, of the others four times those of the order of the rows. Designs of few columns take ten of that order, and
+// the points of a file as much as rows do. Measured were, in MiB: sparse 915 for a million rows, 122 for 10,000 and 255
+// for 2,000, and a release at a million points from 1,000 rows 920; standard 364 for 2,000, 134 for 3,000 and 172 for
+// 10,000 of a low rank.
 func memory(s *regressionSettings) int64 {
 	const process, float, copies = 96 << 20, 8, 14
 	if !s.own().IsFile() {
@@ -61,8 +62,13 @@ func memory(s *regressionSettings) int64 {
 	if s.Method != cloak.Sparse {
 		return bytes + float*4*int64(n)*int64(n)
 	}
-	one := n * max(1, s.Inducing.Count, len(s.Inducing.Values))
-	return bytes + float*5*int64(max(one, min(s.Folds.Folds*one, together)))
+	m := max(1, s.Inducing.Count, len(s.Inducing.Values))
+	points := s.own().Table()
+	if points.Dataset = s.Predict; table.Is(s.Predict) {
+		rows, _, _ := points.Size() // none where the trial reports it
+		bytes += float * int64(min(rows, maxSparseRows)) * int64(copies*(inputs+1)+5*m)
+	}
+	return bytes + float*5*int64(max(n*m, min(s.Folds.Folds*n*m, together)))
 }
 
 // censusInputs are the values of the setting inputs where the data are the census.

@@ -132,7 +132,7 @@ func (r *predictor) scaled(x *mat.Dense) (*mat.Dense, error) {
 type posterior struct {
 	linear   cloak.Linear // P×N, the cloaking matrix
 	inducing *mat.Dense   // M×d, scaled, if any
-	sd       []float64    // P, of an observation, in the unit of the outputs; nil where it is not asked for
+	variance []float64    // P, of the latent function, in the unit of the kernel's; nil where it is not asked for
 }
 
 // mapsOf are the maps from the outputs.
@@ -144,7 +144,7 @@ func mapsOf(all []posterior) []cloak.Linear {
 	return out
 }
 
-// posteriors returns that of each training set; judged asks for standard deviations.
+// posteriors returns that of each training set; judged asks for variances.
 func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged bool) ([]posterior, error) {
 	inputs := make([]*mat.Dense, len(sets))
 	var err error
@@ -172,8 +172,7 @@ func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged b
 			return err
 		}
 		m.Inducing, out[i].inducing = inducing[i], inducing[i]
-		out[i].linear, out[i].sd, err = m.Linear(r.e, inputs[i], test, judged)
-		r.observed(out[i].sd)
+		out[i].linear, out[i].variance, err = m.Linear(r.e, inputs[i], test, judged)
 		return cloak.InBatch(err, i, len(sets))
 	})
 	return out, err
@@ -181,10 +180,11 @@ func (r *predictor) posteriors(ctx context.Context, sets []trainingSet, judged b
 
 // observed turns variances of the latent function, in the unit of the kernel's, into standard
 // deviations of an observation, Eq. (3), in the unit of the outputs.
-func (r *predictor) observed(variances []float64) {
+func (r *predictor) observed(variances []float64) []float64 {
 	for i, v := range variances {
 		variances[i] = r.data.Unit * math.Sqrt(v+r.settings.NoiseVariance)
 	}
+	return variances
 }
 
 // linear is the map from the outputs of all rows of the data, with the inducing inputs.

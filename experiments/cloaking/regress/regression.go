@@ -202,7 +202,7 @@ func (v *validation) releasesOfFolds(ctx context.Context, first, last int) ([]pr
 	}
 	releases, err := v.predictor.releases(ctx, mapsOf(all), train)
 	for i := range releases {
-		releases[i].observationSD = all[i].sd
+		releases[i].observationSD = v.observed(all[i].variance)
 	}
 	return releases, cloak.InPart(err, first, len(sets), len(v.folds))
 }

@@ -85,13 +85,13 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err := checkPrediction(&s.prediction, s.Method, rows, s.noList(r.data.Names.Inputs)); err != nil {
 		return nil, err
 	}
-	c, inducing, err := r.linear(ctx, points)
+	all, err := r.posteriors(ctx, []trainingSet{{r.allRows(), points, "k-means"}}, true)
 	if err != nil {
 		return nil, err
 	}
 	work := r.work()
 	work.OnHost = true
-	ranges, designs, err := cloak.SolveLinear(ctx, work, []cloak.Linear{c})
+	ranges, designs, err := cloak.SolveLinear(ctx, work, mapsOf(all))
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +101,8 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	if err != nil {
 		return nil, err
 	}
-	predictive, err := r.predictiveSD(inducing, points)
-	if err != nil {
-		return nil, err
-	}
 	p := &publication{
-		predictor: r, Mechanism: m, points: points, predictiveSD: predictive,
+		predictor: r, Mechanism: m, points: points, predictiveSD: r.predictiveSD(all[0].variance),
 		noiseSD: cloak.NoiseSD(designs[0], m.Noise.Scale()/designs[0].NoiseScale),
 		warnings: append(r.publicWarnings([]predictionSet{{quality: new(cloak.QualityOf(ranges[0], designs[0]))}}),
 			cloak.Extrapolations(s.Predict, points, r.data.Inputs, r.data.Names.Inputs)...),
@@ -172,14 +168,13 @@ func (p *publication) publish(_ context.Context, private *mat.Dense,
 	return out, nil
 }
 
-// predictiveSD is the standard deviation of an observation at the rows of test (P×d), Eq. (3),
-// in the unit of the outputs: a function of the public inputs and of the public interval.
-func (r *predictor) predictiveSD(inducing, test *mat.Dense) ([]float64, error) {
-	sd, err := r.posteriorSD(inducing, test)
-	for i, v := range sd {
-		sd[i] = math.Hypot(v, r.data.Unit*math.Sqrt(r.settings.NoiseVariance))
+// predictiveSD are the standard deviations of an observation, Eq. (3), in the unit of the outputs, from the variances of
+// the latent function, which it overwrites: functions of the public inputs and of the public interval.
+func (r *predictor) predictiveSD(variances []float64) []float64 {
+	for i, v := range variances {
+		variances[i] = math.Hypot(r.data.Unit*math.Sqrt(v), r.data.Unit*math.Sqrt(r.settings.NoiseVariance))
 	}
-	return sd, err
+	return variances
 }
 
 // releasePrivacy says what is protected, to those who get the release.
