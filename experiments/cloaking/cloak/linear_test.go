@@ -93,18 +93,19 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// Inducing inputs are placed by a sample of many rows, one of every stretch, and by all of few.
+// Inducing inputs are placed by a sample of many rows, one of every stretch, and by all of few and of few different
+// ones.
 func TestSample(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	few := mat.NewDense(clusteredRows, 1, nil)
-	if sample(few, rng) != few {
+	if sample(few, 1, rng) != few {
 		t.Error("few rows are sampled")
 	}
 	x := mat.NewDense(3*clusteredRows+1, 1, nil)
 	for i := range 3*clusteredRows + 1 {
 		x.Set(i, 0, float64(i))
 	}
-	got := mat.Col(nil, 0, sample(x, rng))
+	got := mat.Col(nil, 0, sample(x, 5, rng))
 	if len(got) != clusteredRows || !slices.IsSorted(got) {
 		t.Fatal(len(got))
 	}
@@ -112,6 +113,13 @@ func TestSample(t *testing.T) {
 		if v < float64(3*i) || v > float64(3*i+4) {
 			t.Fatalf("row %d is %g", i, v)
 		}
+	}
+	x.Zero() // but for few rows
+	for i := range 6 {
+		x.Set(4000*i, 0, float64(i))
+	}
+	if rows, _ := sample(x, 6, rng).Dims(); rows != 6 {
+		t.Errorf("%d rows of 6 different ones", rows)
 	}
 }
 

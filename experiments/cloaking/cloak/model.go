@@ -288,7 +288,7 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 	}
 	problems := make([]learn.KMeansProblem, len(train))
 	for i := range problems {
-		problems[i] = learn.KMeansProblem{Points: sample(train[i], rng[i]), Clusters: z.Count, Rand: rng[i]}
+		problems[i] = learn.KMeansProblem{Points: sample(train[i], z.Count, rng[i]), Clusters: z.Count, Rand: rng[i]}
 	}
 	opts := learn.KMeansOptions{Iterations: most}
 	err := learn.KMeansAll(ctx, e, problems, opts, func(i int, c *learn.Clustering, err error) error {
@@ -305,8 +305,9 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 const clusteredRows = 10_000
 
 // sample returns x (n×d) or, above [clusteredRows], one row of each of so many stretches of equal length, drawn at
-// random.
-func sample(x *mat.Dense, rng *rand.Rand) *mat.Dense {
+// random: of all rows or, where these are so often equal that a sample has less different ones than clusters, of the
+// different ones.
+func sample(x *mat.Dense, clusters int, rng *rand.Rand) *mat.Dense {
 	n, _ := x.Dims()
 	if n <= clusteredRows {
 		return x
@@ -316,7 +317,11 @@ func sample(x *mat.Dense, rng *rand.Rand) *mat.Dense {
 		from, to := i*n/clusteredRows, (i+1)*n/clusteredRows
 		rows[i] = from + rng.IntN(to-from)
 	}
-	return learn.SelectRows(x, rows)
+	out := learn.SelectRows(x, rows)
+	if _, first, _ := design.EqualRows(out); len(first) < clusters {
+		return sample(Group(x).Rows, 0, rng)
+	}
+	return out
 }
 
 // NewModel returns a model without inducing inputs. All inputs (N×d) are public, so
