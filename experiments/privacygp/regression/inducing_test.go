@@ -145,6 +145,9 @@ func TestWhatRowsTake(t *testing.T) {
 	if less, few := at(20000, 200); less > 600 || few > 4<<30 {
 		t.Errorf("20,000 rows with 200 inducing inputs take %g s and %d bytes", less, few)
 	}
+	if _, many := at(6000, 50); many < 698<<20 || many > 1<<30 {
+		t.Errorf("6,000 rows with 50 inducing inputs and any places take %d bytes", many)
+	}
 	if told := s.phase("folds", 60, 2); told != "folds" {
 		t.Errorf("of 60 rows %q is told", told)
 	}
