@@ -14,6 +14,7 @@ import (
 	"privkern/experiments/cloaking/internal/cloaktest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/method"
+	"privkern/runner/experiment"
 )
 
 // manyRows is a file of rows with some different inputs, in clusters far from each other.
@@ -93,5 +94,23 @@ func TestReleaseOfManyRows(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; len(r.Rows) != 2 || got > 8*rows*rows {
 		t.Errorf("%d rows, %d bytes", len(r.Rows), got)
+	}
+}
+
+// Folds that are not in memory together have random first weights of their own: two of the same inputs have two designs.
+func TestFirstWeightsOfFolds(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,y\n")
+	for i := range 4200 {
+		fmt.Fprintf(&b, "%d,%d\n", i/4%6, i%3)
+	}
+	o := validated(t, trialtest.Options{File: cloaktest.File(t, b.String())}, ownFile("a", "y", 0, 2),
+		func(s *regressionSettings) {
+			s.Folds, s.Algorithm, s.Steps = cloak.Folds{Folds: 4, FoldScheme: cloak.Interleaved}, cloak.Gradient, 1
+			s.Start, s.Starts = experiment.Or[cloak.Weights, float64]{Word: cloak.RandomStart, IsWord: true}, 1
+			s.Delta, s.Draws, s.Lengthscale = 1e-6, 1, method.LengthscalesOf(2)
+		})
+	if sd := o.Series["predictions"]["noise_sd"]; sd[0] == sd[1] { // of rows 0 and 1
+		t.Errorf("two folds have noise of %g", sd[0])
 	}
 }

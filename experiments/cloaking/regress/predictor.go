@@ -232,7 +232,7 @@ func (r *predictor) single(ctx context.Context, test *mat.Dense) (*single, error
 	if err != nil {
 		return nil, err
 	}
-	releases, err := r.releases(ctx, []cloak.Linear{c}, [][]int{all})
+	releases, err := r.releases(ctx, 0, []cloak.Linear{c}, [][]int{all})
 	if err != nil {
 		return nil, err
 	}
@@ -269,9 +269,10 @@ type predictionSet struct {
 	scale   float64 // the multiplier of the design's factor
 }
 
-// releases finds the noise for sets of predictions, given by their maps from
+// releases finds the noise for sets of predictions, the first of which has that number, given by their maps from
 // outputs and training rows (N). All designs are solved in one batch.
-func (r *predictor) releases(ctx context.Context, maps []cloak.Linear, train [][]int) ([]predictionSet, error) {
+func (r *predictor) releases(ctx context.Context, first int, maps []cloak.Linear, train [][]int) ([]predictionSet,
+	error) {
 	out := make([]predictionSet, len(maps))
 	for i := range maps {
 		out[i].mean = r.data.PredictBy(&maps[i], train[i])
@@ -280,7 +281,11 @@ func (r *predictor) releases(ctx context.Context, maps []cloak.Linear, train [][
 	if r.scale == 0 {
 		return out, nil
 	}
-	ranges, designs, err := cloak.SolveLinear(ctx, r.work(), maps)
+	work := r.work()
+	if first > 0 {
+		work.Stream = func(purpose string) *rand.Rand { return r.t.Stream(fmt.Sprintf("%s, sets from %d", purpose, first)) }
+	}
+	ranges, designs, err := cloak.SolveLinear(ctx, work, maps)
 	if err != nil {
 		return nil, err
 	}

@@ -200,7 +200,7 @@ func (v *validation) releasesOfFolds(ctx context.Context, first, last int) ([]pr
 	if err != nil {
 		return nil, cloak.InPart(err, first, len(sets), len(v.folds))
 	}
-	releases, err := v.predictor.releases(ctx, mapsOf(all), train)
+	releases, err := v.predictor.releases(ctx, first, mapsOf(all), train)
 	for i := range releases {
 		releases[i].observationSD = v.observed(all[i].variance)
 	}

@@ -171,7 +171,7 @@ func exactPredictions(t *testing.T, o trialtest.Options, changes ...func(*regres
 	if err != nil {
 		t.Fatal(err)
 	}
-	releases, err := r.releases(t.Context(), []cloak.Linear{c}, [][]int{all})
+	releases, err := r.releases(t.Context(), 0, []cloak.Linear{c}, [][]int{all})
 	if err != nil {
 		t.Fatal(err)
 	}
