@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -154,7 +155,34 @@ func WriteScalingData(w io.Writer, kind ScalingData, seed uint64, rows, inputs i
 type ownData struct {
 	Dataset string `name:"dataset" default:"none" doc:"the data"`
 	Inputs  string `name:"inputs" default:"*" doc:"columns"`
+	Output  string `name:"output" default:"" doc:"no input"`
+	Person  string `name:"person" default:"" doc:"no input"`
+	Party   string `name:"party" default:"" doc:"no input"`
+	Utility string `name:"utility" default:"" doc:"no input"`
+	Privacy string `name:"privacy" default:"" doc:"no input"`
 	table.Reading
+}
+
+// withColumns are settings with those of [ownData] that an experiment does not have.
+func withColumns(p experiment.Params) experiment.Params {
+	out := experiment.Params{"output": "", "person": "", "party": "", "utility": "", "privacy": ""}
+	maps.Copy(out, p)
+	return out
+}
+
+// size is estimated from a file's size and header; it has no rows where these cannot be read.
+func (o *ownData) size() OwnData {
+	var others []string
+	for _, text := range []string{o.Output, o.Person, o.Party, o.Utility, o.Privacy} {
+		if text != "none" {
+			others = append(others, strings.Split(text, "+")...)
+		}
+	}
+	rows, inputs, err := table.Spec{Dataset: o.Dataset, Inputs: o.Inputs, Others: others, Reading: o.Reading}.Size()
+	if err != nil {
+		return OwnData{}
+	}
+	return OwnData{Rows: rows, Inputs: inputs}
 }
 
 // variant is the setting by which the cases of an experiment differ.
@@ -173,11 +201,20 @@ type OwnData struct {
 	Fits         float64
 }
 
-// OwnSize returns the name of the case that settings are of, and the size of their data, estimated from the file's size
-// and header. ok is false for an experiment that is no case, for other data, and for a file that cannot be read, which
-// the trial reports.
-func OwnSize(e *experiment.Experiment, p experiment.Params) (name string, size OwnData, ok bool) {
-	for _, c := range ScalingCases() {
+// OwnSizes finds the sizes of own data. It reads the data of several trials once.
+type OwnSizes struct {
+	cases []ScalingCase
+	read  map[ownData]OwnData // of no rows where the data cannot be read
+}
+
+// NewOwnSizes returns sizes of which none is read.
+func NewOwnSizes() *OwnSizes { return &OwnSizes{cases: ScalingCases(), read: map[ownData]OwnData{}} }
+
+// Of returns the name of the case that settings are of, and the size of their data, estimated from the file's size and
+// header. ok is false for an experiment that is no case, for other data, and for a file that cannot be read, which the
+// trial reports.
+func (s *OwnSizes) Of(e *experiment.Experiment, p experiment.Params) (name string, size OwnData, ok bool) {
+	for _, c := range s.cases {
 		if c.Experiment != e.Name {
 			continue
 		}
@@ -185,17 +222,20 @@ func OwnSize(e *experiment.Experiment, p experiment.Params) (name string, size O
 		if c.Variant != "" && experiment.SettingsIn[variant](p).Method != c.Variant {
 			continue
 		}
-		own := experiment.SettingsIn[ownData](p)
+		own := experiment.SettingsIn[ownData](withColumns(p))
 		if !table.Is(own.Dataset) {
 			return "", size, false
+		}
+		size, known := s.read[*own]
+		if !known {
+			size = own.size()
+			s.read[*own] = size
 		}
 		size.Fits = 1
 		if slices.Contains(e.ParamNames(), "repeats") && c.Fits > 0 {
 			size.Fits = float64(experiment.SettingsIn[repeats](p).Repeats) / float64(c.Fits)
 		}
-		var err error
-		size.Rows, size.Inputs, err = table.Spec{Dataset: own.Dataset, Inputs: own.Inputs, Reading: own.Reading}.Size()
-		return c.Name(), size, err == nil && size.Rows > 0
+		return c.Name(), size, size.Rows > 0
 	}
 	return "", size, false
 }

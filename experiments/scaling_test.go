@@ -50,7 +50,7 @@ func TestScalingCasesAreAllMethods(t *testing.T) {
 				t.Errorf("%s: %v", c.Name(), err)
 				continue
 			}
-			if name, _, ok := OwnSize(found[c.Experiment], p); !ok || name != c.Name() {
+			if name, _, ok := NewOwnSizes().Of(found[c.Experiment], p); !ok || name != c.Name() {
 				t.Errorf("%s has the size of %q", c.Name(), name)
 			}
 		}
@@ -91,10 +91,12 @@ func TestOwnSize(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
+	sizes := NewOwnSizes()
 	for _, c := range []struct {
 		experiment, settings, name string
 		fits                       float64
 	}{
+		{"baseline/ridge", "inputs=* output=y low=-1 high=1 input_low=0 input_high=1 delta=1e-6", "baseline/ridge", 1},
 		{"baseline/ridge", "inputs=x1+x2+x3+x4 output=y low=-1 high=1 input_low=0 input_high=1 delta=1e-6 repeats=5",
 			"baseline/ridge", .5},
 		{"cloaking/regression", "inputs=x1+x2+x3+x4 output=y low=-1 high=1 delta=1e-6 method=sparse",
@@ -122,10 +124,25 @@ func TestOwnSize(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.experiment, err)
 		}
-		name, size, ok := OwnSize(e, p)
+		name, size, ok := sizes.Of(e, p)
 		if ok != (c.name != "") || ok && (name != c.name || size.Fits != c.fits || size.Inputs != 4 || size.Rows < 450 ||
 			size.Rows > 550) {
 			t.Errorf("%s %s: %q %+v %v", c.experiment, c.settings, name, size, ok)
+		}
+	} // The file is read once for settings that differ in others.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range Papers() {
+		for _, e := range p.Experiments {
+			if e.Name != "baseline/ridge" {
+				continue
+			}
+			settings, err := e.Resolve(map[string]any{"dataset": "csv:" + file, "inputs": "*", "output": "y", "low": "-1",
+				"high": "1", "input_low": "0", "input_high": "1", "delta": "1e-6", "epsilon": "7"})
+			if _, size, ok := sizes.Of(e, settings); err != nil || !ok || size.Inputs != 4 {
+				t.Errorf("with another epsilon: %+v %v %v", size, ok, err)
+			}
 		}
 	}
 }

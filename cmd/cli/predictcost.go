@@ -49,9 +49,9 @@ func (a *app) warnOfCost(trials []sweep.Assignment) error {
 
 // longTrials is the text of the warning, empty for none.
 func longTrials(costs *curves.Costs, trials []sweep.Assignment) string {
-	worst, number, most := "", 0, 0.
+	worst, number, most, sizes := "", 0, 0., experiments.NewOwnSizes()
 	for _, s := range trials {
-		name, o, ok := experiments.OwnSize(s.Experiment, s.Params)
+		name, o, ok := sizes.Of(s.Experiment, s.Params)
 		if !ok {
 			continue
 		}
