@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"privkern/experiments"
 	"privkern/runner/execute/bench/curves"
+	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
+	"privkern/runner/store"
 )
 
 // longCost is the processor time in s above which a trial is warned of.
@@ -45,6 +48,30 @@ func (a *app) warnOfCost(trials []sweep.Assignment) error {
 		a.complain("warning: %s", text)
 	}
 	return nil
+}
+
+// warnOfPending warns of the trials of a part of a plan that have no record in the folder, which may be absent.
+func (a *app) warnOfPending(dir string, p *plan.Plan, shard plan.Shard) error {
+	var there map[string]bool
+	if s, err := store.Open(a.Disk, dir); err == nil {
+		there, err = s.Keys()
+		if err = errors.Join(err, s.Close()); err != nil {
+			return err
+		}
+	}
+	var pending []sweep.Assignment
+	for _, i := range shard.Indices(len(p.Trials)) {
+		t := p.Trials[i]
+		if there[t.Key] {
+			continue
+		}
+		e, err := a.Experiments.Lookup(t.Experiment)
+		if err != nil {
+			return err
+		}
+		pending = append(pending, sweep.Assignment{Experiment: e, Params: t.Params})
+	}
+	return a.warnOfCost(pending)
 }
 
 // longTrials is the text of the warning, empty for none.

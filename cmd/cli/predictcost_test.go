@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 
 	"privkern/experiments"
 	"privkern/runner/execute/bench/curves"
+	"privkern/runner/experiment"
+	"privkern/runner/plan"
 	"privkern/runner/plan/sweep"
 )
 
@@ -61,6 +64,53 @@ func TestLongTrials(t *testing.T) {
 		}
 		if got := longTrials(costs, []sweep.Assignment{trial, trial}); got != c.want {
 			t.Errorf("%s rows: %q, want %q", c.rows, got, c.want)
+		}
+	}
+}
+
+// Trials that have a record are not warned of.
+func TestWarnOfPending(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "d.csv")
+	if err := os.WriteFile(file, []byte("x1,y\n"+strings.Repeat("0.5,a\n0.2,b\n", 15_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := catalogued(t)
+	e := lookedUp(t, a, "baseline/logistic").Experiment
+	params, err := e.Resolve(map[string]any{"dataset": "csv:" + file, "inputs": "x1", "delta": "1e-9", "input_low": "0",
+		"input_high": "1", "repeats": "10000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plan.Plan{}
+	for _, key := range []string{"first", "second"} {
+		p.Trials = append(p.Trials, plan.Trial{Key: key, Identity: experiment.Identity{Experiment: e.Name, Params: params}})
+	}
+	for _, c := range []struct{ file, want string }{
+		{"plan.json", "warning: 2 trials are predicted"},
+		{"trials/second.json", "warning: 1 trial is predicted"},
+		{"trials/first.json", ""},
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(c.file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		said, err := os.Create(filepath.Join(dir, "said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.err = messagesTo(said)
+		if err := a.warnOfPending(dir, p, plan.Shard{}); err != nil {
+			t.Fatal(err)
+		}
+		a.err.Flush()
+		got, err := os.ReadFile(said.Name())
+		if err = errors.Join(err, said.Close()); err != nil || !strings.HasPrefix(string(got), c.want) ||
+			(len(got) > 0) != (c.want != "") {
+			t.Errorf("with %s: %q %v, want %q", c.file, got, err, c.want)
 		}
 	}
 }

@@ -146,11 +146,7 @@ files, run help clusters for clusters, and run help exit-codes for exit statuses
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				w, err := plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
-				if err == nil {
-					err = a.warnOfCost(w.Settings)
-				}
-				return w, err
+				return plan.ReadSweeps(a.Book, files, overrides, seeds, o.dtype)
 			})
 		},
 	}
@@ -253,6 +249,9 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		a.say("%s in another file or table, too; each runs once", areTrials(n))
 	}
 	if err := a.takeRounds(dir, w, p, data, o); err != nil {
+		return err
+	}
+	if err := a.warnOfPending(dir, p, shard); err != nil {
 		return err
 	}
 	if o.dryRun {
