@@ -46,9 +46,9 @@ of --limit is used up, or one is refused. All of it takes about a quarter of an
 hour.
 
 The page scaling.md, its picture scaling.svg and the measurements scaling.csv go
-to the folder --out. Costs are fitted by fixed + scale * size^exponent. Where a
-python3 of PATH has scikit-learn, similar methods of it are measured, too;
-without it the page says so.
+to the folder --out, which --quick and --methods require. Costs are fitted by
+fixed + scale * size^exponent. Where a python3 of PATH has scikit-learn, similar
+methods of it are measured, too; without it the page says so.
 
 scaling.csv has each measurement as soon as it is made: an interrupted command
 goes on with those that the same revision made on the same processor. --table
@@ -71,6 +71,9 @@ is of another kind.`,
 				return usagef("--limit is %v; it is a time such as 20s", f.limit)
 			case f.quick && f.table != "":
 				return usagef("--quick and --table exclude each other: a few small sizes predict no others")
+			case (f.quick || len(f.methods) > 0) && !cmd.Flags().Changed("out"):
+				return usagef("the page of some sizes or methods would replace that of all in %s: name another folder, --out",
+					f.out)
 			case f.noPeers && f.python != "":
 				return usagef("--peers and --no-peers exclude each other")
 			}
@@ -106,11 +109,13 @@ func (f *scalingFlags) scalingCases() ([]experiments.ScalingCase, error) {
 	used := map[string]bool{}
 	out := slices.DeleteFunc(slices.Clone(all), func(c experiments.ScalingCase) bool {
 		names = append(names, c.Experiment)
-		return !slices.ContainsFunc(wanted, func(w string) bool {
-			matches := strings.HasPrefix(c.Name(), w)
-			used[w] = used[w] || matches
-			return matches
-		})
+		selected := false
+		for _, w := range wanted {
+			if strings.HasPrefix(c.Name(), w) {
+				selected, used[w] = true, true
+			}
+		}
+		return !selected
 	})
 	for _, w := range wanted {
 		if !used[w] {
