@@ -41,7 +41,11 @@ func FitAll(l *Log, machine, revision string) *Costs {
 		laws := map[Quantity]map[Axis]Law{Time: {}, Memory: {}}
 		for _, a := range []Axis{Rows, Inputs, Inner} {
 			var x, cpu, bytes []float64
-			for _, q := range l.along(p.Subject, a) {
+			points := l.regime(p.Subject, a)
+			if len(points) < enough {
+				points = l.along(p.Subject, a)
+			}
+			for _, q := range points {
 				x, cpu, bytes = append(x, float64(*q.along(a))), append(cpu, q.CPU), append(bytes, float64(q.Peak))
 			}
 			law, ok := Fit(x, cpu)
@@ -117,7 +121,7 @@ func (c *Costs) Tell(subject string) string {
 		switch {
 		case l.refuses(float64(rows)):
 			return strings.Join(append(told, thousands(int(l.Refused))+" rows are refused"), "; ")
-		case ok:
+		case ok && float64(rows) >= l.From: // fewer may be of another regime
 			memory, _ := c.Predict(subject, Memory, s)
 			text := fmt.Sprintf("%s rows × %d: %s and %s", thousands(rows), Usual, time.Text(Seconds), memory.Text(Bytes))
 			if time.Beyond {

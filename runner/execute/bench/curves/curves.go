@@ -80,6 +80,9 @@ type Point struct {
 	Stopped string  // the reason for which the size was refused; empty where it was not
 }
 
+// at is the number along the point's axis.
+func (p *Point) at() float64 { return float64(*p.along(p.Axis)) }
+
 // Options configure a run.
 type Options struct {
 	Limit time.Duration // processor time of a method, of which rows have half
@@ -117,13 +120,17 @@ func Run(ctx context.Context, subjects []Subject, log *Log, o Options) error {
 	return nil
 }
 
-// enough is how many sizes of rows are measured in any case, as a law needs them.
+// enough is how many sizes of rows are measured in any case, of each regime, as a law needs them.
 const enough = 3
+
+// steep is the exponent beyond which one more size of rows is tried that is not expected to fit, as methods go about
+// large data in another way just where the cost of the first one grows fast.
+const steep = 1.5
 
 // grow measures a subject at growing sizes while some seconds of processor time are left, each only where it is
 // expected to fit. Rows end where more are refused; other numbers go on, as some methods refuse a range of them.
 func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, seconds float64, log *Log) error {
-	left := seconds
+	tried := s.Peer || a != Rows
 	for i, step := range steps {
 		if o.Quick && i > 3 || s.Peer && i%2 > 0 { // the start of each process of a peer is long
 			continue
@@ -132,12 +139,19 @@ func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, second
 		*size.along(a) *= step
 		p, kept := log.find(s.Name, a, size)
 		if !kept {
-			done := log.along(s.Name, a)
+			done, limit := log.regime(s.Name, a), seconds
+			left := seconds
+			for _, q := range done {
+				left -= q.CPU
+			}
 			if (a != Rows || len(done) >= enough) && expected(done, *size.along(a)) > left {
-				return nil
+				if tried || growth(done) < steep {
+					return nil
+				}
+				tried, limit = true, max(left, 0)
 			}
 			var err error
-			p, err = measure(ctx, s, size, seconds)
+			p, err = measure(ctx, s, size, limit)
 			if errors.Is(err, errOver) {
 				o.Say("%s: %v: %v", s.Name, size, err)
 				return nil
@@ -151,7 +165,7 @@ func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, second
 			}
 		}
 		text := map[bool]string{true: " (kept)"}[kept]
-		if left -= p.CPU; p.Stopped != "" {
+		if p.Stopped != "" {
 			text = p.Stopped + text
 		} else {
 			text = Seconds(p.CPU) + ", " + Bytes(float64(p.Peak)) + text
@@ -164,18 +178,23 @@ func (o Options) grow(ctx context.Context, s Subject, a Axis, first Size, second
 	return nil
 }
 
-// expected extrapolates the processor time of the last points, which grows at least as the size does; 0 of none.
+// expected extrapolates the processor time of the last points; 0 of none.
 func expected(done []Point, x int) float64 {
-	n := len(done)
-	if n == 0 {
+	if len(done) == 0 {
 		return 0
 	}
-	last, exponent := done[n-1], 1.
-	at := func(p Point) float64 { return float64(*p.along(p.Axis)) }
-	if n > 1 {
-		exponent = max(1, math.Log(last.CPU/done[n-2].CPU)/math.Log(at(last)/at(done[n-2])))
+	last := done[len(done)-1]
+	return last.CPU * math.Pow(float64(x)/last.at(), growth(done))
+}
+
+// growth is the exponent of the last two points, at least 1.
+func growth(done []Point) float64 {
+	n := len(done)
+	if n < 2 {
+		return 1
 	}
-	return last.CPU * math.Pow(float64(x)/at(last), exponent)
+	last, before := done[n-1], done[n-2]
+	return max(1, math.Log(last.CPU/before.CPU)/math.Log(last.at()/before.at()))
 }
 
 // errOver is the error of a process that was ended.

@@ -185,7 +185,7 @@ func TestRunEnds(t *testing.T) {
 	})
 	t.Run("where a size would exceed the limit", func(t *testing.T) {
 		l := open(t, filepath.Join(t.TempDir(), "m.csv"))
-		for i, cpu := range []float64{1, 4, 9} { // quadratic: 25 s follow at 500
+		for i, cpu := range []float64{3, 6, 9} { // linear: 15 s follow at 500
 			if err := l.append(Point{Subject: "own/method", Axis: Rows,
 				Size: Size{Rows: 100 * (i + 1), Inputs: Usual}, CPU: cpu}); err != nil {
 				t.Fatal(err)
@@ -202,6 +202,35 @@ func TestRunEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A method whose cost grows fast is tried once more, and where it goes about more rows in another way, the law is that of
+// these.
+func TestRunFindsAnotherRegime(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "m.csv"))
+	for i, cpu := range []float64{1, 4, 25} { // quadratic: 100 s follow at 1,000
+		if err := l.append(Point{Subject: "own/method", Axis: Rows, Size: Size{Rows: 100 * []int{1, 2, 5}[i], Inputs: Usual},
+			CPU: cpu, Peak: 1e9}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := process("own/method", func(s Size) string {
+		return map[bool]string{true: "refuse", false: "done"}[s.Rows > 10_000]
+	})
+	s.Inner = ""
+	o := Options{Limit: time.Minute, Say: func(string, ...any) {}}
+	if err := Run(t.Context(), []Subject{s}, l, o); err != nil {
+		t.Fatal(err)
+	}
+	costs := FitAll(l, "a processor", "r1")
+	law := costs.Laws["own/method"][Time][Rows]
+	if law.From < 1000 || law.To != 10_000 || law.Refused != 20_000 {
+		t.Errorf("%+v", law)
+	}
+	if got := costs.Tell("own/method"); !strings.Contains(got, "10,000 rows × 10: about 0.0") ||
+		!strings.HasSuffix(got, "; 20,000 rows are refused") {
+		t.Errorf("told %q", got)
+	}
 }
 
 func TestLogDropsWhatItCannotTrust(t *testing.T) {

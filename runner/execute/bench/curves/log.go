@@ -74,6 +74,19 @@ func (l *Log) along(subject string, a Axis) (out []Point) {
 	return out
 }
 
+// regime returns the points along an axis; of rows those since more of them last took a tenth less time, where the
+// method goes about them in another way. Less than .1 s is noise.
+func (l *Log) regime(subject string, a Axis) []Point {
+	points := l.along(subject, a)
+	first := 0
+	for i := 1; i < len(points) && a == Rows; i++ {
+		if points[i].CPU < min(.9*points[i-1].CPU, points[i-1].CPU-.1) {
+			first = i
+		}
+	}
+	return points[first:]
+}
+
 func (l *Log) find(subject string, a Axis, s Size) (Point, bool) {
 	for _, p := range l.Points {
 		if p.Subject == subject && p.Axis == a && p.Size == s {
