@@ -133,10 +133,10 @@ func (c *Costs) Tell(subject string) string {
 	return strings.Join(told, "; ")
 }
 
-// Encode writes the laws.
+// Encode writes the laws, a line each.
 func (c *Costs) Encode() ([]byte, error) {
-	raw, err := json.MarshalIndent(c, "", " ")
-	return append(raw, '\n'), err
+	raw, err := json.Marshal(c)
+	return append(bytes.ReplaceAll(raw, []byte(`},"`), []byte("},\n\"")), '\n'), err
 }
 
 // Parse reads what [Costs.Encode] writes, and refuses a file that is torn or another one.

@@ -1,6 +1,7 @@
 package curves
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -346,8 +347,13 @@ func TestCostsPredict(t *testing.T) {
 
 // The laws that the program holds are whole, and no other file is taken for them.
 func TestParseRefusesOtherFiles(t *testing.T) {
-	if _, err := Embedded(); err != nil {
-		t.Error(err)
+	costs, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := costs.Encode()
+	if err != nil || !bytes.Equal(again, embedded) {
+		t.Errorf("costs.json is not written as laws are, a line each: %v", err)
 	}
 	raw, err := FitAll(grown(), "a processor", "r1").Encode()
 	if err != nil {
@@ -362,7 +368,7 @@ func TestParseRefusesOtherFiles(t *testing.T) {
 		"two":             string(raw) + string(raw),
 		"another version": strings.Replace(string(raw), schema, "privkern/costs/2", 1),
 		"another field":   strings.Replace(string(raw), `"machine"`, `"engine"`, 1),
-		"no law":          strings.Replace(string(raw), `"fixed": `, `"fixed": -`, 1),
+		"no law":          strings.Replace(string(raw), `"fixed":`, `"fixed":-`, 1),
 		"empty object":    "{}\n",
 	} {
 		if _, err := Parse([]byte(other)); err == nil || other == string(raw) {
