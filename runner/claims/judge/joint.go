@@ -28,7 +28,7 @@ type Joint struct {
 	// Headline marks the reading that counts.
 	Headline bool `json:"headline"`
 
-	Values int `json:"values"` // printed numbers into which chance enters
+	Values int `json:"values"` // printed numbers in whose digits chance shows
 	Above  int `json:"above"`  // of which our mean is above the print
 	Below  int `json:"below"`
 	// Shift is the median of our means over the prints, less 1; nil where all prints are 0.
@@ -61,10 +61,10 @@ const (
 const leastDraws = 19
 
 // jointRule is the footnote on joint verdicts.
-const jointRule = "jointly: the print is compared with our single draws, all values of a metric together (the mean " +
-	"of standardised differences, in absolute value); p: the share of draws, the print among them, that are as far from " +
-	"the others as the print; %: the median of ours over the print; shifted: p ≤ .05 after Holm over the tables of the " +
-	"paper that are shown."
+const jointRule = "jointly: the print as one draw among ours, by the mean of the standardised differences of a metric's " +
+	"values, in absolute value, except where draws differ by less than half a printed digit; p: the share of draws that " +
+	"are as far out; %: the median of ours over the print; shifted: p ≤ .05 after Holm over the tables of the paper that " +
+	"are shown."
 
 // joints returns the joint verdicts of a table: those of metrics of which several numbers are printed.
 func (r *Records) joints(t *ledger.Table, cases []*evidence) []*Joint {
@@ -136,17 +136,35 @@ func (r *Records) joint(metric string, cases []*evidence, cells []int) *Joint {
 	if draws == nil {
 		return j
 	}
+	if j.Draws = len(draws[0]); j.Draws < leastDraws {
+		j.signs(prints, draws)
+		j.Reason = fmt.Sprintf("%s, %d are needed", text.Count(j.Draws, "draw"), leastDraws)
+		return j
+	}
+	if prints, draws = j.moving(prints, draws); len(prints) < 2 {
+		return nil
+	}
 	j.signs(prints, draws)
 	for c := range draws {
 		draws[c] = rounded(draws[c], prints[c])
 	}
-	if j.Draws = len(draws[0]); j.Draws < leastDraws {
-		j.Reason = fmt.Sprintf("%s, %d are needed", text.Count(j.Draws, "draw"), leastDraws)
-		return j
-	}
 	j.P = float64(1+rank(prints, draws)) / float64(j.Draws+1)
 	j.decide(j.P)
 	return j
+}
+
+// moving leaves out cells whose draws have a standard deviation below half a unit of the last printed
+// digit: chance hardly shows in the print, which is many deviations away wherever it differs, and would
+// decide alone. They are judged apart.
+func (j *Joint) moving(prints []*ledger.Number, draws [][]float64) (p []*ledger.Number, d [][]float64) {
+	var cells []int
+	for c, of := range draws {
+		if v, _ := variance(of); math.Sqrt(v) > prints[c].Rounding {
+			cells, p, d = append(cells, j.Cells[c]), append(p, prints[c]), append(d, of)
+		}
+	}
+	j.Cells, j.Values = cells, len(cells)
+	return p, d
 }
 
 // drawsOf returns the prints of cells, and of each the means of blocks of as many trials as the
@@ -216,13 +234,11 @@ func (j *Joint) signs(prints []*ledger.Number, draws [][]float64) {
 			shares = append(shares, (mean-p.Value)/math.Abs(p.Value))
 		}
 	}
-	if shares == nil {
-		return
+	if n := len(shares); n > 0 {
+		slices.Sort(shares)
+		median := (shares[(n-1)/2] + shares[n/2]) / 2
+		j.Shift = &median
 	}
-	slices.Sort(shares)
-	n := len(shares)
-	median := (shares[(n-1)/2] + shares[n/2]) / 2
-	j.Shift = &median
 }
 
 // rounded rounds draws to the grid of a print.
@@ -285,8 +301,9 @@ func (j *Joint) Ran() bool { return j.Verdict != CannotTell }
 // Found reports whether the verdict is of some draws, or was read.
 func (j *Joint) Found() bool { return j.Missing < j.Values }
 
-// Restore sets the results of another evaluation under the same conditions.
-func (j *Joint) Restore(o *Joint) {
+// Restore sets the results of another evaluation under the same conditions, of some of the values.
+func (j *Joint) Restore(o *Joint, values int) {
+	j.Values = values
 	j.Above, j.Below, j.Shift, j.Draws, j.P, j.Holm = o.Above, o.Below, o.Shift, o.Draws, o.P, o.P
 	j.Verdict, j.Reason, j.Missing = o.Verdict, o.Reason, 0
 }

@@ -13,14 +13,17 @@ import (
 	"privkern/runner/record"
 )
 
-// ramp returns records of four settings over n seeds, whose values go evenly from −1 to 1 around
-// the number of points, in an order of their own.
+// ramp returns records of five settings over n seeds, whose values go evenly from −1 to 1 around
+// the number of points, in an order of their own; of the fifth from −.001 to .001.
 func ramp(t *testing.T, n int) []*record.Record {
 	t.Helper()
 	var out []*record.Record
-	for points := 2; points <= 5; points++ {
+	for points := 2; points <= 6; points++ {
 		for seed := range n {
 			at := float64((seed*7)%n)/float64(max(n-1, 1))*2 - 1
+			if points == 6 {
+				at *= 1e-3
+			}
 			out = append(out, claimtest.Record(t, fmt.Sprintf("%d-%d", points, seed), "demo/traces",
 				map[string]any{"points": points}, int64(seed),
 				map[string]float64{"trace_weak": float64(points) + at, "trace_strong": 1}))
@@ -73,10 +76,14 @@ func TestJoint(t *testing.T) {
 		{"shifted down", seeds, `published: "4.0"`, `published: "8.0"`, 199, []string{"shifted by −50 %, p ≤ .005 ("}},
 		{"rounded", seeds, `published: "1"`, `published: "3"`, 199,
 			[]string{"consistent, p = .5"}},
-		{"all draws equal", seeds, `metric: trace_strong, published: "2.0"`, `metric: trace_strong, published: "2.5"`, 199,
-			[]string{"trace_strong: shifted by −55 %, p ≤ .005 ("}},
-		{"all equal to the print", seeds, `metric: trace_strong, published: "1"`, `metric: trace_strong, published: "1.0"`,
-			199, []string{"trace_strong: consistent, p = 1 ("}},
+		{"printed nearly alike", seeds, `published: "2.1"`, `published: "3.9"}
+      - {row: c, params: {points: 6}, published: "8.0"`, 199,
+			[]string{"consistent, p = .96 (ours above the print in 1 of 2, below in 1; 199 draws)."}},
+		{"more digits", seeds, `published: "2.1"`, `published: "3.9"}
+      - {row: c, params: {points: 6}, published: "8.0000"`, 199,
+			[]string{"shifted by −4.8 %, p ≤ .005 (ours above the print in 1 of 3, below in 2; 199 draws)."}},
+		{"all printed alike", seeds, `metric: trace_strong, published: "2.0"`, `metric: trace_strong, published: "2.5"`, 199,
+			nil},
 		{"few", "    seeds: 0..17\n", `published: "1.0"`, `published: "2.5"`, 18,
 			[]string{"Jointly, trace_weak: cannot tell: 18 draws, 19 are needed (ours above the print in 2 of 2, below in 0)."}},
 		{"blocks", "    seeds: 0..39\n    draws: 2\n", `published: "1.0"`, `published: "2.5"`, 40, []string{"; 20 draws)."}},

@@ -41,16 +41,16 @@ func (r *reader) restoreJoint(e *judge.Evaluation, reported bool) {
 		if j.Missing == 0 {
 			continue
 		}
-		changed := false
+		changed, values := false, 0
 		for _, i := range j.Cells {
 			known := r.rows[keyOf(e.Table, &e.Cells[i])].joint
 			if known != nil && known.Terms == j.Terms {
-				j.Restore(known)
-				break
+				values++
+				j.Restore(known, values)
 			}
 			changed = changed || known != nil
 		}
-		if changed && j.Missing > 0 && !reported {
+		if changed && values == 0 && !reported {
 			r.skip(e.Table, errors.New("the trials of a joint verdict have changed since the table was written"))
 		}
 	}
