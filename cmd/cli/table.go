@@ -40,10 +40,10 @@ print which values lie outside their bands, and which claims do not hold; with
 --joint, the verdict on all values of a table and metric together; with --sources,
 the origin of each table: trials, seeds, processor time, program, machine and data,
 of which output folders have records; with --against FOLDER, how the tables agree
-with those of another run, such as one with another BLAS or on a GPU: verdicts, values,
-the largest difference, and what was left out and why. With --check the status
-is then 4 where a value or claim that counts has another verdict or cannot be compared,
-of the tables that both have results of, and where nothing that counts was compared.
+with those of another run, such as one with another BLAS or on a GPU: verdicts, joint
+ones too, values, the largest difference, and what was left out and why. With --check the
+status is then 4 where one that counts has another verdict or cannot be compared, of the
+tables that both have results of, and where nothing that counts was compared.
 
 compare/NAME compares the private methods on the papers' data (kung, hmeq, mnist, har,
 stress), as run compare does, and with --attack attacks them.
@@ -225,14 +225,15 @@ func (a *app) against(board *score.Board, folders []string, format tables.Format
 		return err
 	}
 	all, changed := agreement.All(), agreement.JudgedChanges()
+	all.Open += agreement.Joint.Open
 	switch {
 	case all.Compared == 0:
 		return statusError{exitCheck, "the two have no value from the same numbers of trials"}
 	case all.Counted+all.Open == 0:
 		return statusError{exitCheck, "nothing that the scoreboard counts was compared"}
 	case changed > 0 || all.Open > 0:
-		return statusError{exitCheck, fmt.Sprintf("values and claims that count with another verdict: %d; cells "+
-			"that count and could not be compared: %d", changed, all.Open)}
+		return statusError{exitCheck, fmt.Sprintf("values, claims and joint verdicts that count with another verdict: %d; "+
+			"cells that count and could not be compared: %d", changed, all.Open)}
 	}
 	a.say("check: all %d cells that count have the same verdict, of %d compared", all.Counted, all.Compared)
 	return nil

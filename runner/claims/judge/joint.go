@@ -61,10 +61,10 @@ const (
 const leastDraws = 19
 
 // jointRule is the footnote on joint verdicts.
-const jointRule = "jointly: the print as one draw among ours, by the mean of the standardised differences of a metric's " +
-	"values, in absolute value, except where draws differ by less than half a printed digit; p: the share of draws that " +
-	"are as far out; %: the median of ours over the print; shifted: p ≤ .05 after Holm over the tables of the paper that " +
-	"are shown."
+const jointRule = "jointly: the print as one draw among ours, by the mean of the standardised differences of a " +
+	"metric's values, in absolute value, except where draws differ by less than half a printed digit; p: the share of " +
+	"draws that are as far out; %: the median of ours over the print; shifted: p ≤ .05 after Holm over the tables of " +
+	"the paper that are shown."
 
 // joints returns the joint verdicts of a table: those of metrics of which several numbers are printed.
 func (r *Records) joints(t *ledger.Table, cases []*evidence) []*Joint {
@@ -325,11 +325,16 @@ func (j *Joint) Words() string {
 	if j.Verdict == Shifted && j.Shift != nil {
 		out += " by " + percent(*j.Shift)
 	}
+	return out + ", " + j.Chance()
+}
+
+// Chance returns the p-value, such as "p = .02, .08 after Holm".
+func (j *Joint) Chance() string {
 	sign := "="
 	if j.P*float64(j.Draws+1) < 1.5 {
 		sign = "≤" // more draws might lower it
 	}
-	out += fmt.Sprintf(", p %s %s", sign, probability(j.P))
+	out := fmt.Sprintf("p %s %s", sign, probability(j.P))
 	if j.Holm > j.P {
 		out += fmt.Sprintf(", %s after Holm", probability(j.Holm))
 	}
@@ -377,6 +382,25 @@ func (e *Evaluation) Jointly() (out []string) {
 		}
 	}
 	return out
+}
+
+// JointCounts counts the joint verdicts of headlines, such as "1 shifted, 2 consistent".
+func JointCounts(evaluations ...*Evaluation) string {
+	counts := map[JointVerdict]int{}
+	for _, e := range evaluations {
+		for _, j := range e.Joint {
+			if j.Headline && j.Found() {
+				counts[j.Verdict]++
+			}
+		}
+	}
+	var parts []string
+	for _, v := range []JointVerdict{Shifted, Consistent, CannotTell} {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Holm adjusts the p-values of headlines for the number of tests of their paper (Holm 1979), of all

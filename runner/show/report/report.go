@@ -356,6 +356,9 @@ func scores(all []*judge.Evaluation) []score {
 	for i := range out {
 		t := judge.TallyOf(byPaper[out[i].Paper]...)
 		out[i].Sentence = t.Sentence()
+		if joint := judge.JointCounts(byPaper[out[i].Paper]...); joint != "" {
+			out[i].Sentence += " Values judged together, by table and metric: " + joint + "."
+		}
 	}
 	return out
 }

@@ -18,12 +18,20 @@ import (
 // both have from the same numbers of trials; times are left out.
 type Agreement struct {
 	Tables []TableAgreement `json:"tables"`
+	Joint  JointAgreement   `json:"joint"`
 	// Changes are the comparisons whose verdicts differ.
 	Changes []Change `json:"changes"`
 	// LeftOut are the incomparable values and statements of these tables, with the reason.
 	LeftOut []LeftOut `json:"left_out"`
 	// TablesLeftOut are the tables of which only one of the two has results.
 	TablesLeftOut []string `json:"tables_left_out"`
+}
+
+// JointAgreement is the agreement of joint verdicts. Open counts those that count and are incomparable.
+type JointAgreement struct {
+	Compared int `json:"compared"`
+	Same     int `json:"same_verdict"`
+	Open     int `json:"open"`
 }
 
 // TableAgreement is the agreement of two evaluations of a table.
@@ -90,6 +98,7 @@ func (b *Board) Against(other *Board) *Agreement {
 			out.TablesLeftOut = append(out.TablesLeftOut, e.Table)
 		}
 	}
+	out.joint(b.Evaluated, other.Evaluated)
 	return out
 }
 
@@ -306,9 +315,13 @@ const agreementNote = "compared: values and statements that both have from the s
 // notes returns the footnotes of the table.
 func (a *Agreement) notes() []string {
 	notes := []string{agreementNote}
+	if a.Joint.Compared > 0 {
+		notes = append(notes, fmt.Sprintf("jointly: of %s of as many draws %d the same.",
+			text.Count(a.Joint.Compared, "verdict"), a.Joint.Same))
+	}
 	if n, all := len(a.LeftOut), a.All(); n > 0 {
 		notes = append(notes, fmt.Sprintf("left out: %s, of which %d for different numbers of trials; %d count, "+
-			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), all.Uneven, all.Open))
+			"and are listed (JSON lists all, with the reasons).", text.Count(n, "cell"), all.Uneven, all.Open+a.Joint.Open))
 	}
 	if n := len(a.TablesLeftOut); n > 0 {
 		notes = append(notes, "not compared: "+text.Count(n, "table")+" of which only one of the two has results (JSON "+

@@ -47,10 +47,10 @@ func line(name string, t *judge.Tally, joint string) []string {
 func (b *Board) lines() [][]string {
 	var out [][]string
 	for i := range b.Papers {
-		out = append(out, line(b.Papers[i].Name, &b.Papers[i].Tally, jointly(b.of(b.Papers[i].Name))))
+		out = append(out, line(b.Papers[i].Name, &b.Papers[i].Tally, judge.JointCounts(b.of(b.Papers[i].Name)...)))
 	}
 	all := b.All()
-	return append(out, line("all", &all, jointly(b.Evaluated)))
+	return append(out, line("all", &all, judge.JointCounts(b.Evaluated...)))
 }
 
 // Write writes the scoreboard in a format of tables, as text in lines of a width.

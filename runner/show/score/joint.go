@@ -9,6 +9,7 @@ import (
 
 	"privkern/runner/claims/judge"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 // jointColumns are those of a joint verdict; a file without them was written by an older program.
@@ -56,30 +57,57 @@ func (r *reader) restoreJoint(e *judge.Evaluation, reported bool) {
 	}
 }
 
-// jointly counts the joint verdicts of headlines, such as "1 shifted, 2 consistent".
-func jointly(evaluations []*judge.Evaluation) string {
-	counts := map[judge.JointVerdict]int{}
-	for _, e := range evaluations {
+// of returns the evaluations of a paper's tables.
+func (b *Board) of(paper string) []*judge.Evaluation {
+	return slices.DeleteFunc(slices.Clone(b.Evaluated), func(e *judge.Evaluation) bool { return e.Paper != paper })
+}
+
+// joint compares the joint verdicts of tables that both have results of, of equal numbers of draws.
+// Their p-values are adjusted for those that are compared alone, as one of the two may have made more tests.
+func (a *Agreement) joint(here, there []*judge.Evaluation) {
+	type pair struct {
+		cell Cell
+		j, o *judge.Joint
+	}
+	var pairs []pair
+	both := [2][]*judge.Evaluation{}
+	for i, e := range here {
+		theirs := map[string]*judge.Joint{}
+		for _, o := range there[i].Joint {
+			theirs[o.Terms] = o
+		}
 		for _, j := range e.Joint {
-			if j.Headline && j.Found() {
-				counts[j.Verdict]++
+			o := theirs[j.Terms]
+			cell := Cell{Table: e.Table, Place: "jointly, " + j.Name(), Counts: j.Headline,
+				entry: entry{e.Paper, e.Table + " | jointly | " + j.Name()}}
+			switch {
+			case o == nil || !j.Ran() && !o.Ran() || !hasResults(e) || !hasResults(there[i]):
+			case j.Draws != o.Draws || !j.Ran() || !o.Ran():
+				reason := fmt.Sprintf("%s of %s here, %s of %d there", j.Verdict, text.Count(j.Draws, "draw"), o.Verdict, o.Draws)
+				a.LeftOut = append(a.LeftOut, LeftOut{cell, reason})
+				if cell.Counts {
+					a.Joint.Open++
+				}
+			default:
+				mine, other := *j, *o
+				pairs = append(pairs, pair{cell, &mine, &other})
+				for k, v := range []*judge.Joint{&mine, &other} {
+					both[k] = append(both[k], &judge.Evaluation{Paper: e.Paper, Joint: []*judge.Joint{v}})
+				}
 			}
 		}
 	}
-	var parts []string
-	for _, v := range []judge.JointVerdict{judge.Shifted, judge.Consistent, judge.CannotTell} {
-		if n := counts[v]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+	judge.Holm(both[0]...)
+	judge.Holm(both[1]...)
+	for _, p := range pairs {
+		a.Joint.Compared++
+		if p.j.Verdict == p.o.Verdict {
+			a.Joint.Same++
+			continue
 		}
+		a.Changes = append(a.Changes, Change{Cell: p.cell, Ours: p.j.Chance(), Verdict: judge.Verdict(p.j.Verdict),
+			Other: p.o.Chance(), OtherVerdict: judge.Verdict(p.o.Verdict)})
 	}
-	return strings.Join(parts, ", ")
-}
-
-// of returns the evaluations of a paper's tables, of all papers for an empty name.
-func (b *Board) of(paper string) []*judge.Evaluation {
-	return slices.DeleteFunc(slices.Clone(b.Evaluated), func(e *judge.Evaluation) bool {
-		return paper != "" && e.Paper != paper
-	})
 }
 
 // jointTable are the joint verdicts of a table, for programs.

@@ -50,7 +50,7 @@ func TestScoreOfJointVerdicts(t *testing.T) {
 		for seed := range 41 {
 			records = append(records, claimtest.Record(t, fmt.Sprint(points, seed), "demo/traces",
 				map[string]any{"points": points}, int64(seed), map[string]float64{
-					"trace_weak": float64(points) + 0.1*float64(seed*7%41)/41}))
+					"trace_weak": float64(points) + 0.5*float64(seed*7%41)/41}))
 		}
 	}
 	index, err := judge.Index(slices.Values(records))
@@ -83,7 +83,7 @@ func TestScoreOfJointVerdicts(t *testing.T) {
 		return out.String()
 	}
 	write(raw.String())
-	const want = "- `demo/t`, trace\\_weak: shifted by +79 %, p ≤ .024 (ours above the print in 2 of 2, below in 0; " +
+	const want = "- `demo/t`, trace\\_weak: shifted by +93 %, p ≤ .024 (ours above the print in 2 of 2, below in 0; " +
 		"41 draws).\n"
 	b := read(t, book, folder)
 	if got := list(b); got != want || len(b.Skipped) != 0 || e.Jointly() == nil {
@@ -105,6 +105,29 @@ func TestScoreOfJointVerdicts(t *testing.T) {
 	if err := score.Write(&out, b, tables.FormatMarkdown, 0); err != nil ||
 		!strings.Contains(out.String(), "| 1 shifted |") {
 		t.Errorf("%v:\n%s", err, out.String())
+	}
+
+	for _, c := range []struct {
+		name, is, as string
+		want         score.JointAgreement
+		changes      int
+		words        string
+	}{
+		{"as it is", "shifted", "shifted", score.JointAgreement{Compared: 1, Same: 1}, 0,
+			"jointly: of 1 verdict of as many draws 1 the same"},
+		{"another p-value", ",41,0.023809523809523808,", ",41,0.5,", score.JointAgreement{Compared: 1}, 1,
+			"demo/t, jointly, trace_weak: p = .5, consistent; there p ≤ .024, shifted"},
+		{"other draws", ",41,0.023809523809523808,", ",30,0.04,", score.JointAgreement{Open: 1}, 0,
+			"jointly, trace_weak: left out, shifted of 30 draws here, shifted of 41 there"},
+		{"no test", "shifted", "cannot tell", score.JointAgreement{Open: 1}, 0,
+			"left out, cannot tell of 41 draws here, shifted of 41 there"},
+	} {
+		write(strings.ReplaceAll(raw.String(), c.is, c.as))
+		a := read(t, book, folder).Against(b)
+		page := strings.Join(strings.Fields(agreement(t, a, tables.FormatText)), " ")
+		if a.Joint != c.want || a.JudgedChanges() != c.changes || !strings.Contains(page, c.words) {
+			t.Errorf("%s: %+v, %d changes:\n%s", c.name, a.Joint, a.JudgedChanges(), page)
+		}
 	}
 
 	const nothing = "No table here has the draws of a joint verdict.\n"
