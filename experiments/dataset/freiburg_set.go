@@ -29,8 +29,8 @@ var freiburgSet = Set{
 	},
 }
 
-// freiburgFeaturesSet cannot be fetched: no public copy of the features, nor a
-// stable one of the images, is known.
+// freiburgFeaturesSet cannot be fetched: a half of the features is public, in a file for each image
+// (docs/kahm.md), of the others and of the images no stable copy is known.
 var freiburgFeaturesSet = Set{
 	Name:     "freiburg-features",
 	Title:    "Freiburg Groceries, features: fc6 activations of AlexNet and VGG-16 for every image, supplied by the user",
