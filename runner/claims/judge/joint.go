@@ -60,6 +60,9 @@ const (
 // leastDraws is the least n: with fewer no p-value is at most .05.
 const leastDraws = 19
 
+// jointVersion grows where the rule changes, so that verdicts of the older one are not read.
+const jointVersion = 2
+
 // jointRule is the footnote on joint verdicts.
 const jointRule = "jointly: the print as one draw among ours, by the mean of the standardised differences of a " +
 	"metric's values, in absolute value, except where draws differ by less than half a printed digit; p: the share of " +
@@ -115,6 +118,7 @@ func family(s *ledger.Side) string {
 func (r *Records) joint(metric string, cases []*evidence, cells []int) *Joint {
 	j := &Joint{Metric: metric, Reading: cases[cells[0]].Variant, P: 1, Holm: 1, Verdict: CannotTell}
 	digest := sha256.New()
+	_, _ = fmt.Fprintln(digest, jointVersion)
 	var with []*evidence
 	for _, k := range cells {
 		c := cases[k]
@@ -219,12 +223,12 @@ func (r *Records) drawsOf(j *Joint, cells []*evidence) (prints []*ledger.Number,
 
 // signs counts how many of our means are above and below the print, and by how much.
 func (j *Joint) signs(prints []*ledger.Number, draws [][]float64) {
+	if j.Draws == 0 {
+		return
+	}
 	var shares []float64
 	for c, p := range prints {
 		_, mean := variance(draws[c])
-		if len(draws[c]) == 0 {
-			return
-		}
 		if mean > p.Value {
 			j.Above++
 		} else if mean < p.Value {
