@@ -236,6 +236,9 @@ func (s *smo) shrink(restored *bool) {
 // restoreCost is the time for an element of a row that is read for one variable, in times that of an element of all.
 const restoreCost = 4
 
+// restorePart is the number of elements of a row that are taken off together, as fit the nearest cache.
+const restorePart = 512
+
 // restore takes all variables back, with their F.
 func (s *smo) restore() {
 	var aside, used []int
@@ -265,9 +268,14 @@ func (s *smo) restore() {
 			}
 		}
 	} else {
-		all, zero, blocked := slices.Clone(f), make([]float64, len(f)), slices.Repeat([]float64{math.Inf(-1)}, len(f))
+		all, part := slices.Clone(f), make([]float64, restorePart)
 		for _, u := range used {
-			vector.Descend(all, blocked, s.rows.get(u), zero, s.beta[u])
+			row := s.rows.get(u)
+			for lo := 0; lo < len(all); lo += restorePart {
+				hi := min(lo+restorePart, len(all))
+				vector.Scal(part, s.beta[u], row[lo:hi])
+				vector.Sub(all[lo:hi], all[lo:hi], part)
+			}
 		}
 		for _, t := range aside {
 			f[t] = all[t]
