@@ -124,8 +124,8 @@ func TrainSVM(x *mat.Dense, labels []int, opts SVMOptions) (*SVM, error) {
 	return machines[0], nil
 }
 
-// trainGrid is [TrainSVM] for every C of a grid. A pair's rows of the kernel serve all of them. The error is that of the
-// first C that fails, and names its place in the grid.
+// trainGrid is [TrainSVM] for every C of a grid. A pair's rows of the kernel serve all of them. The error is that of
+// the first C that fails, and comes with its place in the grid.
 func trainGrid(x *mat.Dense, labels []int, grid []float64, opts SVMOptions) (machines []*SVM, failed int, err error) {
 	opts = opts.withDefaults()
 	for g, c := range grid {
@@ -322,8 +322,8 @@ func (m *SVM) Decisions(x *mat.Dense) *mat.Dense {
 	return out
 }
 
-// sums adds the pair's sums of kernel values of four rows to d. A sum waits for each of its additions; those of four rows
-// do not wait for one another.
+// sums adds the pair's sums of kernel values of four rows to d. A sum waits for each of its additions; those of four
+// rows do not wait for one another.
 func (p *SVMPair) sums(d *[4]float64, values *[4][]float64) {
 	a, b, c, e := d[0], d[1], d[2], d[3]
 	for k, r := range p.rows {

@@ -56,7 +56,8 @@ func furtherProgram(n, m, have, solves int) engine.Program {
 }
 
 // outputSolutions goes on from the last of those X_j that are known, by more solves.
-func outputSolutions(b *engine.Builder, l, u, rho *gorgonia.Node, known gorgonia.Nodes, last *gorgonia.Node, solves int) {
+func outputSolutions(b *engine.Builder, l, u, rho *gorgonia.Node, known gorgonia.Nodes, last *gorgonia.Node,
+	solves int) {
 	// X_j = (K̄ + ρI)⁻¹X_(j−1), n×m.
 	powers := append(gorgonia.Nodes{u}, known...)
 	for range solves {

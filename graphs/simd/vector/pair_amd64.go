@@ -18,8 +18,8 @@ func vectorDescend(f, up, a, b []float64, move, largest float64) (passed, which 
 	return passed, which, true
 }
 
-// vectorGain passes blocks up to the first one with a larger gain, and takes its elements into least, too. passed counts
-// the elements before that block, and which has a bit for each one of it with a larger gain.
+// vectorGain passes blocks up to the first one with a larger gain, and takes its elements into least, too. passed
+// counts the elements before that block, and which has a bit for each one of it with a larger gain.
 func vectorGain(f, down, diagonal, row []float64, most, own, gain float64, least *[4]float64) (passed, which int,
 	done bool) {
 	if simd.Active() < simd.AVX2 {
