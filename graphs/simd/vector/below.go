@@ -12,9 +12,17 @@ func ExpBelow[T Float](x, top []T) {
 	if x, ok := any(x).([]float32); ok && vectorExpBelow32(x, any(top).([]float32)) {
 		return
 	}
-	for i := 0; i < len(x); i += len(top) {
-		row := x[i : i+len(top)]
-		Sub(row, row, top)
+	var repeated [512]T // differences of short rows take longer to call than to compute
+	tops := repeated[:0]
+	for len(tops)+len(top) <= len(repeated) {
+		tops = append(tops, top...)
+	}
+	if len(tops) == 0 {
+		tops = top
+	}
+	for i := 0; i < len(x); i += len(tops) {
+		rows := x[i:min(i+len(tops), len(x))]
+		Sub(rows, rows, tops[:len(rows)])
 	}
 	ScaledExp(x, x, 0, 1, 1)
 }
