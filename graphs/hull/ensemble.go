@@ -137,6 +137,7 @@ type search struct {
 	basis   *mat.Dense // G of the screening coordinates, m×p, orthonormal rows
 	origin  []float64  // the mean of the queries
 	screens []screen
+	project *mat.Dense // V and μ−origin of all machines, rows of p
 	slack   float64
 	worst   float64    // the largest error of a float32 distance so far, in units of slack
 	queries *mat.Dense // of the chunk

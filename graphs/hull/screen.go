@@ -18,9 +18,9 @@ import (
 // machine, because a layer reads its query through V alone.
 type screen struct {
 	solutions []*tensor.Dense // of each layer, N×(s+m+1)
-	// The transformation of queries, from an origin near them: the rows of V and μ ((s+1)×p),
-	// Vμ (s), Gμ (m), and ‖μ‖².
-	project        *mat.Dense
+	// The transformation of queries, from an origin near them: where the rows of V and μ ((s+1)×p)
+	// begin in those of all machines, Vμ (s), Gμ (m), and ‖μ‖².
+	row            int
 	scores, centre []float64
 	square         float64
 }
@@ -38,6 +38,11 @@ const (
 	screenColumns = 96
 	// minScreenDims is the least number m.
 	minScreenDims = 32
+	// screenTile bounds the queries of one run in screening coordinates, for which constants are
+	// packed; screenAbreast bounds the machines whose transformations are one product, for which
+	// queries are packed. Both copies would take a twentieth of the time without.
+	screenTile    = 4096
+	screenAbreast = 8
 )
 
 // prepare chooses screening coordinates from the queries, and transforms the machines.
@@ -70,30 +75,36 @@ func (s *search) prepare(queries *mat.Dense) error {
 	}
 	s.basis, s.origin = f.directions, f.mean
 	s.screens = make([]screen, len(s.machines))
+	rows := 0
+	for i, m := range s.machines {
+		s.screens[i].row = rows
+		rows += m.Dim() + 1
+	}
+	s.project = mat.NewDense(rows, p, nil)
 	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(i, _ int) error {
-		s.screens[i] = newScreen(s.machines[i], s.basis, s.origin)
+		m, sc := s.machines[i], &s.screens[i]
+		sc.transform(m, s.basis, s.origin, s.project.Slice(sc.row, sc.row+m.Dim()+1, 0, p).(*mat.Dense))
 		return nil
 	})
 }
 
-// newScreen transforms a machine to the coordinates of the rows of basis (m×p). The product takes
-// 2N·p·m operations per layer, once per search.
-func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
+// transform transforms a machine to the coordinates of the rows of basis (m×p), and sets its rows of
+// project ((s+1)×p). The product takes 2N·p·m operations per layer, once per search.
+func (sc *screen) transform(m *Machine, basis *mat.Dense, origin []float64, project *mat.Dense) {
 	dims, _ := basis.Dims()
-	out.project = mat.NewDense(m.Dim()+1, m.columns, nil)
-	out.project.Copy(m.directions)
-	mean := out.project.RawRowView(m.Dim())
+	project.Copy(m.directions)
+	mean := project.RawRowView(m.Dim())
 	for j, v := range m.mean {
 		mean[j] = v - origin[j]
-		out.square += mean[j] * mean[j]
+		sc.square += mean[j] * mean[j]
 	}
-	out.scores, out.centre = make([]float64, m.Dim()), make([]float64, dims)
-	mat.NewVecDense(m.Dim(), out.scores).MulVec(m.directions, mat.NewVecDense(m.columns, mean))
-	mat.NewVecDense(dims, out.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
+	sc.scores, sc.centre = make([]float64, m.Dim()), make([]float64, dims)
+	mat.NewVecDense(m.Dim(), sc.scores).MulVec(m.directions, mat.NewVecDense(m.columns, mean))
+	mat.NewVecDense(dims, sc.centre).MulVec(basis, mat.NewVecDense(m.columns, mean))
 	rows := convert[float32](basis.RawMatrix().Data)
 	for _, l := range m.layers {
 		from := engine.Data(asType(l.solutions, tensor.Float32)).([]float32)
-		s, p, c := m.Dim(), m.columns, len(out.centre)
+		s, p, c := m.Dim(), m.columns, len(sc.centre)
 		wide, narrow := s+p+1, s+c+1
 		b := make([]float32, m.samples*narrow)
 		for i := range m.samples {
@@ -101,9 +112,8 @@ func newScreen(m *Machine, basis *mat.Dense, origin []float64) (out screen) {
 			b[(i+1)*narrow-1] = from[(i+1)*wide-1]
 		}
 		cpublas.Gemm(blas.NoTrans, blas.Trans, m.samples, c, p, 1, from[s:], wide, rows, p, 0, b[s:], narrow)
-		out.solutions = append(out.solutions, engine.TensorOf(b, m.samples, narrow))
+		sc.solutions = append(sc.solutions, engine.TensorOf(b, m.samples, narrow))
 	}
-	return out
 }
 
 // bounds computes lower bounds of the distances of the chunk's queries to all layers of all machines.
@@ -116,46 +126,70 @@ func (s *search) bounds() error {
 	if !s.full && s.e.ElementType() == tensor.Float32 {
 		s.known = make([][][]float64, len(s.machines))
 	}
-	var from *displacement
-	if !s.full {
-		from = s.shift()
-	}
-	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
-		m := s.machines[b]
-		var solutions []*tensor.Dense
-		c := s.columns
-		if s.full {
-			solutions = m.solutions(tensor.Float32)
-		} else {
-			solutions, c = s.screens[b].solutions, len(s.screens[b].centre)
-		}
+	for b, m := range s.machines {
 		s.lower[b], s.sharp[b], s.done[b] = make([][]float64, len(m.layers)), make([][]bool, len(m.layers)),
 			make([][]bool, len(m.layers))
 		for l := range m.layers {
 			s.lower[b][l], s.sharp[b][l], s.done[b][l] = make([]float64, q), make([]bool, q), make([]bool, q)
 		}
+	}
+	if !s.full {
+		return s.screened()
+	}
+	return s.e.ParallelFor(s.ctx, len(s.machines), 1, func(b, _ int) error {
+		solutions := s.machines[b].solutions(tensor.Float32)
 		for lo := 0; lo < q; lo += queryTile {
-			hi := min(lo+queryTile, q)
-			var z *tensor.Dense
-			var size []float64
-			if s.full {
-				z, size = s.allCoordinates(b, lo, hi)
-			} else {
-				z, size = s.screens[b].coordinates(from, lo, hi)
-			}
-			out, err := m.run(s.ctx, s.e, solutions, 0, z, c, false)
-			if err != nil {
+			z, size := s.allCoordinates(b, lo, min(lo+queryTile, q))
+			if err := s.boundsOf(b, lo, solutions, z, s.columns, size); err != nil {
 				return err
 			}
-			for l := range m.layers {
-				d := engine.Data(out[fmt.Sprintf("distance %d", l)]).([]float32)
-				for i, v := range d {
-					s.bound(b, l, lo+i, float64(v), size[i], s.full)
+		}
+		return nil
+	})
+}
+
+// screened is bounds in screening coordinates. Each worker takes some machines at a time.
+func (s *search) screened() error {
+	q, from, n := len(s.best), s.shift(), len(s.machines)
+	abreast := max(1, min(screenAbreast, n/(2*s.e.Workers())))
+	return s.e.ParallelFor(s.ctx, n, abreast, func(first, end int) error {
+		rows, _ := s.project.Dims()
+		if end < n {
+			rows = s.screens[end].row
+		}
+		project := s.project.Slice(s.screens[first].row, rows, 0, s.columns).T()
+		var projected mat.Dense
+		for lo := 0; lo < q; lo += screenTile {
+			hi := min(lo+screenTile, q)
+			projected.Reset()
+			projected.Mul(from.points.Slice(lo, hi, 0, s.columns), project)
+			for b := first; b < end; b++ {
+				sc := &s.screens[b]
+				at := sc.row - s.screens[first].row
+				z, size := sc.coordinates(from, lo, projected.Slice(0, hi-lo, at, at+len(sc.scores)+1).(*mat.Dense))
+				if err := s.boundsOf(b, lo, sc.solutions, z, len(sc.centre), size); err != nil {
+					return err
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// boundsOf computes lower bounds of the distances of the queries from lo on to the layers of machine b:
+// queries z (·×(s+c)) and solutions in the same coordinates, and the sizes ‖y−μ‖.
+func (s *search) boundsOf(b, lo int, solutions []*tensor.Dense, z *tensor.Dense, c int, size []float64) error {
+	out, err := s.machines[b].run(s.ctx, s.e, solutions, 0, z, c, false)
+	if err != nil {
+		return err
+	}
+	for l := range solutions {
+		d := engine.Data(out[fmt.Sprintf("distance %d", l)]).([]float32)
+		for i, v := range d {
+			s.bound(b, l, lo+i, float64(v), size[i], s.full)
+		}
+	}
+	return nil
 }
 
 // shift returns the displacement of the chunk's queries.
@@ -173,15 +207,14 @@ func (s *search) shift() *displacement {
 	return out
 }
 
-// coordinates returns [V(y−μ), G(y−μ)] of the queries from lo to hi, (hi−lo)×(s+m), and the sizes
-// ‖y−μ‖. Differences are rounded, not their terms, so that a common offset costs no accuracy.
-func (sc *screen) coordinates(from *displacement, lo, hi int) (*tensor.Dense, []float64) {
+// coordinates returns [V(y−μ), G(y−μ)] of the queries from lo on, q×(s+m), and the sizes ‖y−μ‖, from
+// the products of the queries with V and μ (q×(s+1)). Differences are rounded, not their terms, so that
+// a common offset costs no accuracy.
+func (sc *screen) coordinates(from *displacement, lo int, projected *mat.Dense) (*tensor.Dense, []float64) {
 	dims, c := len(sc.scores), len(sc.centre)
-	q, cols := hi-lo, dims+c
+	q, _ := projected.Dims()
+	cols := dims + c
 	z, size := make([]float32, q*cols), make([]float64, q)
-	_, p := from.points.Dims()
-	var projected mat.Dense
-	projected.Mul(from.points.Slice(lo, hi, 0, p), sc.project.T())
 	for i := range q {
 		to, row := z[i*cols:(i+1)*cols], projected.RawRowView(i)
 		for j, v := range sc.scores {
