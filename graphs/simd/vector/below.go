@@ -14,7 +14,7 @@ func ExpBelow[T Float](x, top []T) {
 	}
 	var repeated [512]T // differences of short rows take longer to call than to compute
 	tops := repeated[:0]
-	for len(tops)+len(top) <= len(repeated) {
+	for len(top) > 0 && len(tops)+len(top) <= len(repeated) {
 		tops = append(tops, top...)
 	}
 	if len(tops) == 0 {
