@@ -2,6 +2,7 @@ package discriminant
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -163,6 +164,18 @@ func TestCheckSeparation(t *testing.T) {
 		}
 		if _, err := Fit(t.Context(), e, c.kernel, c.x, labels, o); err != nil {
 			t.Errorf("%s: with what is suggested, %+v: %v", c.name, o, err)
+		}
+	}
+}
+
+// The ρ' that a refusal suggests is a power of ten to the last bit, and is printed as such.
+func TestSuggestedRidge(t *testing.T) {
+	o := Options{Ridge: 10, SignalRidge: 1e-4, Components: 1}
+	for power := -300; power < -4; power++ {
+		spread := 3 * math.Pow10(power)
+		err := separated(mat.NewSymDense(1, []float64{spread}), o)
+		if want := fmt.Sprintf("take rho_prime=1e-%02d,", 2-power); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("a scatter of %g: %v, want %q", spread, err, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 	"gorgonia.org/tensor"
@@ -136,7 +137,8 @@ func separated(b *mat.SymDense, o Options) error {
 		weak := &WeakKernelError{Components: o.Components, Directions: c, Spread: max(beta, 0), Ridge: o.Ridge,
 			SignalRidge: o.SignalRidge}
 		if last := values[m-o.Components]; last > rangeTolerance*values[m-1] {
-			weak.Suggested = math.Pow(10, math.Floor(math.Log10(min(last, o.Ridge)/100)))
+			power := math.Floor(math.Log10(min(last, o.Ridge) / 100))
+			weak.Suggested, _ = strconv.ParseFloat(fmt.Sprintf("1e%.0f", power), 64) // math.Pow may be an ulp off
 		}
 		return weak
 	}
