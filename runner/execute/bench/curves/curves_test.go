@@ -205,8 +205,8 @@ func TestRunEnds(t *testing.T) {
 	})
 }
 
-// A method whose cost grows fast is tried once more, and where it goes about more rows in another way, the law is that of
-// these.
+// A method whose cost grows fast is tried once more, and where it goes about more rows in another way, the law is that
+// of these.
 func TestRunFindsAnotherRegime(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "m.csv"))
 	for i, cpu := range []float64{1, 4, 25} { // quadratic: 100 s follow at 1,000
