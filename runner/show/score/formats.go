@@ -27,8 +27,8 @@ var shown = []int{0, 1, 11, 12, 13, 4, 14, 5, 15, 7, 8, 9, 10}
 
 // notes explain the scoreboard.
 var notes = []string{
-	"values: distinct printed values of the paper; sharp: judged by our trials, on the paper's data, with a band " +
-		"that is no wider than the tolerance, so that it could exclude an inexact value; inside: within the band; " +
+	"values: distinct printed values of the paper; sharp: judged by our trials, on the paper's data, with a band that " +
+		"is no wider than the tolerance, so that it could exclude an inexact value; inside: of these within the band; " +
 		"expected: how many would be, were all exact; wide: inside a band wider than the tolerance, which cannot tell; " +
 		"beyond: outside such a band; close: of all outside, within the tolerance.",
 	"jointly: tables and metrics by the verdict on all their values together (run table --all --joint).",
