@@ -2,7 +2,6 @@ package cloak
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -34,7 +33,7 @@ func (l *Linear) Times(y []float64) []float64 {
 // [MaxPoints] predictions.
 const matrixRows = 10_000
 
-// Linear returns the map and, for judged, [Model.Variance] (P). Above [design.FewColumns] different training inputs it
+// Linear returns the map and, for judged, the variances of [Model.Posterior] (P). Above [design.FewColumns] different training inputs it
 // has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of [Model.lowRank]; so
 // has the sparse method of fewer where the matrix would be large.
 func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l Linear, variance []float64,
@@ -52,7 +51,7 @@ func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l
 	}
 	switch {
 	case err != nil:
-		return l, nil, fmt.Errorf("predictions of the %s method: %w", m.Method, err)
+		return l, nil, m.failed(err)
 	case l.Factors != nil && judged:
 		variance, err = m.variance(e, explained, test)
 	case l.Factors != nil:

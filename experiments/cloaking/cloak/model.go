@@ -53,58 +53,55 @@ func Group(x *mat.Dense) Groups {
 // O(UM² + M³ + M²P).
 func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, error) {
 	g := Group(train)
-	var perGroup *mat.Dense // P×U: the column that each row of a group has
-	var err error
-	switch m.Method {
-	case Standard, Nonstationary, WeightedSum:
-		var x *mat.Dense
-		if x, _, err = m.solveExact(e, g, test); err == nil {
-			perGroup = g.weights(x)
-		}
-	case Sparse:
-		var f *sparseSystem
-		if f, err = m.system(e, g); err == nil {
-			var x *mat.Dense
-			if _, x, err = m.posteriorWeights(e, f, test); err == nil {
-				perGroup = f.weights(x)
-			}
-		}
-	default:
-		err = fmt.Errorf("unknown method %d", int(m.Method))
-	}
+	perGroup, _, err := m.posterior(e, g, test, false)
 	if err != nil {
-		return nil, fmt.Errorf("the cloaking matrix of the %s method: %w", m.Method, err)
+		return nil, err
 	}
 	return g.columns(perGroup), nil
 }
 
-// Posterior returns [Model.Matrix] (P×N) and [Model.Variance] (P), which share their largest
-// solve.
+// Posterior returns [Model.Matrix] (P×N) and the posterior variance of the latent function at the rows of test (P), in
+// the unit of the kernel's: Eq. (3) without its σ², which is the variance of a new observation, or for the other
+// methods k_** − k_*ᵀ(K + σ²I)⁻¹k_*. It depends on the inputs alone, which are public, and takes no noise (Section 2.2).
 func (m *Model) Posterior(e *engine.Engine, train, test *mat.Dense) (c *mat.Dense, variance []float64, err error) {
 	g := Group(train)
-	var perGroup *mat.Dense
-	var explained []float64
-	if m.Method == Sparse {
-		var f *sparseSystem
-		if f, err = m.system(e, g); err == nil {
-			var ksm, x *mat.Dense
-			if ksm, x, err = m.posteriorWeights(e, f, test); err == nil {
-				perGroup = f.weights(x)
-				explained, err = m.sparseExplained(e, f, ksm, x)
-			}
-		}
-	} else {
-		var x, cross *mat.Dense
-		if x, cross, err = m.solveExact(e, g, test); err == nil {
-			explained = columnProducts(cross, x)
-			perGroup = g.weights(x)
-		}
-	}
+	perGroup, explained, err := m.posterior(e, g, test, true)
 	if err != nil {
-		return nil, nil, fmt.Errorf("predictions of the %s method: %w", m.Method, err)
+		return nil, nil, err
 	}
 	variance, err = m.variance(e, explained, test)
 	return g.columns(perGroup), variance, err
+}
+
+// posterior returns the column of the cloaking matrix that each row of a group has (P×U) and, for judged, the part of
+// the prior variance that the training inputs explain (P).
+func (m *Model) posterior(e *engine.Engine, g Groups, test *mat.Dense, judged bool) (perGroup *mat.Dense,
+	explained []float64, err error) {
+	if m.Method != Sparse {
+		x, cross, err := m.solveExact(e, g, test)
+		if err != nil {
+			return nil, nil, m.failed(err)
+		}
+		explained = columnProducts(cross, x)
+		return g.weights(x), explained, nil
+	}
+	f, err := m.system(e, g)
+	if err != nil {
+		return nil, nil, m.failed(err)
+	}
+	ksm, x, err := m.posteriorWeights(e, f, test)
+	if err == nil && judged {
+		explained, err = m.sparseExplained(e, f, ksm, x)
+	}
+	if err != nil {
+		return nil, nil, m.failed(err)
+	}
+	return f.weights(x), explained, nil
+}
+
+// failed adds the method to an error.
+func (m *Model) failed(err error) error {
+	return fmt.Errorf("predictions of the %s method: %w", m.Method, err)
 }
 
 // columns are those of all N rows, of which perGroup (P×U) has one for each group.

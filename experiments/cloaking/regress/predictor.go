@@ -209,7 +209,7 @@ func (r *predictor) posteriorSD(inducing, test *mat.Dense) ([]float64, error) {
 	if test, err = r.scaled(test); err != nil {
 		return nil, err
 	}
-	sd, err := m.Variance(r.e, train, test)
+	_, sd, err := m.Posterior(r.e, train, test)
 	for i, v := range sd {
 		sd[i] = r.data.Unit * math.Sqrt(v)
 	}
