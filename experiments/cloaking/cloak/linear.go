@@ -33,9 +33,9 @@ func (l *Linear) Times(y []float64) []float64 {
 // [MaxPoints] predictions.
 const matrixRows = 10_000
 
-// Linear returns the map and, for judged, the variances of [Model.Posterior] (P). Above [design.FewColumns] different training inputs it
-// has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of [Model.lowRank]; so
-// has the sparse method of fewer where the matrix would be large.
+// Linear returns the map and, for judged, the variances of [Model.Posterior] (P). Above [design.FewColumns] different
+// training inputs it has factors, those of the sparse method, which takes O((U + P)M²) operations then, or those of
+// [Model.lowRank]; so has the sparse method of fewer where the matrix would be large.
 func (m *Model) Linear(e *engine.Engine, train, test *mat.Dense, judged bool) (l Linear, variance []float64,
 	err error) {
 	g := Group(train)

@@ -62,7 +62,8 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 
 // Posterior returns [Model.Matrix] (P×N) and the posterior variance of the latent function at the rows of test (P), in
 // the unit of the kernel's: Eq. (3) without its σ², which is the variance of a new observation, or for the other
-// methods k_** − k_*ᵀ(K + σ²I)⁻¹k_*. It depends on the inputs alone, which are public, and takes no noise (Section 2.2).
+// methods k_** − k_*ᵀ(K + σ²I)⁻¹k_*. They depend on the inputs alone, which are public, and take no noise (Section
+// 2.2).
 func (m *Model) Posterior(e *engine.Engine, train, test *mat.Dense) (c *mat.Dense, variance []float64, err error) {
 	g := Group(train)
 	perGroup, explained, err := m.posterior(e, g, test, true)

@@ -97,7 +97,8 @@ func TestReleaseOfManyRows(t *testing.T) {
 	}
 }
 
-// Folds that are not in memory together have random first weights of their own: two of the same inputs have two designs.
+// Folds that are not in memory together have random first weights of their own: two of the same inputs have two
+// designs.
 func TestFirstWeightsOfFolds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,y\n")

@@ -157,7 +157,8 @@ func TestOwnDataRefusals(t *testing.T) {
 		{ownText("delta", 0.01, "low", 160), "low must be below high"},
 		{ownText("delta", 0.01, "low", -1e308, "high", 1e308), "are no range"},
 		{ownText("delta", 0.01, "method", "sparse", "inducing", "1,2"), "with 2 inputs an inducing input is as many numbers"},
-		{ownText("delta", 0.01, "method", "sparse", "inducing", 20000), "at most 10000 inducing inputs are placed, and not 20000"},
+		{ownText("delta", 0.01, "method", "sparse", "inducing", 20000),
+			"at most 10000 inducing inputs are placed, and not 20000"},
 		{map[string]any{"inputs": "agee"}, `did you mean "age"?`},
 	}.check(t, Regression().Experiment)
 }

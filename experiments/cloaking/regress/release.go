@@ -168,8 +168,8 @@ func (p *publication) publish(_ context.Context, private *mat.Dense,
 	return out, nil
 }
 
-// predictiveSD are the standard deviations of an observation, Eq. (3), in the unit of the outputs, from the variances of
-// the latent function, which it overwrites: functions of the public inputs and of the public interval.
+// predictiveSD are the standard deviations of an observation, Eq. (3), in the unit of the outputs, from the variances
+// of the latent function, which it overwrites: functions of the public inputs and of the public interval.
 func (r *predictor) predictiveSD(variances []float64) []float64 {
 	for i, v := range variances {
 		variances[i] = math.Hypot(r.data.Unit*math.Sqrt(v), r.data.Unit*math.Sqrt(r.settings.NoiseVariance))
