@@ -1,8 +1,10 @@
 package learn
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +256,39 @@ func TestSVMIsOptimal(t *testing.T) {
 				t.Errorf("a violation of %g, Σβ = %g", violation, sum)
 			}
 		})
+	}
+}
+
+// Machines of a grid are those that are trained one by one, to the last bit, and so is the first error.
+func TestGrid(t *testing.T) {
+	r := stream(5)
+	x, labels := mat.NewDense(120, 3, nil), make([]int, 120)
+	for i := range labels {
+		labels[i] = i % 3
+		for j := range 3 {
+			x.Set(i, j, r.NormFloat64()+float64(labels[i]*j))
+		}
+	}
+	grid := []float64{.5, 30, 1}
+	for _, o := range []SVMOptions{{}, {Kernel: RBFKernel(1), CacheBytes: 1 << 14}} {
+		machines, _, err := trainGrid(x, labels, grid, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for g, c := range grid {
+			o.C = c
+			want, err := TrainSVM(x, labels, o)
+			if err != nil || !reflect.DeepEqual(machines[g].Pairs, want.Pairs) {
+				t.Errorf("C = %g: %+v, want %+v, %v", c, machines[g].Pairs, want.Pairs, err)
+			}
+		}
+		o.Iterations = 0
+		for _, pair := range machines[0].Pairs { // enough for the first C alone
+			o.Iterations = max(o.Iterations, pair.Iterations+1)
+		}
+		if _, failed, err := trainGrid(x, labels, grid, o); failed != 1 || !errors.Is(err, ErrIterations) {
+			t.Errorf("the error of C number %d, want 1: %v", failed, err)
+		}
 	}
 }
 
