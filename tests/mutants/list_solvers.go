@@ -190,9 +190,9 @@ var solverMutants = []Mutant{
 
 	// Support vector machines, forests and searches of a likelihood.
 	{Name: "machines: gains that are equal", File: "graphs/simd/vector/pair.go", Package: "./graphs/simd/vector",
-		Tests: "Gain", Old: `square >= gain*curvature`, New: `square > gain*curvature`},
-	{Name: "machines: elements of a block that moved", File: "graphs/simd/vector/pair.go",
-		Package: "./graphs/simd/vector", Tests: "Descend", Old: `if k >= t+done {`, New: `if k >= t+0*done {`},
+		Tests: "Gain", Old: `square >= g.gain*curvature`, New: `square > g.gain*curvature`},
+	{Name: "machines: limits of a later block", File: "graphs/simd/vector/pair.go",
+		Package: "./graphs/simd/vector", Tests: "Descend", Old: `up[t:], a[t:], b[t:], move, largest)`, New: `up, a[t:], b[t:], move, largest)`},
 	{Name: "machines: which way a variable may go", File: "experiments/learn/smo.go", Package: "./experiments/learn",
 		Tests: "SVM", Old: `w.down[place] = math.Inf(1)`, New: `w.down[place] = 0`},
 	{Name: "machines: none is left", File: "experiments/learn/smo.go", Package: "./experiments/learn",

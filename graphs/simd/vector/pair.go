@@ -22,7 +22,7 @@ func Descend(f, up, a, b []float64, move float64) (place int, largest float64) {
 		if !done {
 			break
 		}
-		// A smaller one of the block is none beside the largest so far either.
+		// The largest of before counts, too: one of the block that is smaller than it is not taken.
 		for ; which != 0; which &= which - 1 {
 			k := t + passed + mathbits.TrailingZeros(uint(which))
 			if v := f[k] + up[k]; v >= largest {
