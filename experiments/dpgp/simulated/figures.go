@@ -100,28 +100,44 @@ type coverages struct {
 	sigmas, epsilons []float64
 }
 
+// coveragesOf are those of the variant with most scenarios, the first of several: another table in
+// the same folder may have a trial of another variant.
 func coveragesOf(trials []experiment.ObservationOf[calibrationSettings, calibrationMetrics]) coverages {
-	out := coverages{columns: map[scenario]map[string][]float64{}}
-	var first *calibrationSettings
+	var variants []calibrationSettings
+	var of []coverages
 	for _, t := range trials {
 		s := t.Series["repeats"]
-		if s == nil || t.Settings.Noiseless() || first != nil && !reflect.DeepEqual(first.variant(), t.Settings.variant()) {
+		if s == nil || t.Settings.Noiseless() {
 			continue
 		}
-		first = t.Settings
-		at := scenario{t.Settings.Sigma, t.Settings.Epsilon}
-		if out.columns[at] == nil {
-			out.columns[at] = map[string][]float64{}
-			out.sigmas, out.epsilons = append(out.sigmas, at.sigma), append(out.epsilons, at.epsilon)
+		v := t.Settings.variant()
+		i := slices.IndexFunc(variants, func(w calibrationSettings) bool { return reflect.DeepEqual(v, w) })
+		if i < 0 {
+			i = len(variants)
+			variants, of = append(variants, v), append(of, coverages{columns: map[scenario]map[string][]float64{}})
 		}
-		for name, v := range s {
-			out.columns[at][name] = append(out.columns[at][name], v...)
+		of[i].add(scenario{t.Settings.Sigma, t.Settings.Epsilon}, s)
+	}
+	var out coverages
+	for _, c := range of {
+		if len(c.columns) > len(out.columns) {
+			out = c
 		}
 	}
 	slices.Sort(out.sigmas)
 	slices.Sort(out.epsilons)
 	out.sigmas, out.epsilons = slices.Compact(out.sigmas), slices.Compact(out.epsilons)
 	return out
+}
+
+func (c *coverages) add(at scenario, repeats experiment.Series) {
+	if c.columns[at] == nil {
+		c.columns[at] = map[string][]float64{}
+		c.sigmas, c.epsilons = append(c.sigmas, at.sigma), append(c.epsilons, at.epsilon)
+	}
+	for name, v := range repeats {
+		c.columns[at][name] = append(c.columns[at][name], v...)
+	}
 }
 
 // over returns mean and standard error of a coverage, over ε.

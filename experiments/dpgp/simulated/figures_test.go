@@ -65,11 +65,15 @@ func TestFigure2(t *testing.T) {
 			}
 		}
 	}
+	other := func(epsilon float64) experiment.Observation { // of another variant
+		return observation(t, trialtest.Options{}, calibration(), func(s *calibrationSettings) {
+			s.Epsilon, s.Repeats, s.Ratio = epsilon, 3, 2
+		})
+	}
+	trials = append([]experiment.Observation{other(40)}, trials...)
 	trials = append(trials,
 		observation(t, trialtest.Options{}, inference(), func(*inferenceSettings) {}),
-		observation(t, trialtest.Options{}, calibration(), func(s *calibrationSettings) { // another variant
-			s.Epsilon, s.Repeats, s.Ratio = 30, 3, 2
-		}),
+		other(30),
 		observation(t, trialtest.Options{Secure: true}, calibration(), func(s *calibrationSettings) { // without repeats
 			s.Epsilon, s.Repeats = 20, 3
 		}))
