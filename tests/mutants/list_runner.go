@@ -82,6 +82,10 @@ var runnerMutants = []Mutant{
 		Tests: "WrongPictures", Old: `config.Width > MaxPixels/config.Height ||`, New: `config.Width < 0 ||`},
 
 	// Verdicts.
+	{Name: "joint: the print counts", File: "runner/claims/judge/joint.go", Package: judge, Tests: "Joint",
+		Old: `float64(1+rank(prints, draws))`, New: `float64(rank(prints, draws))`},
+	{Name: "joint: chance that does not show", File: "runner/claims/judge/joint.go", Package: judge, Tests: "Joint",
+		Old: `math.Sqrt(v) > prints[c].Rounding {`, New: `math.Sqrt(v) >= 0 {`},
 	{Name: "verdict: band", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
 		Old: `*math.Sqrt(variance+h*h/3))`, New: `*math.Sqrt(variance))`},
 	{Name: "verdict: value without chance", File: "runner/claims/judge/band.go", Package: judge, Tests: "Verdict",
