@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/graphs/simd"
@@ -55,8 +56,28 @@ func expBelow[T Float](t *testing.T) {
 	}
 }
 
-// Every float32 up to zero has the exponential of ScaledExp, and NaN stays.
-func TestExpBelowOfAllNumbers(t *testing.T) {
+// An incomplete row panics at every level, before anything is written.
+func TestExpBelowOfIncompleteRows(t *testing.T) {
+	for _, l := range simd.Levels() {
+		restore := simd.Use(l)
+		for _, size := range [][2]int{{33, 32}, {25, 24}, {3, 2}, {3, 16}, {1, 0}} {
+			x := make([]float32, size[0])
+			func() {
+				defer func() {
+					got, want := fmt.Sprint(recover()), fmt.Sprintf("%d elements are no rows of %d", size[0], size[1])
+					if !strings.Contains(got, want) || x[0] != 0 {
+						t.Errorf("level %v: %q, want %q; the first element becomes %g", l, got, want, x[0])
+					}
+				}()
+				ExpBelow(x, make([]float32, size[1]))
+			}()
+		}
+		restore()
+	}
+}
+
+// Numbers of float32 from the largest to the least negative one have the exponential of ScaledExp, and NaN stays.
+func TestExpBelowOfManyNumbers(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, l := range simd.Levels() {
 		restore := simd.Use(l)
