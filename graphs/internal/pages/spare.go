@@ -20,11 +20,19 @@ type Spare[T float32 | float64] struct {
 
 // Get returns n elements with undefined contents.
 func (s *Spare[T]) Get(n int) []T {
+	if a := s.take(n); a != nil {
+		return a
+	}
+	return Make[T](n) // others do not wait for it
+}
+
+// take returns a slice that is kept, nil if there is none.
+func (s *Spare[T]) take(n int) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.slices[n]
 	if len(list) == 0 {
-		return Make[T](n)
+		return nil
 	}
 	a := list[len(list)-1]
 	list[len(list)-1] = nil
