@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/graphs/simd/vector"
 )
 
 // formulaSamples are n samples of d features that depend on one of the classes,
@@ -165,10 +167,8 @@ func TestSVMOfTwoPairs(t *testing.T) {
 	}
 }
 
-// Solutions of hard problems fulfil the conditions of optimality, with any shrinking: duplicates
-// with both labels, a large C, a kernel that is not definite. The decisions of a group are summed
-// before it votes: a group of one sample has the sample's class, and one sample that is far off its
-// class does not outvote many.
+// The decisions of a group are summed before it votes: a group of one sample has the sample's class,
+// and one sample that is far off its class does not outvote many.
 func TestPredictTogether(t *testing.T) {
 	x, labels := formulaSamples(60, 4, 3, .15)
 	m, err := TrainSVM(x, labels, SVMOptions{C: 1})
@@ -197,6 +197,46 @@ func TestPredictTogether(t *testing.T) {
 	}
 }
 
+// Variables that were put aside come back with F = y − Kβ, summed in the order of the variables, to the last bit:
+// few of many rows, many of them, and one part of a row after another.
+func TestRestore(t *testing.T) {
+	const n = 2*restorePart + 77
+	r := stream(3)
+	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
+	x.Apply(func(int, int, float64) float64 { return r.NormFloat64() }, x)
+	for i := range y {
+		y[i] = float64(1 - 2*(i%2))
+	}
+	kernel := RBFKernel(.3)
+	for _, every := range []int{2, 3, 50} { // of the variables one is put aside
+		s := newSMO(newRowCache(n, 1<<30, func(i int, row []float64) { kernel(x.RawRowView(i), x, row) },
+			func(int) float64 { return 1 }), y, 2, 1e-3, 1)
+		want := slices.Clone(y)
+		for u := range n {
+			if u%10 == 0 {
+				continue
+			}
+			s.beta[u] = y[u] * r.Float64()
+			for i, k := range s.rows.get(u) {
+				want[i] -= vector.Product(s.beta[u], k)
+			}
+		}
+		w := &s.active
+		w.of, w.f = w.of[:0], w.f[:0]
+		for i, f := range want {
+			if i%every != 0 {
+				w.of, w.f = append(w.of, i), append(w.f, f)
+			}
+		}
+		s.restore()
+		if !slices.Equal(s.active.f, want) || len(s.active.of) != n {
+			t.Errorf("one of %d variables comes back: other F than y − Kβ", every)
+		}
+	}
+}
+
+// Solutions of hard problems fulfil the conditions of optimality, with any shrinking: duplicates
+// with both labels, a large C, a kernel that is not definite.
 func TestSVMIsOptimal(t *testing.T) {
 	x, labels := formulaSamples(400, 3, 2, 0.02)
 	for i := range 40 {
