@@ -191,13 +191,13 @@ func (h *hullPanels[T]) compute(lo, hi int) {
 		h.scale(lo+p*width, min(width, hi-lo-p*width), u[p*scaled:(p+1)*scaled], 1, width)
 	}
 	// As in byRows, with the samples as rows.
-	h.samples.Multiply(panels, 1, u, scaled, false, e)
+	h.samples.Multiply(panels, u, scaled, e)
 	for p := range panels {
 		one := e[p*kernel : (p+1)*kernel]
 		h.samples.Largest(h.n, one, largest)
 		vector.ExpBelow(one[:h.n*width], largest)
 	}
-	h.solutions.Multiply(panels, 1, e, kernel, false, a)
+	h.solutions.Multiply(panels, e, kernel, a)
 	for p := range panels {
 		at, of := lo+p*width, a[p*sums:(p+1)*sums]
 		q := min(width, hi-at)

@@ -30,9 +30,9 @@ func (l *Left[T]) Width() int { return l.ks.nr }
 // additional rows are products with zeros.
 func (l *Left[T]) Rows() int { return roundUp(l.m, l.ks.mr) }
 
-// Multiply computes C = alpha A B, or C = alpha A B + C if add is set, for a number of panels.
-// Panels of B have k rows and begin distance elements apart; panels of C have Rows rows.
-func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c []T) {
+// Multiply computes C = A B for a number of panels. Panels of B have k rows and begin distance
+// elements apart; panels of C have Rows rows.
+func (l *Left[T]) Multiply(panels int, b []T, distance int, c []T) {
 	ks, rows, width := l.ks, l.Rows(), l.ks.nr
 	if panels == 0 {
 		return
@@ -43,7 +43,7 @@ func (l *Left[T]) Multiply(panels int, alpha T, b []T, distance int, add bool, c
 		for j := range panels {
 			right := &b[j*distance+p*width]
 			for i := 0; i < rows; i += ks.mr {
-				ks.gemm(kb, &l.d[p*rows+i*kb], right, &c[(j*rows+i)*width], width, flag(add || p > 0), alpha)
+				ks.gemm(kb, &l.d[p*rows+i*kb], right, &c[(j*rows+i)*width], width, flag(p > 0), 1)
 			}
 		}
 	}
