@@ -335,7 +335,7 @@ type rowMemory struct {
 	at, taken int // the chunk in use, and how much of it is lent
 }
 
-// rowChunk is the least number of elements of a chunk.
+// rowChunk is the number of elements of a chunk, which holds whole rows, at least one.
 const rowChunk = 1 << 17
 
 // row lends n numbers, of any value.
@@ -343,13 +343,18 @@ func (m *rowMemory) row(n int) []float64 {
 	if m == nil {
 		return make([]float64, n)
 	}
-	for ; m.at < len(m.chunks); m.at, m.taken = m.at+1, 0 {
+	for m.at < len(m.chunks) {
 		if chunk := m.chunks[m.at]; m.taken+n <= len(chunk) {
 			m.taken += n
 			return chunk[m.taken-n : m.taken : m.taken]
 		}
+		if m.taken == 0 { // too short for a row of this search
+			m.chunks = slices.Delete(m.chunks, m.at, m.at+1)
+			continue
+		}
+		m.at, m.taken = m.at+1, 0
 	}
-	m.chunks, m.taken = append(m.chunks, make([]float64, max(n, rowChunk))), n
+	m.chunks, m.taken = append(m.chunks, make([]float64, max(1, rowChunk/n)*n)), n
 	return m.chunks[m.at][:n:n]
 }
 

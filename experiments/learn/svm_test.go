@@ -197,6 +197,26 @@ func TestPredictTogether(t *testing.T) {
 	}
 }
 
+// Memory of rows holds those that are lent, without a rest, and chunks that are too short for a later search go.
+func TestRowMemory(t *testing.T) {
+	var m rowMemory
+	for _, n := range []int{rowChunk/2 + 1, rowChunk + 1, rowChunk + 9, 10} {
+		m.giveBack()
+		for range 3 {
+			if row := m.row(n); len(row) != n || cap(row) != n {
+				t.Errorf("a row of %d elements, with room for %d, want %d", len(row), cap(row), n)
+			}
+		}
+		size := 0
+		for _, chunk := range m.chunks {
+			size += len(chunk)
+		}
+		if most := 3 * max(n, rowChunk+9); size > most {
+			t.Errorf("three rows of %d elements lie in %d, want at most %d", n, size, most)
+		}
+	}
+}
+
 // Variables that were put aside come back with F = y − Kβ, summed in the order of the variables, to the last bit:
 // few of many rows, many of them, and one part of a row after another.
 func TestRestore(t *testing.T) {
