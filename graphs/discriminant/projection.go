@@ -380,7 +380,7 @@ const single = 1e-7
 // suspect reports whether ten units of roundoff times the condition number exceed 1 %.
 func suspect(rcond, unit float64) bool { return rcond < 10*unit/1e-2 || math.IsNaN(rcond) }
 
-// run runs the program once. rcond is the smallest of three reciprocal condition numbers:
+// run runs the program, or goes on from its factor. rcond is the smallest of three reciprocal condition numbers:
 //
 //   - that of the solve;
 //   - the size of an image relative to U, κ/(κ+ρ), an eigenvalue of F(0), for the weakest component;
