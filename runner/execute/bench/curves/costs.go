@@ -74,12 +74,12 @@ func FitAll(l *Log, machine, revision string) *Costs {
 type Prediction struct {
 	Cost   float64
 	Beyond bool // more rows or inputs than were measured
-	Least  bool // the cost is at least that, as the law is uncertain there
+	Rough  bool // the law is uncertain there
 }
 
 // Text is the cost for people.
 func (p Prediction) Text(unit func(float64) string) string {
-	return map[bool]string{false: "about ", true: "at least "}[p.Least] + unit(p.Cost)
+	return map[bool]string{false: "about ", true: "perhaps "}[p.Rough] + unit(p.Cost)
 }
 
 // reach is how many times the largest size that was measured a law predicts at most: a method may go about larger data
@@ -107,7 +107,7 @@ func (c *Costs) Predict(subject string, q Quantity, s Size) (p Prediction, ok bo
 	}
 	p.Cost = l.Fixed + l.Grown(rows)*(fixed+d.Grown(inputs))/(fixed+d.Grown(Usual))
 	p.Beyond = rows > l.To || inputs > d.To
-	p.Least = rows > l.To && l.Uncertain() || inputs > d.To && d.Uncertain()
+	p.Rough = rows > l.To && l.Uncertain() || inputs > d.To && d.Uncertain()
 	return p, true
 }
 

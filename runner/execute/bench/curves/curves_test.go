@@ -319,13 +319,13 @@ func TestCostsPredict(t *testing.T) {
 		{Size{Rows: 1000, Inputs: 100}, 190.1, true},
 	} {
 		p, ok := read.Predict("own/method", Time, r.size)
-		if !ok || p.Beyond != r.beyond || p.Least || math.Abs(p.Cost/r.cost-1) > .05 {
+		if !ok || p.Beyond != r.beyond || p.Rough || math.Abs(p.Cost/r.cost-1) > .05 {
 			t.Errorf("%v: %+v in place of %.4g, %v", r.size, p, r.cost, r.beyond)
 		}
 	}
 	uncertain := FitAll(&Log{Points: grown().Points[:3]}, "a processor", "r1")
 	p, ok := uncertain.Predict("own/method", Time, Size{Rows: 5000, Inputs: 10})
-	if !ok || !p.Least || p.Cost < 9 || p.Cost > 10 { // ten times what grew at 500
+	if !ok || !p.Rough || p.Cost < 9 || p.Cost > 10 { // ten times what grew at 500
 		t.Errorf("of three sizes: %+v", p)
 	}
 	if _, ok := read.Predict("own/other", Time, Size{Rows: 1, Inputs: 1}); ok {

@@ -119,7 +119,8 @@ Peers: %s.
 
 This page is written by `+"`run bench scaling`"+`, with [the measurements](scaling.csv). A cost is fitted by
 fixed + scale · size^exponent; exponents stand with half their central 95 %% region, and hold for the sizes that were
-measured: "flat" is a cost of which less than a fifth grows. Costs in brackets are predicted. Dashed curves are peers.
+measured: "flat" is a cost of which less than a fifth grows. Costs in brackets are predicted,
+"perhaps" where the law is uncertain there. Dashed curves are peers.
 
 ![curves](scaling.svg)
 
