@@ -57,7 +57,7 @@ func (m *Model) Matrix(e *engine.Engine, train, test *mat.Dense) (*mat.Dense, er
 	if err != nil {
 		return nil, err
 	}
-	return g.columns(perGroup), nil
+	return design.SelectColumns(perGroup, g.Of), nil
 }
 
 // Posterior returns [Model.Matrix] (P×N) and the posterior variance of the latent function at the rows of test (P), in
@@ -71,7 +71,7 @@ func (m *Model) Posterior(e *engine.Engine, train, test *mat.Dense) (c *mat.Dens
 		return nil, nil, err
 	}
 	variance, err = m.variance(e, explained, test)
-	return g.columns(perGroup), variance, err
+	return design.SelectColumns(perGroup, g.Of), variance, err
 }
 
 // posterior returns the column of the cloaking matrix that each row of a group has (P×U) and, for judged, the part of
@@ -103,19 +103,6 @@ func (m *Model) posterior(e *engine.Engine, g Groups, test *mat.Dense, judged bo
 // failed adds the method to an error.
 func (m *Model) failed(err error) error {
 	return fmt.Errorf("predictions of the %s method: %w", m.Method, err)
-}
-
-// columns are those of all N rows, of which perGroup (P×U) has one for each group.
-func (g *Groups) columns(perGroup *mat.Dense) *mat.Dense {
-	p, _ := perGroup.Dims()
-	c := mat.NewDense(p, len(g.Of), nil)
-	for i := range p {
-		src, dst := perGroup.RawRowView(i), c.RawRowView(i)
-		for j, u := range g.Of {
-			dst[j] = src[u]
-		}
-	}
-	return c
 }
 
 // kernel returns the kernel matrix (n×m) between the rows of x (n×d) and of y (m×d).

@@ -154,7 +154,7 @@ func choleskyOfDesign(b *mat.Dense, lambda []float64) (blas64.Triangular, bool) 
 	m := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Lower, Data: make([]float64, k*k)}
 	for at := 0; at < len(used); at += blockColumns {
 		block := used[at:min(at+blockColumns, len(used))]
-		w := selectColumns(b, block)
+		w := SelectColumns(b, block)
 		for i := range k {
 			row := w.RawRowView(i)
 			for j, column := range block {

@@ -118,18 +118,10 @@ func (f *Factors) coordinates(to *mat.Dense) *mat.Dense {
 
 // spread returns the columns of C's coordinates from those of Right (r×U): b itself where all are different.
 func (f *Factors) spread(b *mat.Dense) *mat.Dense {
-	r, u := b.Dims()
-	if u == len(f.Of) { // numbered in the order of their first appearance
+	if _, u := b.Dims(); u == len(f.Of) { // numbered in the order of their first appearance
 		return b
 	}
-	out := mat.NewDense(r, len(f.Of), nil)
-	for i := range r {
-		src, dst := b.RawRowView(i), out.RawRowView(i)
-		for j, column := range f.Of {
-			dst[j] = src[column]
-		}
-	}
-	return out
+	return SelectColumns(b, f.Of)
 }
 
 // orthogonal returns Q (P×k) and R (k×K) of a (P×K), k = min(P, K). Q overwrites a.

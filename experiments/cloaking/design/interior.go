@@ -169,7 +169,7 @@ type interior struct {
 func newInterior(b *mat.Dense, columns []int) *interior {
 	k, _ := b.Dims()
 	p := &interior{column: columns}
-	p.b = selectColumns(b, p.column)
+	p.b = SelectColumns(b, p.column)
 	p.lambda = make([]float64, len(p.column))
 	p.slack = make([]float64, len(p.column))
 	for i := range p.lambda {
@@ -188,8 +188,8 @@ func (p *interior) weights(lambda []float64) {
 	}
 }
 
-// selectColumns copies columns of b, in that order.
-func selectColumns(b *mat.Dense, columns []int) *mat.Dense {
+// SelectColumns returns copies of columns of b, in that order; one may be taken several times.
+func SelectColumns(b *mat.Dense, columns []int) *mat.Dense {
 	k, _ := b.Dims()
 	out := mat.NewDense(k, len(columns), nil)
 	for i := range k {
@@ -246,7 +246,7 @@ func (p *interior) screen() bool {
 	for i, j := range keep {
 		column[i], lambda[i], slack[i] = p.column[j], p.lambda[j], p.slack[j]
 	}
-	p.b = selectColumns(p.b, keep)
+	p.b = SelectColumns(p.b, keep)
 	p.column, p.lambda, p.slack = column, lambda, slack
 	return true
 }

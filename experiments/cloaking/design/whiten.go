@@ -197,7 +197,7 @@ func chooseRank(values []float64, rank int, tolerance float64, p, n int) (int, e
 func (r *Range) Distinct() []int { return r.distinct }
 
 // Columns copies the columns of B at the given places, in that order.
-func (r *Range) Columns(at []int) *mat.Dense { return selectColumns(r.B, at) }
+func (r *Range) Columns(at []int) *mat.Dense { return SelectColumns(r.B, at) }
 
 // Project returns U·Uᵀ·f, the part of the predictions f = Cy (length P) that is
 // released.
