@@ -36,3 +36,17 @@ func productsProgram(n, p int) engine.Program {
 		},
 	}
 }
+
+// ColumnProducts returns the inner products of the columns of a and of b (both n×m), summed by rows, as they lie in
+// memory.
+func ColumnProducts(a, b *mat.Dense) []float64 {
+	n, m := a.Dims()
+	out := make([]float64, m)
+	for i := range n {
+		row := b.RawRowView(i)
+		for j, v := range a.RawRowView(i) {
+			out[j] += v * row[j]
+		}
+	}
+	return out
+}

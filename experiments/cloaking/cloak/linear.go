@@ -138,8 +138,8 @@ func (m *Model) lowRank(e *engine.Engine, g Groups, test *mat.Dense) (f *design.
 		return nil, nil, err
 	}
 	// k_** − σ²g_*ᵀ(σ²I + G_uᵀDG_u)⁻¹g_*
-	explained = columnProducts(tests, tests)
-	for i, v := range columnProducts(tests, x) {
+	explained = linalg.ColumnProducts(tests, tests)
+	for i, v := range linalg.ColumnProducts(tests, x) {
 		explained[i] -= m.NoiseVariance * v
 	}
 	return &design.Factors{Left: mat.DenseCopyOf(x.T()), Right: train, Of: g.Of}, explained, nil

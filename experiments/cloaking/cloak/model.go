@@ -83,7 +83,7 @@ func (m *Model) posterior(e *engine.Engine, g Groups, test *mat.Dense, judged bo
 		if err != nil {
 			return nil, nil, m.failed(err)
 		}
-		explained = columnProducts(cross, x)
+		explained = linalg.ColumnProducts(cross, x)
 		return g.weights(x), explained, nil
 	}
 	f, err := m.system(e, g)
@@ -239,7 +239,7 @@ func (m *Model) addToSystem(e *engine.Engine, s *sparseSystem, rows *mat.Dense, 
 		return fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
 	}
 	inducing, n := kmn.Dims()
-	variance, root := columnProducts(kmn, solved), make([]float64, n)
+	variance, root := linalg.ColumnProducts(kmn, solved), make([]float64, n)
 	for j, explained := range variance {
 		variance[j] = max(0, m.KernelVariance-explained) + m.NoiseVariance
 		root[j] = math.Sqrt(count[j] / variance[j])

@@ -25,22 +25,9 @@ func (m *Model) sparseExplained(e *engine.Engine, f *sparseSystem, ksm, x *mat.D
 	if err != nil {
 		return nil, err
 	}
-	out := columnProducts(ksm, prior)
-	for i, v := range columnProducts(ksm, x) {
+	out := linalg.ColumnProducts(ksm, prior)
+	for i, v := range linalg.ColumnProducts(ksm, x) {
 		out[i] -= v
 	}
 	return out, nil
-}
-
-// columnProducts are the inner products of the columns of a and of b.
-func columnProducts(a, b *mat.Dense) []float64 {
-	rows, n := a.Dims()
-	out := make([]float64, n)
-	for i := range rows {
-		x, y := a.RawRowView(i), b.RawRowView(i)
-		for j := range n {
-			out[j] += x[j] * y[j]
-		}
-	}
-	return out
 }

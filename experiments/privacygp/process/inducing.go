@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/graphs/engine"
+	"privkern/graphs/linalg"
 )
 
 // Inducing is a correlation matrix K (n×n) from below, by m of its inputs: LLᵀ ≼ K ≼ LLᵀ + Rest·I.
@@ -230,18 +231,5 @@ func (l *LowRank) SolveExplained(b *mat.Dense) (x *mat.Dense, explained []float6
 	x.Mul(l.a, &solved)
 	x.Sub(b, x)
 	x.Scale(1/l.c, x)
-	return x, Products(b, x), nil
-}
-
-// Products returns the inner products of the columns of a and of b, summed by rows, as they lie in memory.
-func Products(a, b *mat.Dense) []float64 {
-	n, m := a.Dims()
-	out := make([]float64, m)
-	for i := range n {
-		row := b.RawRowView(i)
-		for j, v := range a.RawRowView(i) {
-			out[j] += v * row[j]
-		}
-	}
-	return out
+	return x, linalg.ColumnProducts(b, x), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"privkern/experiments/learn"
 	"privkern/experiments/privacygp/process"
+	"privkern/graphs/linalg"
 	"privkern/runner/experiment"
 )
 
@@ -267,11 +268,11 @@ func (p *problem) predictBelow(ctx context.Context, b *below, f *mat.Dense, extr
 		}
 		var mean, moved mat.Dense
 		mean.Mul(w.T(), residual)
-		wander := process.Products(w, w)
+		wander := linalg.ColumnProducts(w, w)
 		floats.Scale(extra, wander)
 		if f != nil {
 			moved.Mul(f.T(), w)
-			floats.Add(wander, process.Products(&moved, &moved))
+			floats.Add(wander, linalg.ColumnProducts(&moved, &moved))
 		}
 		for j, left := range remainder(explained) {
 			out.variance, out.wander = append(out.variance, p.Variance*left), append(out.wander, p.Variance*wander[j])
