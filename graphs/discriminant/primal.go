@@ -280,7 +280,7 @@ func (m *moments) spread(c Criterion, o Options) (*mat.Dense, error) {
 		if err := both.Solve(&l, half.T()); err != nil {
 			return nil, err
 		}
-		s = symmetricOf(&both)
+		s = mat.NewSymDense(r, both.RawMatrix().Data)
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(s, true) {
@@ -305,16 +305,4 @@ func (m *moments) spread(c Criterion, o Options) (*mat.Dense, error) {
 	}
 	w.Scale(1/math.Sqrt(ridge), &w)
 	return &w, nil
-}
-
-// symmetricOf returns the upper half of a square matrix as a symmetric one.
-func symmetricOf(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, a.At(i, j))
-		}
-	}
-	return s
 }

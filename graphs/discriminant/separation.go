@@ -117,7 +117,7 @@ func between(ctx context.Context, e *engine.Engine, k kernel.Kernel, x *mat.Dens
 	}
 	var b mat.Dense
 	b.Mul(u.T(), image)
-	return symmetricOf(&b), nil
+	return mat.NewSymDense(c.number()-1, b.RawMatrix().Data), nil
 }
 
 // separated returns a *WeakKernelError where an eigenvalue of B (see [CheckSeparation]) among the first Components is

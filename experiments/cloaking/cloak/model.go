@@ -83,7 +83,9 @@ func (m *Model) posterior(e *engine.Engine, g Groups, test *mat.Dense, judged bo
 		if err != nil {
 			return nil, nil, m.failed(err)
 		}
-		explained = linalg.ColumnProducts(cross, x)
+		if judged {
+			explained = linalg.ColumnProducts(cross, x)
+		}
 		return g.weights(x), explained, nil
 	}
 	f, err := m.system(e, g)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -154,12 +155,12 @@ func choleskyOfDesign(b *mat.Dense, lambda []float64) (blas64.Triangular, bool) 
 	m := blas64.Symmetric{N: k, Stride: k, Uplo: blas.Lower, Data: make([]float64, k*k)}
 	for at := 0; at < len(used); at += blockColumns {
 		block := used[at:min(at+blockColumns, len(used))]
-		w := SelectColumns(b, block)
+		w, root := SelectColumns(b, block), make([]float64, len(block))
+		for j, column := range block {
+			root[j] = math.Sqrt(lambda[column])
+		}
 		for i := range k {
-			row := w.RawRowView(i)
-			for j, column := range block {
-				row[j] *= math.Sqrt(lambda[column])
-			}
+			floats.Mul(w.RawRowView(i), root)
 		}
 		blas64.Syrk(blas.NoTrans, 1, w.RawMatrix(), float64(min(at, 1)), m)
 	}

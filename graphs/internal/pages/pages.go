@@ -17,11 +17,12 @@ const collectBytes = 64 << 20
 // Linux gives them only on request, and the first access to a page of 4 KiB costs as much as the
 // exponentials of the numbers in it.
 func Make[T float32 | float64](n int) []T {
-	if n*int(unsafe.Sizeof(T(0))) >= collectBytes {
+	size := n * int(unsafe.Sizeof(T(0)))
+	if size >= collectBytes {
 		runtime.GC()
 	}
 	s := make([]T, n)
-	if size := n * int(unsafe.Sizeof(T(0))); size >= largeBytes {
+	if size >= largeBytes {
 		advise(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), size))
 	}
 	return s
