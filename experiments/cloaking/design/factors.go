@@ -134,19 +134,14 @@ func orthogonal(a *mat.Dense) (q, r *mat.Dense) {
 		copy(r.RawRowView(i)[i:], a.RawRowView(i)[i:])
 	}
 	q = a.Slice(0, p, 0, least).(*mat.Dense)
-	work := make([]float64, 1)
-	lapack64.Orgqr(q.RawMatrix(), tau, work, -1)
-	work = make([]float64, int(work[0]))
-	lapack64.Orgqr(q.RawMatrix(), tau, work, len(work))
+	linalg.WithWorkspace(func(work []float64, size int) { lapack64.Orgqr(q.RawMatrix(), tau, work, size) })
 	return q, r
 }
 
 // triangulate overwrites a (m×n) by its triangular factor and reflectors, and returns their scalars.
 func triangulate(a blas64.General) []float64 {
-	tau, work := make([]float64, min(a.Rows, a.Cols)), make([]float64, 1)
-	lapack64.Geqrf(a, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	lapack64.Geqrf(a, tau, work, len(work))
+	tau := make([]float64, min(a.Rows, a.Cols))
+	linalg.WithWorkspace(func(work []float64, size int) { lapack64.Geqrf(a, tau, work, size) })
 	return tau
 }
 

@@ -134,7 +134,7 @@ func Strong(e *engine.Engine, cross, q, l *mat.Dense, c float64) (*mat.Dense, er
 	w.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(s.values[j]) }, w)
 	both.Slice(0, n, k, k+m).(*mat.Dense).Copy(l)
 	qr, tau := both.RawMatrix(), make([]float64, k+m)
-	orthogonalise(func(work []float64, size int) { lapack64.Geqrf(qr, tau, work, size) })
+	linalg.WithWorkspace(func(work []float64, size int) { lapack64.Geqrf(qr, tau, work, size) })
 	r := mat.NewDense(k+m, k+m, nil)
 	for i := range k + m {
 		copy(r.RawRowView(i)[i:], both.RawRowView(i)[i:])
@@ -160,18 +160,10 @@ func Strong(e *engine.Engine, cross, q, l *mat.Dense, c float64) (*mat.Dense, er
 			f.Set(i, j, vectors.At(i, first+j)*math.Sqrt(v))
 		}
 	}
-	orthogonalise(func(work []float64, size int) {
+	linalg.WithWorkspace(func(work []float64, size int) {
 		lapack64.Ormqr(blas.Left, blas.NoTrans, qr, tau, f.RawMatrix(), work, size)
 	})
 	return f, nil
-}
-
-// orthogonalise calls a routine of LAPACK with the workspace that it asks for.
-func orthogonalise(routine func(work []float64, size int)) {
-	work := make([]float64, 1)
-	routine(work, -1)
-	work = make([]float64, int(work[0]))
-	routine(work, len(work))
 }
 
 // LowRank is AAᵀ + cI, for A (n×p) and c > 0.

@@ -167,7 +167,7 @@ func rank(values []float64, epsilon float64) int {
 // first.
 func Eigenvalues(a *mat.Dense) ([]float64, error) {
 	var e mat.EigenSym
-	if !e.Factorize(symmetric(a), false) {
+	if !e.Factorize(Symmetric(a), false) {
 		return nil, fmt.Errorf("the eigenvalues of a symmetric matrix did not converge")
 	}
 	return e.Values(nil), nil
@@ -219,8 +219,8 @@ func rootTimes(values []float64, v *mat.Dense, omega *mat.VecDense) []float64 {
 	return z.RawVector().Data
 }
 
-// symmetric copies a symmetric dense matrix.
-func symmetric(a *mat.Dense) *mat.SymDense {
+// Symmetric copies a symmetric dense matrix (n×n), the mean of both halves.
+func Symmetric(a *mat.Dense) *mat.SymDense {
 	n, _ := a.Dims()
 	s := mat.NewSymDense(n, nil)
 	for i := range n {

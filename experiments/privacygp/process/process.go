@@ -138,7 +138,7 @@ const (
 )
 
 // Covariance is K_XX + V, n×n.
-func (p *Observations) Covariance() *mat.SymDense { return symmetric(p.cov) }
+func (p *Observations) Covariance() *mat.SymDense { return Symmetric(p.cov) }
 
 // Warnings returns the warnings about results that are computed but suspect.
 func (p *Observations) Warnings() []string {

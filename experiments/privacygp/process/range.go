@@ -37,7 +37,7 @@ func rangeOf(e *engine.Engine, a *mat.Dense, epsilon float64) (*numericalRange, 
 
 // spectrum returns the eigenvalues, ascending, and the eigenvectors as columns.
 func spectrum(e *engine.Engine, a *mat.Dense) (values []float64, vectors *mat.Dense, err error) {
-	if values, vectors, err = linalg.Eigen(e, mat.DenseCopyOf(symmetric(a))); err != nil {
+	if values, vectors, err = linalg.Eigen(e, mat.DenseCopyOf(Symmetric(a))); err != nil {
 		return nil, nil, fmt.Errorf("eigen-decomposition of a covariance: %w", err)
 	}
 	return values, vectors, nil

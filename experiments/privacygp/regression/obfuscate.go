@@ -90,7 +90,7 @@ func (o *obfuscation) rank(tau2 float64) (int, error) {
 	if o.sigma == nil || o.trace == 0 {
 		return 0, nil
 	}
-	core := symmetric(o.sigma)
+	core := process.Symmetric(o.sigma)
 	for i := range core.SymmetricDim() {
 		core.SetSym(i, i, core.At(i, i)-tau2)
 	}
@@ -343,16 +343,4 @@ func (p *problem) equal(v *view) (*mat.Dense, error) {
 		out.Set(i, i, high)
 	}
 	return out, nil
-}
-
-// symmetric copies a symmetric dense matrix.
-func symmetric(a *mat.Dense) *mat.SymDense {
-	n, _ := a.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, a.At(i, j)/2+a.At(j, i)/2)
-		}
-	}
-	return s
 }

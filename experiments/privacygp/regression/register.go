@@ -22,6 +22,7 @@ import (
 
 	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
+	"privkern/experiments/privacygp/process"
 	"privkern/runner/experiment"
 )
 
@@ -231,7 +232,7 @@ const smallestNoise = 1e-9
 // factorise sets the factor of the noise covariance sigma (N×N, in units of the prior variance).
 func (r *registered) factorise(sigma *mat.Dense) error {
 	var e mat.EigenSym
-	if !e.Factorize(symmetric(sigma), true) {
+	if !e.Factorize(process.Symmetric(sigma), true) {
 		return errors.New("the eigenvalues of the noise covariance did not converge")
 	}
 	var u mat.Dense

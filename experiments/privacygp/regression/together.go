@@ -377,7 +377,7 @@ func (p *problem) given(ctx context.Context, x *mat.Dense, noise []*mat.Dense, n
 		block.Add(block, sigma)
 		row += k
 	}
-	total := symmetric(m)
+	total := process.Symmetric(m)
 	var c mat.Cholesky
 	if !c.Factorize(total) {
 		return nil, errors.New("the covariance of all exports of these data together is singular in floating point, so " +
@@ -444,7 +444,7 @@ func (p *problem) checkEverywhere(ctx context.Context, x *mat.Dense, total *mat.
 		return err
 	}
 	n, _ := g.Dims()
-	above := symmetric(g)
+	above := process.Symmetric(g)
 	above.ScaleSym(-1, above)
 	above.AddSym(above, total)
 	for i := range n {

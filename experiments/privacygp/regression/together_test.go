@@ -15,6 +15,7 @@ import (
 
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/privacygp/modelfile"
+	"privkern/experiments/privacygp/process"
 	"privkern/graphs/engine"
 	"privkern/runner/experiment"
 )
@@ -235,7 +236,7 @@ func TestSeveralExportsTogether(t *testing.T) {
 func root(t *testing.T, a *mat.Dense) *mat.Dense {
 	t.Helper()
 	var e mat.EigenSym
-	if !e.Factorize(symmetric(a), true) {
+	if !e.Factorize(process.Symmetric(a), true) {
 		t.Fatal("no eigenvalues")
 	}
 	var u mat.Dense
