@@ -17,7 +17,7 @@ import (
 // checkExport refuses settings without an export, all of them together.
 func checkExport(s *Settings) error {
 	var errs []error
-	if s.Inducing > 0 && s.own() {
+	if s.induces() {
 		errs = append(errs, errors.New("inducing: what is exported holds the covariance of the noise of all rows, which is "+
 			"computed without inducing inputs, of at most 5000 rows: inducing=0"))
 	}

@@ -16,7 +16,7 @@ import (
 	"privkern/runner/experiment"
 )
 
-// checkInducing refuses settings for which inducing inputs, or so many rows without them, are not taken.
+// checkInducing refuses settings for which inducing inputs, or [Settings.MostRows] rows without them, are not taken.
 func (s *Settings) checkInducing() (errs []error) {
 	if !s.own() {
 		return nil
@@ -51,7 +51,8 @@ const evaluationCost, foldCost, predictionCost, inducingCost = 5.5e-11, 3.5e-10,
 // seconds estimates the CPU time of a trial of n rows with d inputs.
 func (s *Settings) seconds(n, d int) float64 {
 	rows, parts := float64(n), float64(s.Folds+1) // the folds, and all rows
-	if m := float64(s.Inducing); m > 0 && s.own() {
+	if s.induces() {
+		m := float64(s.Inducing)
 		return predictionCost*rows*rows*m + inducingCost*rows*m*m*parts
 	}
 	took := foldCost * rows * rows * rows * parts
@@ -61,8 +62,8 @@ func (s *Settings) seconds(n, d int) float64 {
 	return took
 }
 
-// told writes an amount of time for people.
-func told(seconds float64) string {
+// duration writes an amount of time for people.
+func duration(seconds float64) string {
 	if seconds < 90 {
 		return fmt.Sprintf("%.0f s", math.Max(1, seconds))
 	}
@@ -72,7 +73,7 @@ func told(seconds float64) string {
 // phase names a phase of a trial in its progress, with the time of the whole where that is long.
 func (s *Settings) phase(name string, n, d int) string {
 	if took := s.seconds(n, d); took >= 60 {
-		return fmt.Sprintf("%s (in all about %s of CPU time)", name, told(took))
+		return fmt.Sprintf("%s (in all about %s of CPU time)", name, duration(took))
 	}
 	return name
 }
@@ -101,10 +102,13 @@ func (s *Settings) tooMany(n, d int) error {
 		}
 	}
 	return fmt.Errorf("%d rows: at most most_rows = %d are taken; with %s a trial takes about %s of CPU time and %.1f GiB",
-		n, s.MostRows, with, told(more.seconds(n, d)), float64(memory(&more))/(1<<30))
+		n, s.MostRows, with, duration(more.seconds(n, d)), float64(memory(&more))/(1<<30))
 }
 
-// inducible tells whether the noise is computed with inducing inputs.
+// induces reports whether the covariance of own data is taken by inducing inputs.
+func (s *Settings) induces() bool { return s.Inducing > 0 && s.own() }
+
+// inducible reports whether the noise is computed with inducing inputs.
 func (s *Settings) inducible() bool {
 	return slices.Contains([]noiseMethod{strong, optimal, none}, s.Noise)
 }

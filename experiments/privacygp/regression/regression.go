@@ -66,7 +66,7 @@ var Experiment = experiment.Of(experiment.Declaration[*Settings, Metrics]{
 func memory(s *Settings) int64 {
 	const process, matrices, programs, float = 92 << 20, 26, 12, 8
 	n, unknowns := int64(s.MostRows), int64(0)
-	if s.Inducing > 0 && s.own() {
+	if s.induces() {
 		return process + float*n*(9*int64(s.Inducing)+14*maxPlacesTogether)
 	}
 	if s.Noise == weak || s.Noise == diagonal {
@@ -224,7 +224,7 @@ func (s *Settings) checkFor(r *rows) error {
 }
 
 func run(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.Outcome[Metrics], error) {
-	if s.Inducing > 0 && s.own() {
+	if s.induces() {
 		return runInducing(ctx, t, s)
 	}
 	p, err := prepare(ctx, t, s)

@@ -360,9 +360,13 @@ func probability(p float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.2g", math.Ceil(p/step-1e-9)*step), "0")
 }
 
-// Sentence returns the verdict with the signs and the number of draws.
+// Sentence returns the verdict with the signs and the number of draws; that of another reading than the
+// headline is marked.
 func (j *Joint) Sentence() string {
 	out := fmt.Sprintf("%s: %s", j.Name(), j.Words())
+	if !j.Headline {
+		out = "not counted, " + out
+	}
 	if j.Draws > 0 {
 		out += fmt.Sprintf(" (ours above the print in %d of %d, below in %d", j.Above, j.Values, j.Below)
 		if j.Ran() {
@@ -373,16 +377,11 @@ func (j *Joint) Sentence() string {
 	return out + "."
 }
 
-// Jointly returns the joint verdicts in sentences, those of which anything ran, and with them
-// their footnote; those of other readings than the headline are marked.
+// Jointly returns the joint verdicts of which anything ran, in sentences.
 func (e *Evaluation) Jointly() (out []string) {
 	for _, j := range e.Joint {
-		switch {
-		case !j.Found():
-		case j.Headline:
+		if j.Found() {
 			out = append(out, "Jointly, "+j.Sentence())
-		default:
-			out = append(out, "Jointly, not counted, "+j.Sentence())
 		}
 	}
 	return out

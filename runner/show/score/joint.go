@@ -135,11 +135,7 @@ func WriteJoint(w io.Writer, b *Board, f tables.Format, width int) error {
 	}
 	var out strings.Builder
 	for _, j := range b.joint() {
-		words := j.Sentence()
-		if !j.Headline {
-			words = "not counted, " + words
-		}
-		out.WriteString(item(f, j.Table, words, width))
+		out.WriteString(item(f, j.Table, j.Sentence(), width))
 	}
 	if out.Len() == 0 {
 		out.WriteString("No table here has the draws of a joint verdict.\n")
