@@ -33,7 +33,7 @@ func TestCostsOfAllMethods(t *testing.T) {
 	}
 }
 
-// A trial is warned of where its processor time is predicted to be over ten minutes, in reach of what was measured.
+// A trial is warned of where its processor time is predicted to be over ten minutes, in reach of the measured sizes.
 func TestLongTrials(t *testing.T) {
 	law := curves.Law{Scale: 100, At: 10_000, Exponent: 1, Error: .1, From: 100, To: 10_000}
 	costs := &curves.Costs{Laws: map[string]map[curves.Quantity]map[curves.Axis]curves.Law{"baseline/logistic": {
@@ -46,7 +46,7 @@ func TestLongTrials(t *testing.T) {
 		{"40000", "10", ""}, // of 400 s, and memory that its own estimate knows better
 		{"40000", "30", "2 trials are predicted to take over ten minutes of processor time: baseline/logistic on about " +
 			"40,000 × 1 at default settings: about 20m; so large a size was not measured"},
-		{"120000", "30", ""}, // twelve times what was measured
+		{"120000", "30", ""}, // twelve times the most measured
 	} {
 		n, err := strconv.Atoi(c.rows)
 		if err != nil {

@@ -296,7 +296,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 			return fmt.Errorf("%s %s", e.Name, refusal)
 		}
 	}
-	if missing == nil && !o.releases() && o.export == "" { // what leaves has no number of rows
+	if missing == nil && !o.releases() && o.export == "" { // a release or an export tells no number of rows
 		alone := []sweep.Assignment{{Experiment: e, Params: params}}
 		if err := a.warnOfCost(alone); err != nil {
 			return err

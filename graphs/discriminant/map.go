@@ -55,8 +55,8 @@ func (m *Map) Apply(ctx context.Context, e *engine.Engine, y *mat.Dense) (*mat.D
 	return p.Project(ctx, e, y)
 }
 
-// landmarkTolerance is the share of the largest diagonal element of the landmarks' kernel matrix up to which what is
-// left of it is treated as zero, and landmarkRounding that beyond which it is an error.
+// landmarkTolerance is the share of the largest diagonal element of the landmarks' kernel matrix up to which a
+// remainder is treated as zero, and landmarkRounding that beyond which it is an error.
 const (
 	landmarkTolerance = 1e-10
 	landmarkRounding  = 1e-8

@@ -36,8 +36,8 @@ func (e *WeakKernelError) Error() string {
 	return text + "standardised data, or another kernel"
 }
 
-// screenRows is the number of samples on which [CheckSeparation] looks first, and screenMargin how many times what is
-// wanted the scatter between their classes must be to look no further.
+// screenRows is the number of samples on which [CheckSeparation] looks first, and screenMargin how many times the
+// least scatter between their classes it must be to look no further.
 const (
 	screenRows   = 500
 	screenMargin = 16

@@ -44,7 +44,7 @@ type Options struct {
 	Mean bool
 	// Iterations bounds the steps from each start; 0 stands for DefaultIterations.
 	Iterations int
-	// Progress is told of every evaluation on all rows, with the number that a search takes as a rule. It may be nil.
+	// Progress reports every evaluation on all rows, with the number that a search takes as a rule. It may be nil.
 	Progress func(done, expected int)
 }
 

@@ -291,7 +291,7 @@ func InducingInputs(ctx context.Context, e *engine.Engine, z experiment.Points, 
 // clusteredRows is the most training inputs that inducing inputs are placed by.
 const clusteredRows = 10_000
 
-// sample returns x (n×d) or, above [clusteredRows], one row of each of so many stretches of equal length, drawn at
+// sample returns x (n×d) or, above [clusteredRows], one row of each of that many stretches of equal length, drawn at
 // random: of all rows or, where these are so often equal that a sample has less different ones than clusters, of the
 // different ones.
 func sample(x *mat.Dense, clusters int, rng *rand.Rand) *mat.Dense {

@@ -132,7 +132,7 @@ func InBatch(err error, i, of int) error {
 	return &SetError{i, of, err}
 }
 
-// InPart is the error of some sets, the first of which has that number of so many in all.
+// InPart is the error of some sets, the first of which has that number, of the given number in all.
 func InPart(err error, first, sets, of int) error {
 	var set *SetError
 	switch {

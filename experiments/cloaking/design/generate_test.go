@@ -25,7 +25,7 @@ func TestGeneratedFromClusters(t *testing.T) {
 			carried++
 		}
 	}
-	// The optimum on the whole curve carries k points, each beside one or two of the grid.
+	// The optimum on the whole curve carries k points, each next to one or two of the grid.
 	if len(r.Scale) != k || !(d.Gap <= 2*DefaultGap) || carried < k || carried > 2*k {
 		t.Errorf("rank %d, gap %.2g, %d columns carry weight", len(r.Scale), d.Gap, carried)
 	}

@@ -54,7 +54,7 @@ func checkRegression(s *regressionSettings) error {
 		return err
 	}
 	if s.own().IsFile() { // how many rows it has is known when it is read
-		if s.Method == cloak.Sparse && s.Inducing.Count > maxRows { // k-means has a sample of so many
+		if s.Method == cloak.Sparse && s.Inducing.Count > maxRows { // the rows of a sample for k-means
 			return fmt.Errorf("inducing: at most %d inducing inputs are placed, and not %d", maxRows, s.Inducing.Count)
 		}
 		return checkPrediction(&s.prediction, s.Method, maxRows, s.noList(nil))

@@ -231,7 +231,7 @@ func (p *publication) addRows(out *experiment.Release, sources []wide.Source, pa
 	}
 }
 
-// model returns the file of the classifier, without the statement of what it protects. λ is a function of the samples.
+// model returns the file of the classifier, without the statement of its protection. λ is a function of the samples.
 func (s *Publishing) model(ctx context.Context, e *engine.Engine, r *Rows, ranges *wide.Ranges, parts []wide.Part,
 ) (*machinefile.Model, error) {
 	m := &machinefile.Model{

@@ -17,8 +17,8 @@ import (
 // float64.
 const mostMatrix = 6_000
 
-// DrawnRows returns the places of about so many samples, as large a share of each label as of all, at least three of it
-// or all of them, or nil where there are no more or most is 0.
+// DrawnRows returns the places of about that many samples at most, as large a share of each label as of all, at least
+// three of it or all of them, or nil where there are no more or most is 0.
 func DrawnRows(labels []int, most int, rng *rand.Rand) []int {
 	n := len(labels)
 	if most == 0 || n <= most {

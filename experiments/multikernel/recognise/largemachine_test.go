@@ -8,7 +8,7 @@ import (
 	"privkern/experiments/learn"
 )
 
-// TestLargeMachine: what an adversary tells with matrices in float32 and blocks of test samples is what it tells with
+// TestLargeMachine: an adversary tells with matrices in float32 and blocks of test samples as much as with
 // all in float64, where the blocks end within the test samples.
 func TestLargeMachine(t *testing.T) {
 	all := movements(8)

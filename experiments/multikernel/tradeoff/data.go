@@ -131,8 +131,8 @@ func (s *Settings) streamed() bool {
 		err == nil && !slices.ContainsFunc(kernels, func(k kernellist.Kernel) bool { return k.Family != "linear" })
 }
 
-// machineRows is the number of so many training rows that support vector machines learn from at most, whose time grows
-// with the square of the rows or more: 0, all, where kernels compare with all rows.
+// machineRows is the most of the given number of training rows that support vector machines learn from, whose time
+// grows with the square of the rows or more: 0, all, where kernels compare with all rows.
 func (s *Settings) machineRows(rows int) int {
 	const most = 5_500
 	if s.Landmarks != "" || s.Nystrom > 0 || rows > mostRows {

@@ -260,7 +260,7 @@ type inducingMetrics struct {
 	ErrorRMSE *float64 `name:"error_max_rmse" unit:"output"`
 	// with inducing inputs: by how much trace may be larger than that of the least noise
 	ErrorTrace *float64 `name:"error_max_trace" unit:"output^2"`
-	// with inducing inputs: by how much the variances variance_at_s_* may be larger than they are told
+	// with inducing inputs: by how much the variances variance_at_s_* may be larger than they are given
 	ErrorVariance *float64 `name:"error_max_variance" unit:"output^2"`
 }
 

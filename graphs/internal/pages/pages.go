@@ -10,7 +10,7 @@ import (
 const largeBytes = 4 << 20
 
 // collectBytes is the size from which garbage is collected first. Left to itself, the collector lets as much garbage
-// stand as there is memory in use, so that each large matrix would lie in fresh pages beside the one before it.
+// stand as there is memory in use, so that each large matrix would lie in fresh pages next to the one before it.
 const collectBytes = 64 << 20
 
 // Make returns n zeros. For large n it requests huge pages, as NumPy does, because by default

@@ -139,7 +139,7 @@ func (c *Costs) Encode() ([]byte, error) {
 	return append(bytes.ReplaceAll(raw, []byte(`},"`), []byte("},\n\"")), '\n'), err
 }
 
-// Parse reads what [Costs.Encode] writes, and refuses a file that is torn or another one.
+// Parse reads the output of [Costs.Encode], and refuses a file that is torn or another one.
 func Parse(raw []byte) (*Costs, error) {
 	c := new(Costs)
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -93,7 +93,7 @@ type Options struct {
 // steps are the sizes along an axis in those of its first, over three decades.
 var steps = []int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
-// Run measures subjects one after another. What the log has is not measured again.
+// Run measures subjects one after another, but no size that the log has.
 func Run(ctx context.Context, subjects []Subject, log *Log, o Options) error {
 	for _, s := range subjects {
 		err := o.grow(ctx, s, Rows, Size{Rows: 100, Inputs: Usual}, o.Limit.Seconds()/2, log)

@@ -325,7 +325,7 @@ func TestCostsPredict(t *testing.T) {
 	}
 	uncertain := FitAll(&Log{Points: grown().Points[:3]}, "a processor", "r1")
 	p, ok := uncertain.Predict("own/method", Time, Size{Rows: 5000, Inputs: 10})
-	if !ok || !p.Rough || p.Cost < 9 || p.Cost > 10 { // ten times what grew at 500
+	if !ok || !p.Rough || p.Cost < 9 || p.Cost > 10 { // ten times the growing part at 500
 		t.Errorf("of three sizes: %+v", p)
 	}
 	if _, ok := read.Predict("own/other", Time, Size{Rows: 1, Inputs: 1}); ok {

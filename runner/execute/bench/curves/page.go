@@ -104,7 +104,7 @@ func (l Law) exponent() string {
 	return fmt.Sprintf("%.2f±%.2f", l.Exponent, l.Error)
 }
 
-// Markdown is the page, whose picture is a file beside it, and so are the measurements.
+// Markdown is the page, whose picture and measurements are files of the same folder.
 func (p *Page) Markdown() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Time and memory by size
