@@ -62,10 +62,11 @@ type Builder struct {
 // NewBuilder returns the builder of a trial's wide machines, which model data of that
 // kind. An error is one of the noise's parameters.
 func NewBuilder(t *experiment.Trial, e *engine.Engine, data Data, p *Pipeline) (*Builder, error) {
-	noise, err := p.noise(data)
-	return &Builder{Data: data, trial: t, e: e, n: p.N, layers: p.Layers, lambda: p.Lambda,
-		branches: p.branches, clusters: p.clustersOf(data), kmeans: learn.KMeansOptions{Restarts: p.Starts},
-		private: p.Variant == AsPublished, smoothing: p.Smoothing, noise: noise}, err
+	b := NewBuilderOfNoisy(t, e, data, p)
+	b.given, b.clusters, b.private = false, p.clustersOf(data), p.Variant == AsPublished
+	var err error
+	b.noise, err = p.noise(data)
+	return b, err
 }
 
 // NewBuilderOfNoisy returns the builder of machines of samples that have their noise. All
