@@ -1,10 +1,12 @@
 package program
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -55,4 +57,23 @@ func SmallGroup(t *testing.T, bytes int64) (folder string) {
 	}
 	t.Skip("control groups cannot be made here")
 	return ""
+}
+
+// Kills returns how many processes of a control group the kernel ended for want of memory.
+func Kills(t *testing.T, group string) int {
+	t.Helper()
+	for _, file := range []string{"memory.oom_control", "memory.events"} { // of the two hierarchies
+		text, err := os.ReadFile(filepath.Join(group, file))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			var n int
+			if _, err := fmt.Sscanf(line, "oom_kill %d", &n); err == nil {
+				return n
+			}
+		}
+	}
+	t.Fatalf("%s has no count of the processes that were ended", group)
+	return 0
 }
