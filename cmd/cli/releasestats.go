@@ -76,7 +76,7 @@ docs/releases.md.`,
 			}
 			o := trialOptions{backend: backend.Auto, dtype: experiment.Float64, secure: true, release: out}
 			if output == "table" {
-				o.summarise = func() error { return printStatistics(a.out, out) }
+				o.summarise = func() error { return printStatistics(a.out, out, params) }
 			}
 			if err := a.checkRelease(e, params, o); err != nil {
 				return err
@@ -98,7 +98,7 @@ docs/releases.md.`,
 }
 
 // printStatistics prints a released file as a table that fits a terminal, and its ranges as settings.
-func printStatistics(out io.Writer, path string) error {
+func printStatistics(out io.Writer, path string, params experiment.Params) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -111,37 +111,37 @@ func printStatistics(out io.Writer, path string) error {
 	header := lines[0]
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	name := len(header) - 1 // the column has the last place
-	var lows, highs, names []string
 	for i, line := range lines {
-		cells := []string{text.Printable(line[name])}
 		for j, cell := range line[:name] {
 			if i > 0 {
-				cell = short(cell)
+				line[j] = short(cell)
 			}
-			switch header[j] {
-			case "low":
-				lows = append(lows, cell)
-			case "high":
-				highs = append(highs, cell)
-			}
-			cells = append(cells, cell)
 		}
-		names = append(names, text.Printable(line[name]))
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		line[name] = text.Printable(line[name])
+		fmt.Fprintln(w, strings.Join(slices.Concat(line[name:], line[:name]), "\t"))
 	}
-	if err := w.Flush(); err != nil || lows == nil {
+	if err := w.Flush(); err != nil || !slices.Contains(header, "low") {
 		return err
 	}
-	for i := 1; i < len(names); i++ {
-		if _, err := fmt.Fprintf(out, "%s as an output: low=%s high=%s\n", names[i], lows[i], highs[i]); err != nil {
+	low, high := slices.Index(header, "low"), slices.Index(header, "high")
+	columns, asked := stats.Asked(params)
+	lines = lines[1:]
+	var lows, highs []string
+	for _, in := range asked {
+		if in.Levels > 0 {
+			lows, highs = append(lows, "0"), append(highs, "1")
+			lines = lines[in.Levels:]
+			continue
+		}
+		lows, highs = append(lows, lines[0][low]), append(highs, lines[0][high])
+		if _, err := fmt.Fprintf(out, "%s as an output: low=%s high=%s\n", lines[0][name], lines[0][low],
+			lines[0][high]); err != nil {
 			return err
 		}
+		lines = lines[1:]
 	}
-	for i, name := range names {
-		names[i] = table.QuoteName(name)
-	}
-	_, err = fmt.Fprintf(out, "as inputs: inputs=%s input_low=%s input_high=%s\n", strings.Join(names[1:], "+"),
-		strings.Join(lows[1:], ","), strings.Join(highs[1:], ","))
+	_, err = fmt.Fprintf(out, "as inputs: %s input_low=%s input_high=%s\n", text.Quote("inputs="+columns),
+		strings.Join(lows, ","), strings.Join(highs, ","))
 	return err
 }
 

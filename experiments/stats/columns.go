@@ -11,14 +11,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
 
 // Columns is the experiment.
 var Columns = experiment.Of(experiment.Declaration[*settings, metrics]{
-	Name:    "stats/columns",
-	Version: 2, // 2: one bound for all columns is none of levels
+	Name: "stats/columns",
+	// 2: one bound for all columns is none of levels; 3: levels and truth values are known to be 0 and 1, a range
+	// has all powers of two that clearly have values, and a quantile is one of those around a point of its grid
+	Version: 3,
 	Summary: "private counts, quantiles, means and ranges of the columns of your own data",
 	Source: "Smith 2011, Section 4 (quantiles); Dwork, McSherry, Nissim and Smith 2006 (counts, sums); " +
 		"package privkern/experiments/stats",
@@ -39,6 +42,12 @@ func Experiments() experiment.Paper {
 // Plan plans a release of a trial, for audits.
 func Plan(ctx context.Context, t *experiment.Trial) (*release.Plan, error) {
 	return plan(ctx, t, Columns().Settings(t.Params))
+}
+
+// Asked returns the setting that names the columns of a release, and the columns that each of its names makes.
+func Asked(params experiment.Params) (columns string, each []table.Input) {
+	s := Columns().Settings(params)
+	return s.Columns, s.spec().Asked()
 }
 
 // simulatedRows is the number of simulated values.
@@ -74,7 +83,8 @@ func (p *problem) compare(private *mat.Dense, out *experiment.Release) (m metric
 			continue
 		}
 		for _, q := range p.Quantiles {
-			m.RankError += share / float64(len(p.Quantiles)) * -utility(values, at(row, "q"+experiment.FormatNumber(q)), q) / n
+			c := at(row, "q"+experiment.FormatNumber(q))
+			m.RankError -= share / float64(len(p.Quantiles)) * utility(values, c, math.Nextafter(c, math.Inf(1)), q) / n
 		}
 		if p.Mean {
 			mean, sd := stat.PopMeanStdDev(values, nil)

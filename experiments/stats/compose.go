@@ -25,8 +25,14 @@ func (p *problem) lossesOf(each float64) []experiment.Loss {
 		scalars++ // the number of rows
 	}
 	out := []experiment.Loss{{Law: laplace, Size: each, Times: scalars}}
-	if !p.given() {
-		out = append(out, experiment.Loss{Law: laplace, Size: each / 2, Times: 2 * columns})
+	unknown := 0
+	for j := range columns {
+		if !p.known(j) {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		out = append(out, experiment.Loss{Law: laplace, Size: each / 2, Times: 2 * unknown})
 	}
 	if n := len(p.Quantiles); n > 0 {
 		out = append(out, experiment.Loss{Law: choice, Size: each, Times: n * columns})

@@ -34,8 +34,8 @@ type settings struct {
 	Quantiles []float64 `name:"quantiles" default:"0.05, 0.5, 0.95" above:"0" below:"1"`
 	// means as well, which take a share of epsilon
 	Mean bool `name:"mean" default:"true"`
-	// public lower end of each column, one for all or one for each (of a category it is not read); none: a share of
-	// epsilon finds the powers of two between which values lie
+	// public lower end of each column, one for all or one for each (it is 0 for a category and for truth values); none: a
+	// share of epsilon finds the powers of two between which values lie
 	Low method.Ends `name:"low" default:"none"`
 	// public upper end of each column, one for all or one for each
 	High method.Ends `name:"high" default:"none"`

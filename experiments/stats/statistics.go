@@ -19,12 +19,13 @@ import (
 // problem is a trial of which all that is public is computed.
 type problem struct {
 	*settings
-	names     []string // d
-	low, high []float64
-	most      int     // m, the rows of a unit
-	units     int     // the public number of rows or persons
-	slots     int     // N, the rows of the private matrix
-	epsilon   float64 // ε₀
+	names     []string  // d
+	low, high []float64 // public ends, where they are known
+	binary    []bool    // columns of zeros and ones: levels and truth values
+	most      int       // m, the rows of a unit
+	units     int       // the public number of rows or persons
+	slots     int       // N, the rows of the private matrix
+	epsilon   float64   // ε₀
 	losses    []experiment.Loss
 	pure      bool // the composition is of ε alone
 	data      release.Data
@@ -48,10 +49,10 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 				"them, such as columns=colour[red|green]", s.Columns, read.Private[0])
 		}
 		p.names, p.data.Inputs, p.data.People, inputs = read.Names, read.X, read.People, read.Asked
-		extremes = read.Extremes
+		extremes, p.binary = read.Extremes, read.Binary()
 		p.suspect = read.ColumnWarnings()
 	} else {
-		p.data.Inputs = simulate(t)
+		p.data.Inputs, p.binary = simulate(t), []bool{false}
 	}
 	p.units = p.data.Inputs.RawMatrix().Rows
 	p.slots = p.units
@@ -65,6 +66,7 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 	}
 	// A row has 1 after its values, and an empty place NaN.
 	p.data.Output = slices.Repeat([]float64{1}, p.data.Inputs.RawMatrix().Rows)
+	p.low, p.high = make([]float64, len(p.names)), make([]float64, len(p.names))
 	if s.given() {
 		var err error
 		if p.low, p.high, err = (method.InputRange{Low: s.Low, High: s.High}).Ends("low", "high", inputs); err != nil {
@@ -80,8 +82,16 @@ func newProblem(t *experiment.Trial, s *settings) (*problem, error) {
 			p.suspect = append(p.suspect, warning)
 		}
 	}
+	for j, binary := range p.binary {
+		if binary {
+			p.low[j], p.high[j] = 0, 1
+		}
+	}
 	return p, p.compose()
 }
+
+// known reports whether the range of a column is public.
+func (p *problem) known(j int) bool { return p.given() || p.binary[j] }
 
 // plan returns the release of the rows.
 func (p *problem) plan() *release.Plan {
@@ -124,10 +134,11 @@ func (p *problem) privacy() *experiment.Privacy {
 	notes := []string{
 		"the statistics, one after another, have Laplace noise or are chosen by the exponential mechanism, each with " +
 			"epsilon = " + number(p.epsilon) + "; ranges that are not given follow from earlier ones of them",
-		"the number of rows and that the columns are of numbers are taken as public",
+		"the number of rows and that the columns are of numbers or of truth values are taken as public",
 	}
 	if p.data.People != nil {
-		notes[1] = "the number of persons and that the columns are of numbers are taken as public; the number of rows is not"
+		notes[1] = "the number of persons and that the columns are of numbers or of truth values are taken as public; the " +
+			"number of rows is not"
 	}
 	person := p.Person
 	if !p.isOwn() {
@@ -162,13 +173,11 @@ func (p *problem) publish(
 		}
 	}
 	for j := range p.names {
-		row, warning, err := p.column(private, j, rows, source)
+		row, warnings, err := p.column(private, j, rows, source)
 		if err != nil {
 			return nil, err
 		}
-		if out.Rows = append(out.Rows, row); warning != "" {
-			out.Warnings = append(out.Warnings, warning)
-		}
+		out.Rows, out.Warnings = append(out.Rows, row), append(out.Warnings, warnings...)
 	}
 	out.Privacy = p.privacy()
 	out.Privacy.Publish()
@@ -180,20 +189,23 @@ func (p *problem) publish(
 // which may be noisy.
 func (p *problem) column(
 	private *mat.Dense, j int, rows float64, source *release.Source,
-) (out []float64, warning string, err error) {
+) (out []float64, warnings []string, err error) {
 	values := p.values(private, j)
 	count, err := p.count(source, p.nameOf("number of values", j), len(values), rows)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	out = []float64{count, rows - count}
-	low, high := p.ends(j)
-	if !p.given() {
-		if low, high, warning, err = p.scale(private, j, source); err != nil {
-			return nil, "", err
+	low, high := p.low[j], p.high[j]
+	if !p.known(j) {
+		if low, high, warnings, err = p.scale(private, j, count, source); err != nil {
+			return nil, nil, err
 		}
 	}
-	grid := gridOf(low, high, !p.given())
+	grid := []float64{0, 1}
+	if !p.binary[j] {
+		grid = gridOf(low, high, !p.given())
+	}
 	clamped := slices.Clone(values)
 	for i, v := range clamped {
 		clamped[i] = min(max(v, low), high)
@@ -201,41 +213,38 @@ func (p *problem) column(
 	chosen := make([]float64, len(p.Quantiles))
 	for i, q := range p.Quantiles {
 		utilities := make([]float64, len(grid))
-		for k, c := range grid {
-			utilities[k] = utility(clamped, c, q)
+		for k := range grid {
+			from, to := cellOf(grid, k)
+			utilities[k] = utility(clamped, from, to, q)
 		}
 		k, err := source.Choose(release.Choice{What: p.nameOf("quantile "+experiment.FormatNumber(q), j),
 			Epsilon: p.epsilon, Change: float64(p.most), Error: float64(p.slots) * 0x1p-50}, utilities)
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
-		chosen[i] = grid[k]
+		from, to := cellOf(grid, k)
+		chosen[i] = shortest(grid[k], max(from, low), min(to, high))
 	}
 	slices.Sort(chosen) // quantiles do not fall
 	out = append(out, chosen...)
 	last, ranged := p.outer()
-	if !p.given() && ranged {
-		low, high = widened(chosen[0], chosen[last])
+	if !p.known(j) && ranged {
+		if low, high = widened(chosen[0], chosen[last]); chosen[0] == chosen[last] {
+			warnings = append(warnings, fmt.Sprintf("most values of %s are %.6g, and its mean and range leave out any others; "+
+				"give low and high", p.names[j], chosen[0]))
+		}
 	}
 	if p.Mean {
 		mean, sd, err := p.mean(source, j, values, low, high, count)
 		if err != nil {
-			return nil, "", err
+			return nil, nil, err
 		}
 		out = append(out, mean, sd)
 	}
 	if ranged || p.given() {
 		out = append(out, low, high)
 	}
-	return out, warning, nil
-}
-
-// ends returns the public range of a column, where there is one.
-func (p *problem) ends(j int) (low, high float64) {
-	if !p.given() {
-		return 0, 0
-	}
-	return p.low[j], p.high[j]
+	return out, warnings, nil
 }
 
 // values returns the values of a column, sorted.
@@ -298,12 +307,10 @@ func ranks(values []float64, c float64) int {
 	return n
 }
 
-// utility is minus the number of ranks between c and the q-quantile of sorted values.
-func utility(values []float64, c, q float64) float64 {
+// utility is minus the number of ranks between the numbers of [from, to) and the q-quantile of sorted values.
+func utility(values []float64, from, to, q float64) float64 {
 	target := q * float64(len(values))
-	below := float64(ranks(values, c))
-	upTo := float64(ranks(values, math.Nextafter(c, math.Inf(1))))
-	return -max(0, below-target, target-upTo)
+	return -max(0, float64(ranks(values, from))-target, target-float64(ranks(values, to)))
 }
 
 // widened returns the range for data with these outer quantiles: a quarter farther apart at either end,

@@ -65,8 +65,9 @@ func TestUtilityMovesByOneAtMost(t *testing.T) {
 		slices.Sort(second)
 		q := rng.Float64()
 		for c := -0.5; c < 6; c += 0.5 {
-			if moved := math.Abs(utility(first, c, q) - utility(second, c, q)); moved > 1+1e-12 {
-				t.Fatalf("%v and %v at %g, q = %g: %g", first, second, c, q, moved)
+			to := c + float64(rng.IntN(4))/2
+			if moved := math.Abs(utility(first, c, to, q) - utility(second, c, to, q)); moved > 1+1e-12 {
+				t.Fatalf("%v and %v from %g to %g, q = %g: %g", first, second, c, to, q, moved)
 			}
 		}
 	}
@@ -85,8 +86,12 @@ func TestIntervalsAndRanges(t *testing.T) {
 	for i, n := range map[int]float64{intervalOf(10): 300, intervalOf(20): 200, intervalOf(40): 15, intervalOf(1e9): 60} {
 		noisy[i] = n
 	}
-	if low, high, clear := rangeOf(noisy, 10); low != 8 || high != 32 || !clear {
-		t.Error(low, high, clear)
+	if first, last, clear := rangeOf(noisy, 10); first != intervalOf(8) || last != intervalOf(20) || !clear {
+		t.Error(first, last, clear)
+	}
+	noisy[intervalOf(-1e9)] = 90 // more than 10·log(121/0.02)
+	if first, last, clear := rangeOf(noisy, 10); first != intervalOf(-1e9) || last != intervalOf(20) || !clear {
+		t.Error(first, last, clear)
 	}
 	if _, _, clear := rangeOf(noisy, 100); clear {
 		t.Error("noise of 100 explains 300 in one of all intervals")
@@ -103,12 +108,86 @@ func TestIntervalsAndRanges(t *testing.T) {
 		t.Error(low, high)
 	}
 	for _, relative := range []bool{false, true} {
-		for _, ends := range [][2]float64{{8, 64}, {-64, -8}, {-3, 5}} {
+		for _, ends := range [][2]float64{{8, 64}, {-64, -8}, {-3, 5}, {-0x1p-20, 1e6}, {-1e6, 0x1p-20}} {
 			grid := gridOf(ends[0], ends[1], relative)
+			for _, v := range []float64{ends[0], 1e-3, 1, 9.5, 60, -60, -2} {
+				if k, _ := slices.BinarySearch(grid, v); relative && ends[0] <= v && v <= ends[1] &&
+					math.Abs(grid[k]-v) > 0.02*math.Abs(v) {
+					t.Errorf("%v: %g is far from %g", ends, v, grid[k])
+				}
+			}
 			if grid[0] != ends[0] || grid[gridPoints-1] != ends[1] || !slices.IsSorted(grid) {
 				t.Errorf("%v: %v to %v", ends, grid[0], grid[gridPoints-1])
 			}
 		}
+	}
+}
+
+// Every number is of one point, and a quantile has few digits.
+func TestCells(t *testing.T) {
+	grid := []float64{-1, 0, 4}
+	for _, c := range [][3]float64{{0, math.Inf(-1), -0.5}, {1, -0.5, 2}, {2, 2, math.Inf(1)}} {
+		if from, to := cellOf(grid, int(c[0])); from != c[1] || to != c[2] {
+			t.Errorf("%g: %g to %g", c[0], from, to)
+		}
+	}
+	for _, c := range [][4]float64{{55.0624, 54.9, 55.2, 55}, {0.99973, 0.9992, 1.0002, 1}, {-2e-8, -3e-8, 1e-9, 0},
+		{29.97, 29.96, 29.98, 29.97}, {1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3}, {102, 101.9, 102, 102}} {
+		if got := shortest(c[0], c[1], c[2]); got != c[3] {
+			t.Errorf("%g is %g, want %g", c[0], got, c[3])
+		}
+	}
+}
+
+// Levels and truth values have no range to find; numbers that are mostly one value, or far apart, warn of those that
+// their statistics leave out.
+func TestFewValues(t *testing.T) {
+	every := func(n int, first, others string) func(int) string {
+		return func(i int) string { return map[bool]string{true: first, false: others}[i%n == 0] }
+	}
+	for _, c := range []struct {
+		name    string
+		rows    int
+		value   func(i int) string
+		columns string
+		mean    float64 // NaN: it is wrong
+		warning string
+	}{
+		{"truth values", 600, every(12, "yes", "no"), "a", 1.0 / 12, ""},
+		{"a level", 600, every(12, "red", "blue"), "a[red|blue]", 1.0 / 12, ""},
+		{"rare ones", 600, every(12, "1", "0"), "a", math.NaN(),
+			"most values of a are 0, and its statistics leave out any others"},
+		{"rare zeros", 6000, every(33, "0", "6"), "a", math.NaN(),
+			"most values of a are 6, and its mean and range leave out any others"},
+		{"ones and zeros", 600, func(i int) string { return fmt.Sprint(i % 2) }, "a", 0.5, ""},
+		{"both signs", 600, func(i int) string { return fmt.Sprint(i%9 - 4) }, "a", 0, ""},
+		{"far and wide", 600, func(i int) string {
+			return fmt.Sprint(map[bool]float64{true: 5, false: math.Ldexp(1, i%40)}[i%3 > 0])
+		}, "a", math.NaN(), "values of a are not between"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("a,b\n")
+			for i := range c.rows {
+				fmt.Fprintf(&b, "%s,1\n", c.value(i))
+			}
+			p := problemOf(t, b.String(), settingsWith(func(s *settings) { s.Columns, s.Epsilon = c.columns, 2 }))
+			out, err := p.publish(context.Background(), p.plan().Private, release.Unbooked(rand.NewChaCha8([32]byte{5})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(name string) float64 { return out.Rows[0][slices.Index(out.Columns, name)] }
+			if off := math.Abs(at("mean") - c.mean); off > 4*at("mean_sd") {
+				t.Errorf("the mean is %g ± %g, not %g", at("mean"), at("mean_sd"), c.mean)
+			}
+			if got := strings.Join(out.Warnings, "\n"); !strings.Contains(got, c.warning) || (c.warning == "") != (got == "") {
+				t.Errorf("%q", got)
+			}
+			queries := p.Epsilon / p.epsilon / float64(len(p.names))
+			if p.binary[0] && (at("low") != 0 || at("high") != 1 || math.Abs(queries-5) > 1e-9) {
+				t.Errorf("%v, %g each", out.Rows[0], p.epsilon)
+			}
+		})
 	}
 }
 

@@ -296,6 +296,15 @@ func (d *Data) Kind(name string) (Kind, error) {
 	return c.final, nil
 }
 
+// Binary reports of each column of X whether it is a level or a truth value, of zeros and ones.
+func (d *Data) Binary() []bool {
+	out := make([]bool, len(d.Names))
+	for j, name := range d.Names {
+		out[j] = d.kinds[name] == Boolean || slices.Contains(d.levelled, name)
+	}
+	return out
+}
+
 // Numbers returns the values of one of Others, N. A category is an error with the place of its
 // first value.
 func (d *Data) Numbers(name string) ([]float64, error) {
