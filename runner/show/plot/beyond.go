@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
@@ -25,11 +27,16 @@ func (d curves) polygon(c draw.Canvas, outline []vg.Point) []vg.Point {
 	return c.ClipPolygonXY(outline)
 }
 
-// beyond draws markers that lie beyond the ends of the y axis: at the edge, each with its value, and those of one
-// abscissa below one another.
-type beyond struct {
-	panel  *experiment.Panel
-	placed map[point]int // how many there are by abscissa and end
+// beyond are markers that lie beyond the ends of the y axis. They are drawn at the edge, each with an arrow and its
+// value, and those of one abscissa in a column in the order of their values, the farthest at the edge.
+type beyond []outlier
+
+// outlier is a marker beyond an end.
+type outlier struct {
+	line  experiment.Line
+	x, y  float64
+	above bool
+	by    float64 // the distance from the end
 }
 
 const (
@@ -38,26 +45,45 @@ const (
 	valueGap  = vg.Length(6)  // of a value from its marker
 )
 
-// draw draws the marker i of a curve at an abscissa, and reports whether it lies beyond an end.
-func (b *beyond) draw(c *draw.Canvas, l experiment.Line, i int, x vg.Length) bool {
-	y := l.Y[i]
-	if !b.panel.Ends() || y >= b.panel.YEnds[0] && y <= b.panel.YEnds[1] {
-		return false
+// past returns how far a value lies beyond an end of the y axis, if it is positive.
+func past(p *experiment.Panel, y float64) float64 {
+	if !p.Ends() {
+		return 0
 	}
-	at, inwards, end := vg.Point{X: x, Y: c.Min.Y}, valueStep, b.panel.YEnds[0]
-	if y > b.panel.YEnds[1] {
-		at.Y, inwards, end = c.Max.Y, -valueStep, b.panel.YEnds[1]
+	return max(p.YEnds[0]-y, y-p.YEnds[1])
+}
+
+// add adds the marker i of a curve, and reports whether it lies beyond an end.
+func (b *beyond) add(p *experiment.Panel, l experiment.Line, i int) bool {
+	y, by := l.Y[i], past(p, l.Y[i])
+	if by > 0 {
+		*b = append(*b, outlier{l, l.X[i], y, y > p.YEnds[1], by})
 	}
-	place := point{l.X[i], end}
-	at.Y += inwards * (vg.Length(b.placed[place]) + 0.5)
-	b.placed[place]++
-	marker(c, l, at)
-	sty := style(valueSize, false)
-	sty.Color, sty.XAlign, sty.YAlign = colorOf(l.Color), draw.XLeft, draw.YCenter
-	label := vg.Point{X: at.X + valueGap, Y: at.Y}
-	if x > c.Center().X {
-		sty.XAlign, label.X = draw.XRight, at.X-valueGap
+	return by > 0
+}
+
+// draw draws the markers at their abscissae.
+func (b beyond) draw(c *draw.Canvas, tx func(float64) vg.Length) {
+	slices.SortStableFunc(b, func(a, b outlier) int { return cmp.Compare(b.by, a.by) })
+	type column struct {
+		x     float64
+		above bool
 	}
-	c.FillText(sty, label, strconv.FormatFloat(y, 'g', 3, 64))
-	return true
+	placed := map[column]vg.Length{}
+	for _, o := range b {
+		from := placed[column{o.x, o.above}] + valueStep/2
+		placed[column{o.x, o.above}] += valueStep
+		at, arrow := vg.Point{X: tx(o.x), Y: c.Min.Y + from}, "↓ "
+		if o.above {
+			at.Y, arrow = c.Max.Y-from, "↑ "
+		}
+		marker(c, o.line, at)
+		sty := style(valueSize, false)
+		sty.Color, sty.XAlign, sty.YAlign = colorOf(o.line.Color), draw.XLeft, draw.YCenter
+		label := vg.Point{X: at.X + valueGap, Y: at.Y}
+		if at.X > c.Center().X {
+			sty.XAlign, label.X = draw.XRight, at.X-valueGap
+		}
+		c.FillText(sty, label, arrow+strconv.FormatFloat(o.y, 'g', 3, 64))
+	}
 }

@@ -83,7 +83,7 @@ func cut(s string, most int) string {
 	return strings.TrimSpace(string(r[:most-1])) + "…"
 }
 
-// whiskers draws vertical lines with short ends across.
+// whiskers draws vertical lines with short ends across, but for parts beyond the y axis.
 func whiskers(c draw.Canvas, b *experiment.Band, tx, ty func(float64) vg.Length) {
 	const half = vg.Length(2.5)
 	line := draw.LineStyle{Color: colorOf(b.Color), Width: 0.9}
@@ -93,9 +93,10 @@ func whiskers(c draw.Canvas, b *experiment.Band, tx, ty func(float64) vg.Length)
 			continue
 		}
 		at := tx(x)
-		c.StrokeLine2(line, at, ty(low), at, ty(high))
-		for _, end := range []float64{low, high} {
-			c.StrokeLine2(line, at-half, ty(end), at+half, ty(end))
+		parts := [][]vg.Point{{{X: at, Y: ty(low)}, {X: at, Y: ty(high)}}}
+		for _, end := range parts[0] {
+			parts = append(parts, []vg.Point{{X: at - half, Y: end.Y}, {X: at + half, Y: end.Y}})
 		}
+		c.StrokeLines(line, c.ClipLinesY(parts...)...)
 	}
 }

@@ -267,13 +267,11 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 			for i := r.start; i < r.end; i++ {
 				pts = append(pts, vg.Point{X: tx(l.X[i]), Y: ty(l.Y[i])})
 			}
-			if len(pts) == 1 { // a line of one point would not show
-				marker(&c, l, pts[0])
-				continue
+			if len(pts) > 1 {
+				c.StrokeLines(lineStyle(l), d.lines(c, pts)...)
 			}
-			c.StrokeLines(lineStyle(l), d.lines(c, pts)...)
-			for _, at := range pts {
-				if l.Marked && c.ContainsY(at.Y) {
+			for i, at := range pts { // a line of one point would not show
+				if (l.Marked || len(pts) == 1) && past(d.panel, l.Y[r.start+i]) <= 0 {
 					marker(&c, l, at)
 				}
 			}
@@ -285,14 +283,15 @@ func (d curves) draw(c draw.Canvas, p *axes) {
 	for _, s := range d.panel.Discs {
 		plotDiscs(c, &s, tx, ty)
 	}
-	edge := beyond{panel: d.panel, placed: map[point]int{}}
+	var edge beyond
 	for _, l := range d.panel.Points {
 		for i, y := range l.Y {
-			if !math.IsNaN(y) && !edge.draw(&c, l, i, tx(l.X[i])) {
+			if !math.IsNaN(y) && !edge.add(d.panel, l, i) {
 				marker(&c, l, vg.Point{X: tx(l.X[i]), Y: ty(y)})
 			}
 		}
 	}
+	edge.draw(&c, tx)
 }
 
 // point is a point in the units of the axes.

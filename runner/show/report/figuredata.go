@@ -58,14 +58,21 @@ func tableOf(title string, n Numbers) dataTable {
 	return t
 }
 
-// dataOf returns the tables of a panel: curves of the same abscissae share one.
+// dataOf returns the tables of a panel, with the names of abscissae that have some: curves of the same abscissae share
+// one.
 func dataOf(p *experiment.Panel, number int) []dataTable {
 	title := cmp.Or(p.Title, fmt.Sprintf("Panel %d", number))
 	var out []dataTable
-	add := func(suffix string, columns []string, values ...[]float64) {
-		out = append(out, newDataTable(title+suffix, columns, values))
-	}
 	x, y := cmp.Or(p.XLabel, "x"), cmp.Or(p.YLabel, "y")
+	add := func(suffix string, columns []string, values ...[]float64) {
+		t := newDataTable(title+suffix, columns, values)
+		for _, n := range p.XNames {
+			if row := slices.Index(values[0], n.At); columns[0] == x && row >= 0 && row < len(t.Rows) {
+				t.Rows[row][0] = n.Text
+			}
+		}
+		out = append(out, t)
+	}
 	curves := slices.Concat(p.Lines, p.Points)
 	for len(curves) > 0 {
 		columns, values := []string{x}, [][]float64{curves[0].X}

@@ -407,7 +407,7 @@ func TestPolicyAllowsTheScriptOnly(t *testing.T) {
 func TestFigureNumbers(t *testing.T) {
 	d := report.Content{Title: "Numbers",
 		Figures: []report.Plot{{Name: "demo/f", Title: "F", SVG: []byte("<svg></svg>"), Panels: []experiment.Panel{
-			{Title: "curves", XLabel: "ε", YLabel: "error",
+			{Title: "curves", XLabel: "ε", YLabel: "error", XNames: []experiment.Name{{At: 9, Text: "nine"}},
 				Lines: []experiment.Line{{Name: "sparse", X: []float64{1, 2}, Y: []float64{0.125, math.NaN()}}},
 				Points: []experiment.Line{{Name: "data", X: []float64{1, 2}, Y: []float64{7, 8}},
 					{Name: "other", X: []float64{9}, Y: []float64{3.5}}},
@@ -421,7 +421,7 @@ func TestFigureNumbers(t *testing.T) {
 	for _, want := range []string{
 		`<th scope="col">ε</th><th scope="col">sparse</th><th scope="col">data</th>`,
 		"<tr><td>1</td><td>0.125</td><td>7</td></tr>", "<tr><td>2</td><td>NaN</td><td>8</td></tr>",
-		"<tr><td>9</td><td>3.5</td></tr>", "<tr><td>1</td><td>-2</td><td>2.25</td></tr>",
+		"<tr><td>nine</td><td>3.5</td></tr>", "<tr><td>1</td><td>-2</td><td>2.25</td></tr>",
 		"<tr><td>top</td><td>0.75</td><td>1</td></tr>",
 		"and 150 further points", "A map of 0 × 0 values",
 	} {
