@@ -2,6 +2,7 @@ package compare
 
 import (
 	"slices"
+	"strings"
 
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
@@ -12,8 +13,8 @@ func Paper() experiment.Paper {
 	return experiment.Paper{Name: "compare", Figures: []experiment.Figure{{
 		Name:  "compare/scores",
 		Title: "Private methods on the same splits",
-		Caption: "Scores of each method against epsilon, with bands of one standard error over the splits. The dashed " +
-			"lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
+		Caption: "Scores of each method against epsilon, with bands or bars of one standard error over the splits. The " +
+			"dashed lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
 			"protects one row unless outputs are named. Scores far worse than the trivial rule are at the edge, with " +
 			"their values.",
 		Match: Is,
@@ -117,6 +118,7 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 		}
 	}
 	private := slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return c.candidate.Role != Private })
+	var methods []*curve // those that are drawn
 	var trivial, exact *experiment.Line
 	for i, c := range private {
 		colour := i + i/(colours-1) // near black is for the dashed lines
@@ -124,8 +126,15 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 		if len(drawn.line.X) == 0 {
 			continue
 		}
-		p.Lines, p.Bands = append(p.Lines, drawn.line), append(p.Bands, drawn.band)
+		methods, p.Lines = append(methods, c), append(p.Lines, drawn.line)
 		p.Points = append(p.Points, experiment.Line{X: drawn.line.X, Y: drawn.line.Y, Color: colour})
+		switch len(drawn.band.X) {
+		case 0: // of one split
+		case 1: // a band of one point would not show
+			p.Whiskers = append(p.Whiskers, drawn.band)
+		default:
+			p.Bands = append(p.Bands, drawn.band)
+		}
 		if trivial == nil && len(drawn.trivial.X) > 0 {
 			trivial = &drawn.trivial
 		}
@@ -144,33 +153,74 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 	if trivial != nil {
 		p.YEnds = axisEnds(m, &p, trivial)
 	}
+	if single(p.Lines[:len(methods)]) {
+		sideBySide(&p, methods)
+	}
 	return p
+}
+
+// single reports whether there are curves, each of one point and all at one abscissa.
+func single(lines []experiment.Line) bool {
+	other := func(l experiment.Line) bool { return !slices.Equal(l.X, lines[0].X[:1]) }
+	return len(lines) > 0 && !slices.ContainsFunc(lines, other)
+}
+
+// sideBySide moves scores at a single epsilon, which would lie on one another, to places above the names of their
+// methods, without those of package and task. The first lines of the panel are those of the methods; the others are
+// level.
+func sideBySide(p *experiment.Panel, methods []*curve) {
+	lines, references := p.Lines[:len(methods)], p.Lines[len(methods):]
+	p.XLabel, p.LogX = "at ε = "+experiment.FormatNumber(lines[0].X[0]), false
+	p.XCovers = [2]float64{-.5, float64(len(methods)) - .5}
+	points := []experiment.Line{{Name: "inputs and outputs protected"}, {Name: "outputs only", Color: 1}}
+	bars := []experiment.Band{{}, {Color: 1}}
+	task := taskNames[methods[0].candidate.Task]
+	short := strings.NewReplacer("baseline/", "", "/"+task, "", "-"+task, "")
+	for i, c := range methods {
+		part, at := 0, float64(i)
+		if c.candidate.Protects == experiment.UnitOutput {
+			part = 1
+		}
+		p.XNames = append(p.XNames, experiment.Name{At: at, Text: short.Replace(c.candidate.Experiment)})
+		points[part].X, points[part].Y = append(points[part].X, at), append(points[part].Y, lines[i].Y[0])
+		if len(p.Whiskers) == len(methods) {
+			b, all := p.Whiskers[i], &bars[part]
+			all.X, all.Low, all.High = append(all.X, at), append(all.Low, b.Low[0]), append(all.High, b.High[0])
+		}
+	}
+	p.Points = slices.DeleteFunc(points, func(l experiment.Line) bool { return len(l.X) == 0 })
+	p.Whiskers = slices.DeleteFunc(bars, func(b experiment.Band) bool { return len(b.X) == 0 })
+	for i := range references {
+		references[i].X, references[i].Y = p.XCovers[:], slices.Repeat(references[i].Y[:1], 2)
+	}
+	p.Lines = references
 }
 
 // worse is how far behind the trivial rule the axis goes, in distances of the rule from the best score.
 const worse = 0.75
 
 // axisEnds are the ends of the vertical axis where scores are so much worse than the trivial rule that the others would
-// be squeezed; zero where there are none.
+// be squeezed into less than half of it; zero where there are none.
 func axisEnds(m Measure, p *experiment.Panel, trivial *experiment.Line) (out [2]float64) {
 	var scores, all []float64
 	for _, l := range p.Lines {
 		scores = append(scores, l.Y...)
 	}
 	all = append(all, scores...)
-	for _, b := range p.Bands {
+	for _, b := range slices.Concat(p.Bands, p.Whiskers) {
 		all = append(append(all, b.Low...), b.High...)
 	}
+	low, high := slices.Min(all), slices.Max(all)
+	half := (high - low) / 2
 	if m.Larger {
 		rule := slices.Min(trivial.Y)
-		if low := rule - worse*(slices.Max(scores)-rule); slices.Min(scores) < low {
-			return [2]float64{low, slices.Max(all)}
-		}
-		return out
+		low = rule - worse*(slices.Max(scores)-rule)
+	} else {
+		rule := slices.Max(trivial.Y)
+		high = rule + worse*(rule-slices.Min(scores))
 	}
-	rule := slices.Max(trivial.Y)
-	if high := rule + worse*(rule-slices.Min(scores)); slices.Max(scores) > high {
-		return [2]float64{slices.Min(all), high}
+	if high-low < half {
+		return [2]float64{low, high}
 	}
 	return out
 }
@@ -217,13 +267,12 @@ func (c *curve) draw(m Measure, splits, colour int) *drawn {
 		if len(scores) < splits {
 			continue
 		}
-		mean, se := meanOf(scores), 0.0
-		if mean.StandardError != nil {
-			se = *mean.StandardError
-		}
+		mean := meanOf(scores)
 		out.line.X, out.line.Y = append(out.line.X, epsilon), append(out.line.Y, mean.Mean)
-		out.band.X, out.band.Low = append(out.band.X, epsilon), append(out.band.Low, mean.Mean-se)
-		out.band.High = append(out.band.High, mean.Mean+se)
+		if se := mean.StandardError; se != nil {
+			out.band.X, out.band.Low = append(out.band.X, epsilon), append(out.band.Low, mean.Mean-*se)
+			out.band.High = append(out.band.High, mean.Mean+*se)
+		}
 		addTo(&out.trivial, epsilon, values(trials, m.trivialOf))
 		addTo(&out.exact, epsilon, values(trials, metric(m.exact)))
 	}

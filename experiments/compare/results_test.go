@@ -279,8 +279,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// The figure has a curve with a band for each method that has all splits, and two dashed lines; trials of several
-// comparisons are none.
+// The figure has a curve with a band for each method that has all splits, and two dashed lines; at a single epsilon,
+// methods side by side with error bars. Trials of several comparisons are none.
 func TestFigure(t *testing.T) {
 	c, err := settle(t, 40, numbers+two)
 	if err != nil {
@@ -305,9 +305,17 @@ func TestFigure(t *testing.T) {
 				text += fmt.Sprintf("%s %v %.4g; ", l.Name, l.X, l.Y)
 			}
 			text += fmt.Sprint(len(p.Bands))
+			for _, n := range p.XNames {
+				text += fmt.Sprintf("; %s at %g", n.Text, n.At)
+			}
+			for i, b := range p.Whiskers {
+				text += fmt.Sprintf("; %v %.4g to %.4g", p.Points[len(p.Points)-len(p.Whiskers)+i].X, b.Low, b.High)
+			}
 		}
 		return text
 	}
+	n := len(seeds)
+	single := slices.Concat(all[:n], all[2*n:3*n]) // of two epsilons
 	const middle = "always the middle [1 3] [10 10]; without privacy [1 3] [1 1]; "
 	for _, x := range []struct {
 		name   string
@@ -316,7 +324,12 @@ func TestFigure(t *testing.T) {
 	}{
 		{"all", all, "dpgp/regression [1 3] [2 3]; cloaking/regression (outputs only) [1 3] [3 4]; " + middle + "2"},
 		{"a split is missing", all[:len(all)-1],
-			"dpgp/regression [1 3] [2 3]; cloaking/regression (outputs only) [1] [3]; " + middle + "2"},
+			"dpgp/regression [1 3] [2 3]; cloaking/regression (outputs only) [1] [3]; " + middle +
+				"1; [1] [2.929] to [3.071]"},
+		{"a single epsilon", single, "always the middle [-0.5 1.5] [10 10]; without privacy [-0.5 1.5] [1 1]; 0; " +
+			"dpgp at 0; cloaking at 1; [0] [1.929] to [2.071]; [1] [2.929] to [3.071]"},
+		{"a single split", single[:1], "always the middle [-0.5 0.5] [9.9 9.9]; without privacy [-0.5 0.5] [1 1]; 0; " +
+			"dpgp at 0"},
 		{"another comparison", append(slices.Clone(all), experiment.Observation{Identity: experiment.Identity{
 			Experiment: "dpgp/regression", Params: experiment.Params{"epsilon": 1., "lengthscale": 7.}}}), ""},
 		{"none", nil, ""},

@@ -106,7 +106,8 @@ func TestAxisEnds(t *testing.T) {
 		{"errors near the rule", smaller, []float64{1, 4, 6}, 5, [2]float64{}},
 		{"an error far above", smaller, []float64{1, 4, 100}, 5, [2]float64{.5, 8}},
 		{"accuracies near the rule", larger, []float64{.9, .5}, .6, [2]float64{}},
-		{"an accuracy far below", larger, []float64{1, .1}, .6, [2]float64{.6 - .75*(1-.6), 1.5}},
+		{"an accuracy far below", larger, []float64{1, -2}, .6, [2]float64{.6 - .75*(1-.6), 1.5}},
+		{"accuracies that take half of the axis", larger, []float64{1, .1}, .6, [2]float64{}},
 		{"all worse than the rule", smaller, []float64{7, 30}, 5, [2]float64{.5, 5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
