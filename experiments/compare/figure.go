@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -119,7 +120,8 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 	}
 	private := slices.DeleteFunc(slices.Clone(curves), func(c *curve) bool { return c.candidate.Role != Private })
 	var methods []*curve // those that are drawn
-	var trivial, exact *experiment.Line
+	trivial := trivialLine(m, curves, splits)
+	var exact *experiment.Line
 	for i, c := range private {
 		colour := i + i/(colours-1) // near black is for the dashed lines
 		drawn := c.draw(m, splits, colour)
@@ -134,9 +136,6 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 			p.Whiskers = append(p.Whiskers, drawn.band)
 		default:
 			p.Bands = append(p.Bands, drawn.band)
-		}
-		if trivial == nil && len(drawn.trivial.X) > 0 {
-			trivial = &drawn.trivial
 		}
 		exact = better(m, exact, &drawn.exact)
 	}
@@ -159,6 +158,33 @@ func panel(m Measure, curves []*curve) experiment.Panel {
 	return p
 }
 
+// trivialLine is the line of the trivial rule, as the table has it: of a method of its own, whose choice has noise, and
+// where there is none by the metric of the first method that has it; nil for none.
+func trivialLine(m Measure, curves []*curve, splits int) *experiment.Line {
+	by := map[float64]float64{}
+	for _, role := range []Role{Private, Trivial} {
+		score := m.trivialOf
+		if role == Trivial {
+			score = metric(m.Name)
+		}
+		for _, c := range slices.Backward(curves) {
+			for epsilon, trials := range c.trials {
+				if scores := values(trials, score); c.candidate.Role == role && len(scores) == splits {
+					by[epsilon] = meanOf(scores).Mean
+				}
+			}
+		}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	out := &experiment.Line{Name: TrivialName(m.Task), Dashed: true, Color: trivialColour}
+	for _, epsilon := range slices.Sorted(maps.Keys(by)) {
+		out.X, out.Y = append(out.X, epsilon), append(out.Y, by[epsilon])
+	}
+	return out
+}
+
 // single reports whether there are curves, each of one point and all at one abscissa.
 func single(lines []experiment.Line) bool {
 	other := func(l experiment.Line) bool { return !slices.Equal(l.X, lines[0].X[:1]) }
@@ -170,7 +196,8 @@ func single(lines []experiment.Line) bool {
 // level.
 func sideBySide(p *experiment.Panel, methods []*curve) {
 	lines, references := p.Lines[:len(methods)], p.Lines[len(methods):]
-	p.XLabel, p.LogX = "at ε = "+experiment.FormatNumber(lines[0].X[0]), false
+	epsilon := lines[0].X[0]
+	p.XLabel, p.LogX = "at ε = "+experiment.FormatNumber(epsilon), false
 	p.XCovers = [2]float64{-.5, float64(len(methods)) - .5}
 	points := []experiment.Line{{Name: "inputs and outputs protected"}, {Name: "outputs only", Color: 1}}
 	bars := []experiment.Band{{}, {Color: 1}}
@@ -190,8 +217,9 @@ func sideBySide(p *experiment.Panel, methods []*curve) {
 	}
 	p.Points = slices.DeleteFunc(points, func(l experiment.Line) bool { return len(l.X) == 0 })
 	p.Whiskers = slices.DeleteFunc(bars, func(b experiment.Band) bool { return len(b.X) == 0 })
-	for i := range references {
-		references[i].X, references[i].Y = p.XCovers[:], slices.Repeat(references[i].Y[:1], 2)
+	for i, l := range references {
+		at := max(slices.Index(l.X, epsilon), 0)
+		references[i].X, references[i].Y = p.XCovers[:], []float64{l.Y[at], l.Y[at]}
 	}
 	p.Lines = references
 }
@@ -248,8 +276,8 @@ func (c *curve) level(m Measure, splits int, like *experiment.Line) *experiment.
 
 // drawn are the lines of a method.
 type drawn struct {
-	line, trivial, exact experiment.Line
-	band                 experiment.Band
+	line, exact experiment.Line
+	band        experiment.Band
 }
 
 // draw returns the lines of a method at the epsilons with that number of splits.
@@ -259,8 +287,7 @@ func (c *curve) draw(m Measure, splits, colour int) *drawn {
 		name += " (outputs only)"
 	}
 	out := &drawn{line: experiment.Line{Name: name, Color: colour}, band: experiment.Band{Color: colour},
-		trivial: experiment.Line{Name: TrivialName(c.candidate.Task), Dashed: true, Color: trivialColour},
-		exact:   experiment.Line{Name: "without privacy", Dashed: true, Color: exactColour}}
+		exact: experiment.Line{Name: "without privacy", Dashed: true, Color: exactColour}}
 	for _, epsilon := range c.epsilons {
 		trials := c.trials[epsilon]
 		scores := values(trials, metric(m.Name))
@@ -273,8 +300,9 @@ func (c *curve) draw(m Measure, splits, colour int) *drawn {
 			out.band.X, out.band.Low = append(out.band.X, epsilon), append(out.band.Low, mean.Mean-*se)
 			out.band.High = append(out.band.High, mean.Mean+*se)
 		}
-		addTo(&out.trivial, epsilon, values(trials, m.trivialOf))
-		addTo(&out.exact, epsilon, values(trials, metric(m.exact)))
+		if exact := values(trials, metric(m.exact)); exact != nil {
+			out.exact.X, out.exact.Y = append(out.exact.X, epsilon), append(out.exact.Y, meanOf(exact).Mean)
+		}
 	}
 	return out
 }
@@ -290,11 +318,4 @@ func values(trials []scored, metric func(scored) (float64, bool)) []float64 {
 		out = append(out, v)
 	}
 	return out
-}
-
-// addTo adds the mean of scores at an epsilon; none where there are none.
-func addTo(l *experiment.Line, epsilon float64, scores []float64) {
-	if scores != nil {
-		l.X, l.Y = append(l.X, epsilon), append(l.Y, meanOf(scores).Mean)
-	}
 }

@@ -63,7 +63,7 @@ func TestRoles(t *testing.T) {
 }
 
 // The figure has a line for each private method; a reference without privacy, whose epsilon is infinite, is level, and
-// a trivial rule is no method.
+// a trivial rule is no method: its line has the scores of its trials, as the table has, and not the metric of others.
 func TestFigureOfRoles(t *testing.T) {
 	var trials []experiment.Observation
 	add := func(name string, epsilon, accuracy float64, more map[string]float64) {
@@ -76,7 +76,7 @@ func TestFigureOfRoles(t *testing.T) {
 	of := map[string]float64{"accuracy_without_noise": .8, "accuracy_largest": .5}
 	for _, epsilon := range []float64{1, 3} {
 		add("baseline/forest", epsilon, .6, of)
-		add("baseline/largest-class", epsilon, .5, of)
+		add("baseline/largest-class", epsilon, .55-epsilon/100, of)
 	}
 	add("baseline/exact-classification", math.Inf(1), .9, nil)
 	panels := draw(trials)
@@ -87,7 +87,7 @@ func TestFigureOfRoles(t *testing.T) {
 	for _, l := range panels[0].Lines {
 		got = append(got, fmt.Sprint(l.Name, l.X, l.Y))
 	}
-	want := []string{"baseline/forest[1 3] [0.6 0.6]", "always one class[1 3] [0.5 0.5]", "without privacy[1 3] [0.9 0.9]"}
+	want := []string{"baseline/forest[1 3] [0.6 0.6]", "always one class[1 3] [0.54 0.52]", "without privacy[1 3] [0.9 0.9]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
