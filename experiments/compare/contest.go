@@ -327,6 +327,18 @@ func (c *Contest) Ranked(e *Entry) bool {
 		e.Protects == experiment.UnitOutput && c.Unit == experiment.UnitOutput)
 }
 
+// protected names the part of the data that a method protects, which has a part of a row: the row, output or inputs, or
+// those of a person where the unit is a person.
+func (c *Contest) protected(part string) string {
+	switch {
+	case c.Unit != experiment.UnitPerson:
+		return part
+	case part == experiment.UnitRow:
+		return c.Unit
+	}
+	return c.Unit + "'s " + strings.TrimSuffix(part, "s") + "s"
+}
+
 // ReleaseParams are the parameters of a release of a method at an epsilon, which names inputs and classes; an error is
 // the reason why it refuses them.
 func (c *Contest) ReleaseParams(e *Entry, epsilon float64) (experiment.Params, error) {

@@ -16,8 +16,8 @@ func Paper() experiment.Paper {
 		Title: "Private methods on the same splits",
 		Caption: "Scores of each method against epsilon, with bands or bars of one standard error over the splits. The " +
 			"dashed lines are the trivial rule, which looks at no input, and the best of the methods without noise. A method " +
-			"protects one row unless outputs are named. Scores far worse than the trivial rule are at the edge, with " +
-			"their values.",
+			"protects the unit that the title names, or its outputs alone where these are named. Scores far worse than the " +
+			"trivial rule are at the edge, with their values.",
 		Match: Is,
 		Draw:  draw,
 	}}}
@@ -42,6 +42,7 @@ func Is(name string, p experiment.Params) bool {
 type curve struct {
 	candidate Candidate
 	settings  string               // but epsilon
+	unit      string               // that is protected
 	epsilons  []float64            // increasing
 	trials    map[float64][]scored // by epsilon
 }
@@ -85,7 +86,12 @@ func curvesOf(trials []experiment.Observation) (curves []*curve, ok bool) {
 		at := slices.IndexFunc(curves, func(c *curve) bool { return c.candidate.Experiment == t.Experiment })
 		if at < 0 {
 			at = len(curves)
-			curves = append(curves, &curve{candidate: Candidates()[i], settings: settings, trials: map[float64][]scored{}})
+			c := &curve{candidate: Candidates()[i], settings: settings, unit: experiment.UnitRow,
+				trials: map[float64][]scored{}}
+			if experiment.SettingsIn[method.Person](t.Params).Given() {
+				c.unit = experiment.UnitPerson
+			}
+			curves = append(curves, c)
 		}
 		c := curves[at]
 		if c.settings != settings {
@@ -111,7 +117,8 @@ const (
 
 // panel draws the scores of some methods. A mean is over all splits: one for which a trial is missing is left out.
 func panel(m Measure, curves []*curve) experiment.Panel {
-	p := experiment.Panel{Title: "Private methods on the same splits", XLabel: "ε", YLabel: m.Name, LogX: true}
+	p := experiment.Panel{Title: "Private methods on the same splits, per " + curves[0].unit,
+		XLabel: "ε", YLabel: m.Name, LogX: true}
 	splits := 0
 	for _, c := range curves {
 		for _, trials := range c.trials {

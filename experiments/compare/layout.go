@@ -39,7 +39,7 @@ func (r *Results) rows() [][]string {
 func (r *Results) heading(b *Block) string {
 	text := "one " + r.protected(b) + " and not its inputs"
 	switch {
-	case b.Protects == UnitInputs:
+	case strings.HasSuffix(b.Protects, UnitInputs):
 		text = "one " + r.protected(b) + " and no class"
 	case r.Unit == experiment.UnitPerson:
 		text = "one " + r.protected(b) + " and no inputs"

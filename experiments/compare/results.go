@@ -59,7 +59,7 @@ type Block struct {
 // Row are the scores of a method.
 type Row struct {
 	Method string `json:"method"`
-	// Protects is the part of a row that it protects, where methods of one block differ.
+	// Protects is the part of the data that it protects ([Contest.protected]); methods of one block may differ.
 	Protects string  `json:"protects"`
 	Cells    []*Cell `json:"scores"` // one for each epsilon
 	CPU      float64 `json:"cpu_seconds_per_trial"`
@@ -145,8 +145,8 @@ func identity(name string, p experiment.Params, seed int64) string {
 
 // blocks fills in the methods that are private.
 func (j *judge) blocks() {
-	whole, outputs := &Block{Protects: j.c.Unit}, &Block{Protects: experiment.UnitOutput, Less: true}
-	inputs := &Block{Protects: UnitInputs, Less: true}
+	whole, outputs := &Block{Protects: j.c.Unit}, &Block{Protects: j.c.protected(experiment.UnitOutput), Less: true}
+	inputs := &Block{Protects: j.c.protected(UnitInputs), Less: true}
 	for _, e := range j.c.Entries {
 		if e.Role != Private {
 			continue
@@ -170,7 +170,7 @@ func (j *judge) blocks() {
 
 // row are the scores of a method.
 func (j *judge) row(e *Entry) *Row {
-	r := &Row{Method: e.Experiment, Protects: e.Protects, entry: e}
+	r := &Row{Method: e.Experiment, Protects: j.c.protected(e.Protects), entry: e}
 	trials := 0
 	for i, p := range e.Params {
 		cell := &Cell{Epsilon: j.c.Epsilons[i]}

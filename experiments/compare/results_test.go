@@ -241,6 +241,26 @@ func TestLessAlone(t *testing.T) {
 	}
 }
 
+// Where the unit is a person, no output has a smaller one.
+func TestPersons(t *testing.T) {
+	r := judged(t, numbers+two+" person=id rows_per_person=2", seeds,
+		map[string][]float64{"dpgp/regression": {6, 6}, "cloaking/regression": {2, 2}}, "")
+	for format, want := range map[page.Format][]string{
+		page.CSV:  {"dpgp/regression,person,true,", "cloaking/regression,person's outputs,false,"},
+		page.JSON: {`"protects": "person"`, `"protects": "person's outputs"`},
+	} {
+		var b strings.Builder
+		if err := r.Write(&b, format, quoted, page.Width); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		if strings.Contains(text, `"protects": "row"`) || strings.Contains(text, `"protects": "output"`) ||
+			!strings.Contains(text, want[0]) || !strings.Contains(text, want[1]) {
+			t.Errorf("%s lacks %q:\n%s", format, want, text)
+		}
+	}
+}
+
 // Every format is written, and text fits 80 columns for any number of epsilons but for long words.
 func TestFormats(t *testing.T) {
 	args := strings.Replace(both, "epsilon=1,3", "epsilon=.1,.3,1,3,10,30", 1)
@@ -304,7 +324,9 @@ func TestFigure(t *testing.T) {
 			for _, l := range p.Lines {
 				text += fmt.Sprintf("%s %v %.4g; ", l.Name, l.X, l.Y)
 			}
-			text += fmt.Sprint(len(p.Bands))
+			if text += fmt.Sprint(len(p.Bands)); !strings.HasSuffix(p.Title, ", per row") {
+				t.Error(p.Title)
+			}
 			for _, n := range p.XNames {
 				text += fmt.Sprintf("; %s at %g", n.Text, n.At)
 			}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"privkern/experiments/internal/trialtest"
@@ -70,7 +71,7 @@ func TestFigureOfRoles(t *testing.T) {
 		m := map[string]float64{"accuracy": accuracy}
 		maps.Copy(m, more)
 		o := experiment.Observation{Metrics: m}
-		o.Experiment, o.Params = name, experiment.Params{"epsilon": epsilon}
+		o.Experiment, o.Params = name, experiment.Params{"epsilon": epsilon, "person": "id"}
 		trials = append(trials, o)
 	}
 	of := map[string]float64{"accuracy_without_noise": .8, "accuracy_largest": .5}
@@ -80,14 +81,15 @@ func TestFigureOfRoles(t *testing.T) {
 	}
 	add("baseline/exact-classification", math.Inf(1), .9, nil)
 	panels := draw(trials)
-	if len(panels) != 1 {
-		t.Fatalf("%d panels", len(panels))
+	if len(panels) != 1 || !strings.HasSuffix(panels[0].Title, ", per person") {
+		t.Fatalf("%+v", panels)
 	}
 	var got []string
 	for _, l := range panels[0].Lines {
 		got = append(got, fmt.Sprint(l.Name, l.X, l.Y))
 	}
-	want := []string{"baseline/forest[1 3] [0.6 0.6]", "always one class[1 3] [0.54 0.52]", "without privacy[1 3] [0.9 0.9]"}
+	want := []string{"baseline/forest[1 3] [0.6 0.6]", "always one class[1 3] [0.54 0.52]",
+		"without privacy[1 3] [0.9 0.9]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -14,15 +14,8 @@ func (r *Results) first() *Block { return r.Blocks[0] }
 
 // protected names the part of the data that the methods of a block protect.
 func (r *Results) protected(b *Block) string {
-	switch {
-	case !b.Less:
-		return r.Unit
-	case b.Protects == UnitInputs && r.Unit == experiment.UnitPerson:
-		return "person's inputs"
-	case b.Protects == UnitInputs:
+	if b.Protects == UnitInputs {
 		return "row's inputs"
-	case r.Unit == experiment.UnitPerson:
-		return "person's outputs"
 	}
 	return b.Protects
 }

@@ -128,10 +128,8 @@ func newOwnSearch(ctx context.Context, t *experiment.Trial, s *searchSettings, r
 
 // noun names the protected units.
 func (s *ownSearch) noun() string {
-	if s.rows.People != nil {
-		return "persons"
-	}
-	return "rows"
+	_, name := s.rows.People.Units(0)
+	return name
 }
 
 // scaled returns outputs in units of half the public range, from its middle.

@@ -265,7 +265,8 @@ func (j *judging) warnings(task Task, fit, scores []string) []string {
 	}
 	out = slices.Concat(out, j.rows.Warnings(columns), fit, scores, []string{j.twins, j.rows.added()})
 	if !j.budget.Noiseless() {
-		out = append(out, mechanism.SuspectDelta(j.budget.Delta, j.rows.Units()))
+		n, units := j.rows.People.Units(j.rows.Slots)
+		out = append(out, mechanism.SuspectDelta(j.budget.Delta, n, units))
 	}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
 }

@@ -69,10 +69,8 @@ func (r *Rows) Len() int { return r.X.RawMatrix().Rows }
 
 // Units is n, the public number of protected units: of persons or of rows.
 func (r *Rows) Units() int {
-	if r.People != nil {
-		return r.People.Count
-	}
-	return r.Slots
+	n, _ := r.People.Units(r.Slots)
+	return n
 }
 
 // Load reads the rows of a user's data. In a release it refuses categories whose levels would
@@ -249,11 +247,9 @@ func (r *Rows) Data() release.Data {
 // Split draws the rows for training and for testing: whole persons, where rows have any.
 func (s Splits) Split(t *experiment.Trial, repeat, rows int, people *table.People) (train, test []int, err error) {
 	folds, err := Folds(people, rows, func(n int) ([]learn.Fold, error) {
-		tests, whom := s.tests(n), "rows"
-		if people != nil {
-			whom = "persons"
-		}
+		tests := s.tests(n)
 		if tests < 1 || tests >= n {
+			_, whom := people.Units(n)
 			return nil, fmt.Errorf("holdout = %g leaves %d of %d %s for testing: at least one is needed for testing, and "+
 				"one for training", s.Holdout, tests, n, whom)
 		}

@@ -361,7 +361,7 @@ func (v *validation) suspicions(m *classificationMetrics) []string {
 		out = append(out, table.AccuracyWarning(m.Accuracy, m.Majority, "the share of the larger class", advice))
 	}
 	if v.scale > 0 {
-		out = append(out, v.settings.Suspicions(v.data.units())...)
+		out = append(out, v.settings.Suspicions(v.data.people.Units(len(v.data.labels)))...)
 	}
 	return out
 }

@@ -227,14 +227,6 @@ func (d *problem) classNote() string {
 	return named + "that every row has one " + two + " is taken as public: other values are refused"
 }
 
-// units is the public number of protected units: of persons, or of labels.
-func (d *problem) units() int {
-	if d.people != nil {
-		return d.people.Count
-	}
-	return len(d.labels)
-}
-
 // checkSize refuses more different inputs than a method can have.
 func (d *problem) checkSize(m cloak.Method) error {
 	n, limit := len(cloak.Group(d.inputs).Count), maxInputsStandard

@@ -216,14 +216,6 @@ func (c *Problem) ClippingWarnings() []string {
 	return out
 }
 
-// Units is the public number of protected units: of persons, or of outputs.
-func (c *Problem) Units() int {
-	if c.People != nil {
-		return c.People.Count
-	}
-	return len(c.Output)
-}
-
 // ClippingNote is how many outputs lie outside the interval.
 func (c *Problem) ClippingNote() string {
 	return fmt.Sprintf("%d of %d %[3]s are outside [%.10g, %.10g]%s and were clipped; errors are measured against the "+

@@ -64,9 +64,9 @@ func (b *GaussianBudget) Source() string {
 	return "calibrated as in Hall, Rinaldo and Wasserman (2013), proved for epsilon <= 1"
 }
 
-// Suspicions is a warning of a δ that is too large for the number of rows; nil for none.
-func (b *GaussianBudget) Suspicions(rows int) []string {
-	if suspect := mechanism.SuspectDelta(b.Delta, rows); suspect != "" {
+// Suspicions is a warning of a δ that is too large for the number of units of that name; nil for none.
+func (b *GaussianBudget) Suspicions(n int, units string) []string {
+	if suspect := mechanism.SuspectDelta(b.Delta, n, units); suspect != "" {
 		return []string{suspect}
 	}
 	return nil

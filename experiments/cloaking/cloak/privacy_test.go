@@ -87,10 +87,10 @@ func TestSourceAndSuspicions(t *testing.T) {
 		!strings.Contains(hall.Source(), "Hall, Rinaldo and Wasserman") {
 		t.Errorf("%q, %q", b.Source(), hall.Source())
 	}
-	if got := b.Suspicions(1000); got != nil {
+	if got := b.Suspicions(1000, "rows"); got != nil {
 		t.Errorf("delta far below 1/n: %q", got)
 	}
-	if got := b.Suspicions(1e6); len(got) != 1 {
+	if got := b.Suspicions(1e6, "rows"); len(got) != 1 {
 		t.Errorf("delta of 1/n: %q", got)
 	}
 }

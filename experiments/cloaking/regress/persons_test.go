@@ -44,16 +44,19 @@ func TestNoiseOfPersons(t *testing.T) {
 func TestJudgedPersons(t *testing.T) {
 	o := trialtest.Options{File: cloaktest.Visits(t, "11", "no")}
 	noise := func(most int) float64 {
-		r := validated(t, o, visits(most), draws(2), func(s *regressionSettings) { s.Folds.Folds = 5 })
+		r := validated(t, o, visits(most), draws(2), func(s *regressionSettings) { s.Folds.Folds, s.Delta = 5, .03 })
 		if d := r.Series["folds"]["rows"]; most > 1 && slices.Max(d) > float64(most) {
 			t.Errorf("a person's rows are in several folds: %v", d)
 		}
 		if most == 2 && !says(r.Warnings, "7 of 16 rows are more than rows_per_person=2 of their persons (id)") {
 			t.Errorf("%q", r.Warnings)
 		}
-		want := "one training output changed by at most 50"
+		want, units := "one training output changed by at most 50", " rows"
 		if most > 0 {
-			want = fmt.Sprintf("one person (id) with at most %d row", most)
+			want, units = fmt.Sprintf("one person (id) with at most %d row", most), " persons"
+		}
+		if !says(r.Warnings, units+"; use a delta below") {
+			t.Errorf("not of%s: %q", units, r.Warnings)
 		}
 		if !says([]string{r.Privacy.Unit}, want) {
 			t.Errorf("unit %q", r.Privacy.Unit)

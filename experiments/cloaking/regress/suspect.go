@@ -40,7 +40,7 @@ func (v *validation) suspicions(rmse, noiseSD float64, scores []score) []string 
 		out = append(out, s)
 	}
 	if v.scale > 0 {
-		out = append(out, v.settings.Suspicions(v.data.Units())...)
+		out = append(out, v.settings.Suspicions(v.data.People.Units(len(v.data.Output)))...)
 	}
 	return out
 }

@@ -29,6 +29,14 @@ type People struct {
 	index map[string]int32 // of the identities of all persons
 }
 
+// Units returns the public number of protected units and their name: of persons, or of rows where p is nil.
+func (p *People) Units(rows int) (n int, name string) {
+	if p == nil {
+		return rows, "rows"
+	}
+	return p.Count, "persons"
+}
+
 // Shared is the number of persons of another file who are in this one, by their identities.
 func (p *People) Shared(other *People) (n int) {
 	for identity := range other.index {

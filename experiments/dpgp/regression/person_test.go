@@ -94,6 +94,7 @@ func TestJudgedByPerson(t *testing.T) {
 	judge := func(m int) *experiment.Outcome[Metrics] {
 		return regress(t, 1, ownSettings(path), func(s *Settings) {
 			s.Person.Person, s.RowsPerPerson, s.Epsilon, s.Low, s.High = "id", m, 50, given(-1), given(1)
+			s.Delta = .005
 		})
 	}
 	five, two := judge(5), judge(2)
@@ -101,8 +102,11 @@ func TestJudgedByPerson(t *testing.T) {
 		t.Errorf("%g and %g rows", five.Metrics.UsedRows, two.Metrics.UsedRows)
 	}
 	trialtest.Near(t, "sensitivity", five.Metrics.Sensitivity/two.Metrics.Sensitivity, 2.5, 1e-12)
-	want := "180 of 300 rows are more than rows_per_person=2 of their persons (id), and were left out by a draw"
-	if warned := strings.Join(two.Warnings, "\n"); !strings.Contains(warned, want) {
-		t.Errorf("%s", warned)
+	warned := strings.Join(two.Warnings, "\n")
+	for _, want := range []string{"a tenth of 1/n = 0.0167 of the 60 persons",
+		"180 of 300 rows are more than rows_per_person=2 of their persons (id), and were left out by a draw"} {
+		if !strings.Contains(warned, want) {
+			t.Errorf("no %q: %s", want, warned)
+		}
 	}
 }
