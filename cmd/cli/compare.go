@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -259,6 +260,19 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 		r.Comparisons = append(r.Comparisons, pageOf(results.Page()))
 	}
 	return j, nil
+}
+
+// rivals tells which settings of a comparison are ranked, for the best of its run; nil for another plan. Attacks on
+// methods are trials of half the rows.
+func rivals(h *plan.Head) func(name, params string) bool {
+	methods := compare.Ranking(h.Overrides, h.Experiments())
+	if len(h.Sources)+len(h.Tables) > 0 || methods == nil {
+		return nil
+	}
+	return func(name, params string) bool {
+		var s struct{ Membership bool }
+		return slices.Contains(methods, name) && json.Unmarshal([]byte(params), &s) == nil && !s.Membership
+	}
 }
 
 // listed reports whether a plan was made of arguments of the command line, and all of its trials are of a kind.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"privkern/experiments"
+	"privkern/runner/plan"
 )
 
 // A comparison warns of methods whose trials take much memory, before any runs, and of no others.
@@ -48,5 +49,25 @@ func TestWarnOfMemory(t *testing.T) {
 				t.Errorf("status %d, %q, %v; want %q", status, got, err, c.want)
 			}
 		})
+	}
+}
+
+// The best of a comparison's run is of the private methods that protect the unit, and of no attack; other plans have no
+// such list.
+func TestRivals(t *testing.T) {
+	h := &plan.Head{Trials: []plan.HeadTrial{{Experiment: "baseline/ridge"}, {Experiment: "baseline/label-noise"}}}
+	if h.Overrides = []string{"dataset=csv:my.csv"}; rivals(h) != nil {
+		t.Error("no comparison")
+	}
+	h.Overrides = []string{"dataset=csv:my.csv", "output=y", "epsilon=1", "delta=1e-4"}
+	among := rivals(h)
+	for name, want := range map[[2]string]bool{{"baseline/ridge", `{"epsilon":1}`}: true,
+		{"baseline/ridge", `{"membership":true}`}: false, {"baseline/label-noise", "{}"}: false} {
+		if among(name[0], name[1]) != want {
+			t.Errorf("%s is a rival: %v", name, !want)
+		}
+	}
+	if h.Tables = []string{"demo/table"}; rivals(h) != nil {
+		t.Error("a table is a comparison")
 	}
 }

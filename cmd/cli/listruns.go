@@ -21,7 +21,7 @@ func (a *app) listRunsCommand() *cobra.Command {
 		Long: `List the output folders in FOLDER, by default ` + runsFolder + `, the latest first: title and tags,
 experiments, trials with a record of those planned, state, when the last record was
 written, and the best mean of the first result that has a better direction, over the
-settings.
+settings; of a comparison, over those of all methods that protect its unit.
 
 The states are complete, running (a runner holds a lock), stopped (trials are left), the
 numbers of failed and skipped trials, foreign (a folder without a plan), unreadable (a
@@ -59,7 +59,7 @@ func (a *app) listRuns(args []string, tags map[string]string, output string) err
 	if folder == "" {
 		return usagef("an empty name; name the folder of the runs")
 	}
-	all, err := runs.List(a.Disk, folder, a.Experiments, tags)
+	all, err := runs.List(a.Disk, folder, a.Experiments, rivals, tags)
 	if len(args) == 0 && errors.Is(err, fs.ErrNotExist) {
 		all, err = []runs.Run{}, nil // nothing has run yet
 	}

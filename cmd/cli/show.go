@@ -83,7 +83,7 @@ func (a *app) show(what, in string, asJSON bool) error {
 
 func (a *app) showFolder(dir string, asJSON bool) error {
 	spareMemory()
-	o, err := runs.Look(a.Disk, dir, a.Experiments)
+	o, err := runs.Look(a.Disk, dir, a.Experiments, rivals)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"privkern/runner/experiment"
 )
@@ -145,27 +146,53 @@ func identity(name string, p experiment.Params, seed int64) string {
 
 // blocks fills in the methods that are private.
 func (j *judge) blocks() {
-	whole, outputs := &Block{Protects: j.c.Unit}, &Block{Protects: j.c.protected(experiment.UnitOutput), Less: true}
-	inputs := &Block{Protects: j.c.protected(UnitInputs), Less: true}
+	all := []*Block{{Protects: j.c.Unit}, {Protects: j.c.protected(experiment.UnitOutput), Less: true},
+		{Protects: j.c.protected(UnitInputs), Less: true}}
 	for _, e := range j.c.Entries {
-		if e.Role != Private {
-			continue
-		}
-		b := whole
-		switch {
-		case j.c.Ranked(e):
-		case e.Protects == UnitInputs:
-			b = inputs
-		default:
-			b = outputs
-		}
-		b.Rows = append(b.Rows, j.row(e))
-	}
-	for _, b := range []*Block{whole, outputs, inputs} {
-		if len(b.Rows) > 0 {
-			j.out.Blocks = append(j.out.Blocks, b)
+		if e.Role == Private {
+			b := all[j.c.block(e)]
+			b.Rows = append(b.Rows, j.row(e))
 		}
 	}
+	j.out.Blocks = slices.DeleteFunc(all, func(b *Block) bool { return len(b.Rows) == 0 })
+}
+
+// block is the place of the block of a private method: 0 of those that protect the unit, 1 of those that protect
+// outputs, and 2 inputs.
+func (c *Contest) block(e *Entry) int {
+	switch {
+	case c.Ranked(e):
+		return 0
+	case e.Protects == UnitInputs:
+		return 2
+	}
+	return 1
+}
+
+// Ranking are the methods of the first block of a comparison ([Results.Blocks]), of those with these names: its best
+// is one of them. A suite of comparisons ranks those that protect rows. It is nil where the arguments are of neither.
+func Ranking(args, names []string) []string {
+	c := &Contest{Request: Request{Unit: experiment.UnitRow}}
+	if _, ok := SuiteOf(strings.Join(args, " ")); !ok {
+		r, err := ParseRequest(args)
+		if err != nil {
+			return nil
+		}
+		c.Request = *r
+	}
+	var blocks [3][]string
+	for _, candidate := range Candidates() {
+		if candidate.Role == Private && slices.Contains(names, candidate.Experiment) {
+			at := c.block(&Entry{Candidate: candidate})
+			blocks[at] = append(blocks[at], candidate.Experiment)
+		}
+	}
+	for _, methods := range blocks {
+		if methods != nil {
+			return methods
+		}
+	}
+	return nil
 }
 
 // row are the scores of a method.

@@ -216,6 +216,28 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// The methods of which one is the best of a run are those of the first block, without references.
+func TestRanking(t *testing.T) {
+	names := []string{"dpgp/regression", "cloaking/regression", "baseline/exact-regression"}
+	asked := "dataset=csv:my.csv " + numbers
+	for _, c := range []struct {
+		args  string
+		names []string
+		want  string
+	}{
+		{asked, names, "dpgp/regression"},
+		{asked + "unit=output", names, "dpgp/regression cloaking/regression"},
+		{asked + "methods=cloaking/regression", names[1:], "cloaking/regression"},
+		{"compare/kung", names, "dpgp/regression"},
+		{"baseline/ridge " + asked, names, ""}, // an attack
+		{"", names, ""},
+	} {
+		if got := strings.Join(compare.Ranking(strings.Fields(c.args), c.names), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
 // Where all methods protect less, nothing claims more: neither caption, heading, note, release nor the column ranked.
 func TestLessAlone(t *testing.T) {
 	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")

@@ -65,16 +65,21 @@ type Best struct {
 // maxRead is the number of records that a list reads for one run: more take longer than a list may.
 const maxRead = 2000
 
+// Rivals tells which settings of a run answer one question, so that the best is that of them all; nil for a run of
+// which every experiment answers its own. params are the settings as JSON.
+type Rivals func(*plan.Head) (among func(experiment, params string) bool)
+
 // List returns the runs in the folders below one, or the run in it, the latest first; with tags, those that have them
 // all.
-func List(d disk.Disk, folder string, experiments *experiment.Registry, tags map[string]string) ([]Run, error) {
+func List(d disk.Disk, folder string, experiments *experiment.Registry, rivals Rivals, tags map[string]string) (
+	[]Run, error) {
 	paths, err := folders(d, folder)
 	if err != nil {
 		return nil, err
 	}
 	out := []Run{}
 	for _, path := range paths {
-		r := look(d, path, experiments)
+		r := look(d, path, experiments, rivals)
 		if hasTags(r.Tags, tags) {
 			out = append(out, r)
 		}
@@ -127,7 +132,7 @@ func (r *Run) last() time.Time {
 }
 
 // look returns a folder as the list has it. A folder that cannot be read has a problem, which is no error of the list.
-func look(d disk.Disk, path string, experiments *experiment.Registry) Run {
+func look(d disk.Disk, path string, experiments *experiment.Registry, rivals Rivals) Run {
 	r := Run{Folder: path, Experiments: []string{}}
 	s, h, err := store.OpenHead(d, path)
 	if err != nil {
@@ -154,7 +159,7 @@ func look(d disk.Disk, path string, experiments *experiment.Registry) Run {
 	if r.Recorded > 0 {
 		r.Last = lastChange(d, path)
 	}
-	if err := r.count(d, h, experiments); err != nil {
+	if err := r.count(d, h, experiments, rivals(h)); err != nil {
 		r.State, r.Problem = Unreadable, err.Error()
 		return r
 	}
@@ -189,7 +194,8 @@ func (r *Run) state(s *store.Store) State {
 
 // count fills in the counts of failures and the best mean, and leaves records that cannot be used out: from the table
 // of all metrics, where it is no older than the records, or from the records of a run that is not large.
-func (r *Run) count(d disk.Disk, h *plan.Head, experiments *experiment.Registry) error {
+func (r *Run) count(d disk.Disk, h *plan.Head, experiments *experiment.Registry,
+	among func(experiment, params string) bool) error {
 	lines, err := currentTable(d, r.Folder)
 	if err != nil {
 		return err
@@ -211,24 +217,26 @@ func (r *Run) count(d disk.Disk, h *plan.Head, experiments *experiment.Registry)
 		}
 	}
 	r.Recorded, r.Failed, r.Skipped = r.Planned-notRun, &failed, &skipped
-	r.Best = best(lines, r.Experiments, experiments)
+	r.Best = best(lines, r.Experiments, experiments, among)
 	return nil
 }
 
-// best returns the best mean of the first experiment that has a result with a better direction.
-func best(lines []line, names []string, experiments *experiment.Registry) *Best {
+// best returns the best mean of the first experiment that has a result with a better direction; with rivals, of them
+// all by the first's result, but for those without a result for some seeds: those left are other trials.
+func best(lines []line, names []string, experiments *experiment.Registry,
+	among func(experiment, params string) bool) (b *Best) {
 	for _, name := range names {
 		e, err := experiments.Lookup(name)
 		if err != nil {
 			continue
 		}
 		m := headlineOf(e)
-		if m == nil {
+		if m == nil || b != nil && b.Metric != m.Name {
 			continue
 		}
-		var b *Best
 		for _, l := range lines {
-			if l.experiment != name || l.metric != m.Name {
+			missing := l.failed + l.skipped + l.notRun
+			if l.experiment != name || l.metric != m.Name || among != nil && (missing > 0 || !among(name, l.params)) {
 				continue
 			}
 			if b == nil || m.Best == experiment.HighIsBest && l.mean > b.Mean ||
@@ -236,11 +244,11 @@ func best(lines []line, names []string, experiments *experiment.Registry) *Best 
 				b = &Best{name, m.Name, l.mean}
 			}
 		}
-		if b != nil {
+		if b != nil && among == nil {
 			return b
 		}
 	}
-	return nil
+	return b
 }
 
 // headlineOf returns the metric by which a run is judged: the first result that has a better direction; nil for none.

@@ -179,12 +179,12 @@ type ProblemOfTrials struct {
 }
 
 // Look reads all records of a run.
-func Look(d disk.Disk, dir string, experiments *experiment.Registry) (*Overview, error) {
+func Look(d disk.Disk, dir string, experiments *experiment.Registry, rivals Rivals) (*Overview, error) {
 	s, p, err := store.OpenPlan(d, dir, experiments)
 	if err != nil {
 		return nil, err
 	}
-	o := &Overview{Run: look(d, dir, experiments), Overrides: p.Overrides, Counts: map[string]int{}}
+	o := &Overview{Run: look(d, dir, experiments, rivals), Overrides: p.Overrides, Counts: map[string]int{}}
 	tally := report.NewTrialTally(experiments)
 	for _, t := range p.Trials {
 		rec, _, err := s.Get(t.Key)

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,18 +54,26 @@ var registry = experiment.NewRegistry(
 
 var errNotRun = errors.New("the tests of this package run no trial")
 
-// planOf reads the text of a sweep file.
+// none has no run whose experiments answer one question.
+func none(*plan.Head) func(experiment, params string) bool { return nil }
+
+// planOf reads the texts of sweep files, which a line separates.
 func planOf(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	s, err := sweep.Read("demo.yaml", []byte(text), sweep.Names{Experiments: registry})
-	if err != nil {
-		t.Fatal(err)
+	var settings []sweep.Assignment
+	title := ""
+	for one := range strings.SplitSeq(text, "---\n") {
+		s, err := sweep.Read("demo.yaml", []byte(one), sweep.Names{Experiments: registry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Expand()
+		if err != nil {
+			t.Fatal(err)
+		}
+		title, settings = cmp.Or(title, s.Title), append(settings, x.Settings...)
 	}
-	x, err := s.Expand()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := plan.New(x.Settings, nil, plan.Options{Title: s.Title, Backend: "cpu", DType: "float64",
+	p, err := plan.New(settings, nil, plan.Options{Title: title, Backend: "cpu", DType: "float64",
 		Sources: []plan.SweepFile{{Path: "demo.yaml", SHA256: strings.Repeat("ab", 32)}}})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +167,7 @@ func TestList(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "foreign"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	all, err := runs.List(disk.System, dir, registry, nil)
+	all, err := runs.List(disk.System, dir, registry, none, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +180,7 @@ func TestList(t *testing.T) {
 	}
 	for path, want := range map[string]string{filepath.Join(dir, "file"): "is a file, not a folder of runs",
 		filepath.Join(dir, "nowhere"): "there is no folder"} {
-		if _, err := runs.List(disk.System, path, registry, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := runs.List(disk.System, path, registry, none, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -197,6 +206,35 @@ func TestList(t *testing.T) {
 	}
 }
 
+// The best is that of the first experiment, or of all settings that answer one question and have results for all seeds.
+func TestBestOfRivals(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "both")
+	run(t, dir, demo+"---\nexperiment: demo/other\n", func(x plan.Trial, r *record.Record) *record.Record {
+		if x.Seed == 2 && experiment.SettingsIn[fitSettings](x.Params).Epsilon == 1 {
+			return r.Fail("it broke")
+		}
+		return linear(0)(x, r)
+	})
+	for _, c := range []struct {
+		name  string
+		among func(experiment, params string) bool
+		want  runs.Best
+	}{
+		{"no rivals", nil, runs.Best{Experiment: "demo/fit", Metric: "rmse", Mean: 1.5}},
+		{"all", func(string, string) bool { return true }, runs.Best{Experiment: "demo/other", Metric: "rmse", Mean: 0}},
+		{"of one", func(_, params string) bool { return strings.Contains(params, "epsilon") },
+			runs.Best{Experiment: "demo/fit", Metric: "rmse", Mean: 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rivals := func(*plan.Head) func(experiment, params string) bool { return c.among }
+			o, err := runs.Look(disk.System, dir, registry, rivals)
+			if err != nil || o.Best == nil || *o.Best != c.want {
+				t.Errorf("%+v, want %+v: %v", o.Best, c.want, err)
+			}
+		})
+	}
+}
+
 // The latest run is first, and the list fits a terminal of 80 columns.
 func TestListOrder(t *testing.T) {
 	dir := t.TempDir()
@@ -207,7 +245,7 @@ func TestListOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err := runs.List(disk.System, dir, registry, nil)
+	all, err := runs.List(disk.System, dir, registry, none, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +296,7 @@ func TestListFromTable(t *testing.T) {
 			if err := os.Chtimes(path, at, at); err != nil {
 				t.Fatal(err)
 			}
-			all, err := runs.List(disk.System, dir, registry, nil)
+			all, err := runs.List(disk.System, dir, registry, none, nil)
 			if err != nil || len(all) != 1 {
 				t.Fatal(all, err)
 			}
@@ -295,7 +333,7 @@ func TestTags(t *testing.T) {
 		want int
 	}{{nil, 2}, {map[string]string{"study": "two"}, 1}, {map[string]string{"study": "two", "who": "me"}, 1},
 		{map[string]string{"study": "one"}, 0}, {map[string]string{"other": "two"}, 0}} {
-		all, err := runs.List(disk.System, dir, registry, c.tags)
+		all, err := runs.List(disk.System, dir, registry, none, c.tags)
 		if err != nil || len(all) != c.want {
 			t.Errorf("%v: %d runs, want %d: %v", c.tags, len(all), c.want, err)
 		}
@@ -303,7 +341,7 @@ func TestTags(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "b", "tags.json"), []byte("[]"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	all, err := runs.List(disk.System, filepath.Join(dir, "b"), registry, nil)
+	all, err := runs.List(disk.System, filepath.Join(dir, "b"), registry, none, nil)
 	if err != nil || all[0].State != runs.Unreadable || !strings.Contains(all[0].Problem, "tags.json") {
 		t.Errorf("broken tags: %+v, %v", all, err)
 	}
@@ -373,7 +411,7 @@ func TestLook(t *testing.T) {
 		r.Warnings = []string{"suspect"}
 		return r
 	})
-	o, err := runs.Look(disk.System, dir, registry)
+	o, err := runs.Look(disk.System, dir, registry, none)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +429,7 @@ func TestLook(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
 	}
-	if _, err := runs.Look(disk.System, t.TempDir(), registry); err == nil {
+	if _, err := runs.Look(disk.System, t.TempDir(), registry, none); err == nil {
 		t.Error("a folder that is no run was shown")
 	}
 }
@@ -628,7 +666,7 @@ func TestListRunning(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	for _, want := range []runs.State{runs.Running, runs.Complete} {
-		all, err := runs.List(disk.System, dir, registry, nil)
+		all, err := runs.List(disk.System, dir, registry, none, nil)
 		if err != nil || len(all) != 1 || all[0].State != want {
 			t.Errorf("%+v, want %s: %v", all, want, err)
 		}
