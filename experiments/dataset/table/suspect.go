@@ -118,17 +118,17 @@ func CoverageError(n int, splits ...float64) float64 {
 // empty where they do not, or where chance explains it, given the standard error of the share.
 // Narrow and wide are advice for either case.
 func CoverageWarning(share, standardError float64, tests int, narrow, wide string) string {
-	what, advice := "too small", narrow
+	few, small, advice := "few", "small", narrow
 	switch off := math.Abs(share - nominalCoverage); {
 	case off <= coverageErrors*standardError:
 		return ""
 	case share > suspectlyWide:
-		what, advice = "too large", wide
+		few, small, advice = "many", "large", wide
 	case share >= suspectlyNarrow:
 		return ""
 	}
-	return fmt.Sprintf("computed but suspect: regions of 95 %% hold %.3g %% of the %d test outputs: the standard "+
-		"deviations are %s; %s", 100*share, tests, what, advice)
+	return fmt.Sprintf("computed but suspect: regions of 95 %% hold too %s of the %d test outputs, %.3g %%: the standard "+
+		"deviations are too %s; %s", few, tests, 100*share, small, advice)
 }
 
 // BeyondWarnings names the inputs of which many of the rows x (P×d) lie outside a range: results

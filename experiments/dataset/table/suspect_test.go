@@ -41,7 +41,9 @@ func TestFitAndCoverageWarnings(t *testing.T) {
 		n     int
 		want  string
 	}{
-		{0.95, 1000, ""}, {0.9, 1000, ""}, {0.84, 1000, "too small; narrow"}, {0.84, 20, ""}, {1, 1000, "too large; wide"},
+		{0.95, 1000, ""}, {0.9, 1000, ""}, {0.84, 1000, "too few of the 1000 test outputs, 84 %: " +
+			"the standard deviations are too small; narrow"}, {0.84, 20, ""},
+		{1, 1000, "too many of the 1000 test outputs, 100 %: the standard deviations are too large; wide"},
 		{1, 20, ""}, {0.99, 1e6, ""},
 	} {
 		got := CoverageWarning(c.share, CoverageError(c.n), c.n, "narrow", "wide")

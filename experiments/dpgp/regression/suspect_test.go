@@ -59,7 +59,7 @@ func TestSuspiciousRegressions(t *testing.T) {
 		{"too narrow", func(s *Settings) { s.Epsilon, s.Sigma = inf, 0.01 },
 			[]string{"the standard deviations are too small; use a larger sigma"}},
 		{"too wide", func(s *Settings) { s.Epsilon, s.Sigma = inf, 0.5 },
-			[]string{"regions of 95 % hold 100 % of the 200 test outputs: the standard deviations are too large"}},
+			[]string{"regions of 95 % hold too many of the 200 test outputs, 100 %: the standard deviations are too large"}},
 		{"too wide, in few rows", func(s *Settings) { s.Dataset, s.Epsilon, s.Sigma = "csv:"+few, inf, 0.5 }, nil},
 		{"rows beyond the range", func(s *Settings) { s.Epsilon, s.Sigma, s.InputLow = inf, 0.04, givenAll(1) },
 			[]string{`rows the input "x" is outside of the public range, 1 to 20: what is predicted there is extrapolated`}},
