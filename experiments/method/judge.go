@@ -25,8 +25,9 @@ type Scores struct {
 
 // Advice completes warnings: each text tells the reader which settings to change.
 type Advice struct {
-	Noise    string // against noise, such as "use a larger epsilon or more rows"
-	Settings string // against a poor fit without noise
+	Noise string // against noise, such as "use a larger epsilon or more rows"
+	// Settings is against a poor fit without noise. It is empty for the rule itself that fits are compared with.
+	Settings string
 	// Narrow and Wide are against regions of 95 % that hold too few or too many outputs.
 	Narrow, Wide string
 }
@@ -129,12 +130,8 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	if j.rows.simulated {
 		return out, nil, nil
 	}
-	advice := j.advice.Settings
-	if !j.budget.Noiseless() {
-		advice = fmt.Sprintf("without noise it is %.3g: if that is far less, %s; otherwise ", m.RMSEWithoutNoise,
-			j.advice.Noise) + advice
-	}
-	warnings := []string{table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range", advice)}
+	warnings := []string{table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range",
+		j.poor(m.RMSEWithoutNoise, "less"))}
 	if tests := j.tests(j.rows.Len()); out.Spread {
 		warnings = append(warnings, table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests,
 			j.advice.Narrow, j.advice.Wide))
@@ -216,12 +213,20 @@ func (j *judging) classification(ctx context.Context) (*Scores, []string, error)
 	}
 	m.ClassMeasures = *MeanOf(measures)
 	warnings := []string{j.rows.smallClasses()}
-	if m.Accuracy <= m.AccuracyLargest {
+	if j.advice.Settings != "" {
 		warnings = append(warnings, table.AccuracyWarning(m.Accuracy, m.AccuracyLargest, "that of always the largest class, "+
-			"chosen with the same epsilon", fmt.Sprintf("without noise it is %.3g: if that is far more, %s; otherwise %s",
-			m.AccuracyWithoutNoise, j.advice.Noise, j.advice.Settings)))
+			"chosen with the same epsilon", j.poor(m.AccuracyWithoutNoise, "more")))
 	}
 	return out, warnings, nil
+}
+
+// poor is the advice against a poor fit, whose score without noise tells noise by being far better: less or more.
+func (j *judging) poor(exact float64, better string) string {
+	if j.budget.Noiseless() {
+		return j.advice.Settings
+	}
+	return fmt.Sprintf("without noise it is %.3g: if that is far %s, %s; otherwise %s", exact, better, j.advice.Noise,
+		j.advice.Settings)
 }
 
 // classCounts returns the number of rows of each class.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,21 @@ func TestClassification(t *testing.T) {
 	}).Metrics
 	if m.Accuracy != m.AccuracyWithoutNoise || m.Accuracy < .94 || *m.LogLoss > .3 {
 		t.Errorf("accuracy %g, without noise %g, log loss %g", m.Accuracy, m.AccuracyWithoutNoise, *m.LogLoss)
+	}
+}
+
+// A fit that is no better than a rule has advice for methods without noise.
+func TestPoor(t *testing.T) {
+	var cells [][]string
+	for i := range 60 {
+		class := map[bool]string{true: "v", false: "u"}[i%10 == 0]
+		cells = append(cells, []string{fmt.Sprint(i % 7), fmt.Sprint(i % 4), class})
+	}
+	warnings := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), func(s *Data) {
+		own(baselinetest.Table(t, "a,b,k", cells), "k")(&s.Data)
+	}).Warnings
+	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasSuffix(w, "; "+advice) }) {
+		t.Errorf("%q", warnings)
 	}
 }
 

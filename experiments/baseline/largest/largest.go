@@ -45,7 +45,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Format:  format,
 	About: "The shares of the classes, made with differential privacy: run predict THIS_FILE --at x.csv gives every row " +
 		"the class of the largest share, and the shares as probabilities. The inputs have no part in it.",
-	Advice: method.Advice{Noise: "use a larger epsilon or more rows", Settings: "use a method that has inputs"},
 })
 
 // Experiment is baseline/largest-class.

@@ -3,6 +3,7 @@ package largest
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -26,10 +27,14 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 300)
 	for _, epsilon := range []float64{math.Inf(1), 1, 0.001} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
 			own(data, epsilon)(s)
 			s.Repeats = 100
-		}).Metrics
+		})
+		m := out.Metrics
+		if warnings := strings.Join(out.Warnings, "\n"); strings.Contains(warnings, "accuracy") {
+			t.Errorf("epsilon = %g: it is compared with itself: %s", epsilon, warnings)
+		}
 		if math.Abs(m.Accuracy-m.AccuracyLargest) > .04 || m.AccuracyWithoutNoise < m.AccuracyLargest-1e-9 {
 			t.Errorf("epsilon = %g: accuracy %g, of the exponential mechanism %g, without noise %g", epsilon, m.Accuracy,
 				m.AccuracyLargest, m.AccuracyWithoutNoise)
