@@ -223,6 +223,27 @@ func TestEasierMembers(t *testing.T) {
 	has(t, must(t, memory(members), args...).Sentences, "that is learnt of them")
 }
 
+// Members are ahead by positive numbers, and behind by others.
+func TestAheadOrBehind(t *testing.T) {
+	member := []bool{true, true, true, true, false, false, false, false}
+	for _, c := range []struct {
+		name    string
+		guesses []float64 // zeros are right
+		want    string
+	}{
+		{with, []float64{0, 0, 0, 0, 0, 1, 1, 1}, "ahead without the file, too, and with it further by 25.0 ["},
+		{with, []float64{0, 0, 1, 1, 0, 0, 1, 1}, "ahead without the file, and with it by 50.0 ["},
+		{held, []float64{0, 0, 0, 1, 0, 1, 1, 1}, "Members are ahead by 50.0 ["},
+		{held, []float64{0, 1, 1, 1, 0, 0, 1, 1}, "Members are behind by 25.0 ["},
+	} {
+		r := &Results{Members: 4, Others: 4, Measure: "accuracy"}
+		r.add(without, []float64{0, 0, 0, 1, 0, 1, 1, 1}, make([]float64, 8), member)
+		r.add(c.name, c.guesses, make([]float64, 8), member)
+		r.conclude("age", member)
+		has(t, r.Sentences, c.want)
+	}
+}
+
 // Intervals of an attack without skill hold 1/2 in 95 % of tables, and those of differences of errors hold 0.
 func TestIntervals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

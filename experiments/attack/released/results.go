@@ -163,13 +163,19 @@ func (r *Results) learnt(own, alone *Adversary, member []bool, attacks int) stri
 	text := fmt.Sprintf(", and that of others %s; without the file %s and %s. ", r.amount(*own.Others),
 		r.amount(alone.Members), r.amount(*alone.Others))
 	own.Learnt = own.More
-	how := "Members are ahead by "
+	ahead, behind := "Members are ahead by %s", "Members are behind by %s"
 	if alone.More.Low > 0 || own.Name == with && alone.More.Mean > 0 {
 		gains := make([]float64, len(own.gains))
 		floats.SubTo(gains, own.gains, alone.gains)
-		own.Learnt, how = difference(gains, member), "Members are ahead without the file, too, and with it further by "
+		own.Learnt = difference(gains, member)
+		ahead = "Members are ahead without the file, too, and with it further by %s"
+		behind = "Members are ahead without the file, and with it by %s less"
 	}
-	text += how + r.interval(own.Learnt)
+	shown := *own.Learnt
+	if shown.Mean < 0 {
+		ahead, shown = behind, attack.Interval{Mean: -shown.Mean, Low: -shown.High, High: -shown.Low}
+	}
+	text += fmt.Sprintf(ahead, r.interval(&shown))
 	if exceeds(*own.Learnt, 0, attacks) {
 		return text + ": that is learnt of them."
 	}
