@@ -177,6 +177,10 @@ func TestLeak(t *testing.T) {
 	if o := at.Noise; o.Shadows != 192 || o.Targets != 64 || o.Units != 24 || o.Proof.Pairs != 64*12 {
 		t.Errorf("%d shadow models, %d targets, %d units, %d pairs", o.Shadows, o.Targets, o.Units, o.Proof.Pairs)
 	}
+	if rate := at.Noise.best().Rates[0]; !strings.Contains(out.Sentences[0], fmt.Sprintf(", %.3g] %% of others; "+
+		"with %.3[1]g %% of others named, the guarantee allows %s;", 100*rate.Alarms.High, Percent(rate.Allowed))) {
+		t.Errorf("%+v: %s", rate, out.Sentences[0])
+	}
 	// The same models as if their noise were none.
 	for i := range trials {
 		trials[i].Series = map[string]experiment.Series{"membership": trials[i].Series["membership_without_noise"],

@@ -151,10 +151,11 @@ func (o *Outcome) found(g *Guarantee) string {
 		return fmt.Sprintf("%s has the AUC %s", a.Attack, a.AUC.Text("%.3f", 1))
 	}
 	rate := a.Rates[0]
-	text := fmt.Sprintf("%s finds %s %% of the members and names %s of others", a.Attack, rate.Found.Text("%.3g", 100),
-		Percent(rate.Alarms.Mean))
+	text := fmt.Sprintf("%s finds %s %% of the members and names %s %% of others", a.Attack,
+		rate.Found.Text("%.3g", 100), rate.Alarms.Text("%.3g", 100))
 	if g != nil {
-		text += fmt.Sprintf(", where the guarantee allows %s", Percent(rate.Allowed))
+		text += fmt.Sprintf("; with %s of others named, the guarantee allows %s", Percent(rate.Alarms.High),
+			Percent(rate.Allowed))
 	}
 	return text
 }
