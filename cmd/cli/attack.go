@@ -98,12 +98,12 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
 			if err := enough(seeds); err != nil {
 				return err
 			}
-			p, err := a.attack(args)
+			p, err := a.attack(args, nil)
 			if err != nil {
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.Listed("attack", p.Title(), args, settingsOf(p.Contest), seeds, o.dtype), nil
+				return listedDraft("attack", p.Title(), args, []*compare.Contest{p.Contest}, seeds, o.dtype)
 			})
 		},
 	}
@@ -112,10 +112,10 @@ docs/attacks.md tells what each attack assumes and cannot show.`,
 	return cmd
 }
 
-// attack settles the attack that arguments ask for.
-func (a *app) attack(args []string) (*attack.Plan, error) {
+// attack settles the attack that arguments ask for, as that of a plan that has it; nil for a new one.
+func (a *app) attack(args []string, from *planned) (*attack.Plan, error) {
 	request, err := compare.RequestOf(args[0], args[1:])
-	return settled(a, request, err, attack.New)
+	return settled(a, request, from, err, attack.New)
 }
 
 // enough refuses seeds that are too few for an attack.
@@ -136,7 +136,7 @@ func (a *app) attacked(r *show.Results) (*attack.Results, error) {
 	if !onlyAttacks(r.Plan) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	p, err := a.attack(r.Plan.Overrides)
+	p, err := a.attack(r.Plan.Overrides, &planned{Plan: r.Plan})
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (f *choiceFlags) check(cmd *cobra.Command) error {
 
 // chooseMethod chooses one of the methods of a comparison, and releases it where a file is named.
 func (a *app) chooseMethod(cmd *cobra.Command, args []string, metric string, ignoreMemory bool, f *choiceFlags) error {
-	contest, err := a.comparison(args)
+	contest, err := a.comparison(args, nil)
 	if err != nil {
 		return err
 	}

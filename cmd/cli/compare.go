@@ -93,7 +93,7 @@ are; without it the choice takes all of them.`,
 			if err != nil {
 				return err
 			}
-			c, err := a.comparison(args)
+			c, err := a.comparison(args, nil)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ are; without it the choice takes all of them.`,
 				return err
 			}
 			return a.launch(cmd, o, shard, format, func() (*plan.Draft, error) {
-				return plan.Listed("compare", c.Title(), args, settingsOf(all...), seeds, o.dtype), nil
+				return listedDraft("compare", c.Title(), args, all, seeds, o.dtype)
 			})
 		},
 	}
@@ -151,21 +151,49 @@ func (o *runOptions) attacked(seeds []int64, contests ...*compare.Contest) ([]*c
 	return all, nil
 }
 
-// comparison settles the comparison that arguments ask for.
-func (a *app) comparison(args []string) (*compare.Contest, error) {
+// comparison settles the comparison that arguments ask for, as that of a plan that has it; nil for a new one.
+func (a *app) comparison(args []string, from *planned) (*compare.Contest, error) {
 	request, err := compare.ParseRequest(args)
-	return settled(a, request, err, compare.New)
+	return settled(a, request, from, err, compare.New)
 }
 
-// settled settles a request, which failed to be read with an error, on the data that it names.
-func settled[T any](a *app, r *compare.Request, err error,
+// planned is the comparison or attack at an index of a plan.
+type planned struct {
+	*plan.Plan
+	at int
+}
+
+// facts are those of the data that the plan has; nil for none.
+func (p *planned) facts() (out *compare.Facts, err error) {
+	if p == nil || p.at >= len(p.Facts) {
+		return nil, nil //nolint:nilnil // the data have them
+	}
+	if err := json.Unmarshal(p.Facts[p.at], &out); err != nil {
+		return nil, fmt.Errorf("the facts of the plan: %w", err)
+	}
+	return out, nil
+}
+
+// settled settles a request, which failed to be read with an error, by the facts of its plan, or else on the data that
+// it names.
+func settled[T any](a *app, r *compare.Request, from *planned, err error,
 	settle func(*experiment.Registry, *compare.Request, string) (T, error)) (out T, _ error) {
 	if err != nil {
 		return out, usageError{err}
 	}
-	data := a.datasets().Get(r.Text("dataset"))
-	if data.Err != nil {
-		return out, data.Err
+	if r.Facts, err = from.facts(); err != nil {
+		return out, err
+	}
+	var data plan.Dataset
+	if r.Facts == nil {
+		name := r.Text("dataset")
+		if data = a.datasets().Get(name); data.Err != nil {
+			return out, data.Err
+		}
+		if from != nil && data.Digest != from.Datasets[name] {
+			return out, fmt.Errorf("%s is not the file of the trials (SHA-256 %.12s, in the plan %.12s), which is read for a "+
+				"plan of an earlier version: run this where that file is", name, data.Digest, from.Datasets[name])
+		}
 	}
 	out, err = settle(a.Experiments, r, data.Folder)
 	var refused *compare.RefusedError
@@ -198,16 +226,32 @@ func (a *app) warnOfMemory(c *compare.Contest) {
 	}
 }
 
-// settingsOf lists the settings of the trials of comparisons.
-func settingsOf(all ...*compare.Contest) (out []sweep.Assignment) {
+// listedDraft is the draft of the trials of comparisons, and of attacks on their methods, by the name of the folder, a
+// title and the arguments of the command.
+func listedDraft(name, title string, args []string, all []*compare.Contest, seeds []int64, dtype string) (*plan.Draft,
+	error) {
+	var settings []sweep.Assignment
+	var facts []json.RawMessage
+	seen := map[*compare.Facts]bool{} // attacks share those of the comparison
 	for _, c := range all {
 		for _, e := range c.Entries {
 			for _, p := range e.Params {
-				out = append(out, sweep.Assignment{Experiment: e.Definition, Params: p})
+				settings = append(settings, sweep.Assignment{Experiment: e.Definition, Params: p})
 			}
 		}
+		if seen[c.Facts] {
+			continue
+		}
+		seen[c.Facts] = true
+		raw, err := json.Marshal(c.Facts)
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, raw)
 	}
-	return out
+	d := plan.Listed(name, title, args, settings, seeds, dtype)
+	d.Facts = facts
+	return d, nil
 }
 
 // judgedComparison is a comparison with its results, or several in a suite.
@@ -232,7 +276,7 @@ func (a *app) compared(r *show.Results, metric string) (*judgedComparison, error
 	}) || onlyAttacks(r.Plan) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	j, contests, err := a.contests(r.Plan.Overrides)
+	j, contests, err := a.contests(r.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -281,13 +325,13 @@ func listed(p *plan.Plan, kind func(plan.Trial) bool) bool {
 		!slices.ContainsFunc(p.Trials, func(t plan.Trial) bool { return !kind(t) })
 }
 
-// contests settles the comparisons that the arguments of a plan ask for.
-func (a *app) contests(args []string) (*judgedComparison, []*compare.Contest, error) {
-	if suite, ok := suiteOf(args); ok {
-		contests, err := a.suite(suite)
+// contests settles the comparisons of a plan.
+func (a *app) contests(p *plan.Plan) (*judgedComparison, []*compare.Contest, error) {
+	if suite, ok := suiteOf(p.Overrides); ok {
+		contests, err := a.suite(suite, p)
 		return &judgedComparison{suite: &suite}, contests, err
 	}
-	c, err := a.comparison(args)
+	c, err := a.comparison(p.Overrides, &planned{Plan: p})
 	return &judgedComparison{}, []*compare.Contest{c}, err
 }
 

@@ -43,10 +43,14 @@ func refuseSuites(names []string) error {
 	return nil
 }
 
-// suite settles the comparisons of a suite.
-func (a *app) suite(s compare.Suite) (out []*compare.Contest, err error) {
-	for _, args := range s.Comparisons {
-		c, err := a.comparison(args)
+// suite settles the comparisons of a suite, as those of a plan that has them; nil for new ones.
+func (a *app) suite(s compare.Suite, p *plan.Plan) (out []*compare.Contest, err error) {
+	for i, args := range s.Comparisons {
+		var from *planned
+		if p != nil {
+			from = &planned{p, i}
+		}
+		c, err := a.comparison(args, from)
 		var missing plan.MissingDataset
 		switch {
 		case errors.As(err, &missing):
@@ -63,7 +67,7 @@ func (a *app) suite(s compare.Suite) (out []*compare.Contest, err error) {
 // runSuite runs the trials of a suite, and prints its comparisons.
 func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seeds []int64, format tables.Format,
 	s compare.Suite) error {
-	contests, err := a.suite(s)
+	contests, err := a.suite(s, nil)
 	if err != nil {
 		return err
 	}
@@ -85,9 +89,11 @@ func (a *app) runSuite(cmd *cobra.Command, o *runOptions, shard plan.Shard, seed
 		if o.attack {
 			name += "-attack"
 		}
-		d := plan.Listed(name, s.Title, []string{s.Name}, settingsOf(all...), seeds, o.dtype)
-		d.Named = true
-		return d, nil
+		d, err := listedDraft(name, s.Title, []string{s.Name}, all, seeds, o.dtype)
+		if err == nil {
+			d.Named = true
+		}
+		return d, err
 	})
 }
 

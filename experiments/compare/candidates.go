@@ -55,11 +55,12 @@ const UnitInputs = "inputs"
 
 // Table is the public shape of the data that are compared on, and the classes of the output.
 type Table struct {
-	Rows, Inputs int
+	Rows   int `json:"rows"`
+	Inputs int `json:"inputs"`
 	// Output is the column that is predicted, and Classes are its classes, in a classification.
-	Output  string
-	Classes []string
-	Numeric bool // whether the output is of numbers
+	Output  string   `json:"output"`
+	Classes []string `json:"classes"`
+	Numeric bool     `json:"numeric"` // whether the output is of numbers
 }
 
 // onInterface are the settings of a method of package method.

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,10 +12,7 @@ import (
 
 // setInputs counts the inputs, and names those of * and the levels of categories.
 func (c *Contest) setInputs(s *table.Summary, t *Table, output string) {
-	c.inputs = cmp.Or(c.Text("inputs"), table.Every)
-	if c.Text("inputs") == "" {
-		c.Given = append(c.Given, Setting{"inputs", c.inputs})
-	}
+	c.inputs = c.Text("inputs")
 	var names []string
 	if strings.TrimSpace(c.inputs) == table.Every {
 		for _, column := range s.Columns {

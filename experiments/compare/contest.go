@@ -34,6 +34,16 @@ type Contest struct {
 	output string
 }
 
+// Facts are all that a comparison takes from the data. A plan has them, so that results are judged again without the
+// data, which may have changed or be elsewhere.
+type Facts struct {
+	Table
+	Task        string   `json:"task"`
+	InputsNamed string   `json:"inputs_named"` // as a release names them
+	OutputNamed string   `json:"output_named"`
+	Notes       []string `json:"notes"`
+}
+
 // Entry is a method that takes part in a comparison.
 type Entry struct {
 	Candidate
@@ -56,19 +66,25 @@ func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // New settles a comparison of the user's data at a path: the task, the methods and their settings. It reads the
-// columns of the data, as the operator may. Its errors are those of reading and a [*RefusedError]; what a single
-// method refuses is the reason why it does not take part.
+// columns of the data, as the operator may, unless the request has the facts. Its errors are those of reading and a
+// [*RefusedError]; what a single method refuses is the reason why it does not take part.
 func New(registry *experiment.Registry, r *Request, path string) (*Contest, error) {
-	summary, err := table.Summarise(r.Text("dataset"), path, r.Reading)
-	if err != nil {
-		return nil, err
-	}
 	c := &Contest{Request: *r}
-	t, err := c.table(summary)
-	if err == nil {
-		err = c.enter(registry, t)
+	if c.Text("inputs") == "" {
+		c.Given = append(c.Given, Setting{"inputs", table.Every})
 	}
-	if err != nil {
+	if c.Facts == nil {
+		summary, err := table.Summarise(r.Text("dataset"), path, r.Reading)
+		if err != nil {
+			return nil, err
+		}
+		t, err := c.table(summary)
+		if err != nil {
+			return nil, &RefusedError{err}
+		}
+		c.Facts = &Facts{Table: *t, Task: taskNames[c.Task], InputsNamed: c.inputs, OutputNamed: c.output, Notes: c.Notes}
+	}
+	if err := c.enter(registry); err != nil {
 		return nil, &RefusedError{err}
 	}
 	return c, nil
@@ -107,8 +123,16 @@ func (c *Contest) table(s *table.Summary) (*Table, error) {
 	return t, c.setTask(column, t)
 }
 
-// enter fills in the methods, or returns the reason why none takes part.
-func (c *Contest) enter(registry *experiment.Registry, t *Table) error {
+// enter fills in the methods by the facts, or returns the reason why none takes part.
+func (c *Contest) enter(registry *experiment.Registry) error {
+	f := c.Facts
+	task, err := choice("task", f.Task, taskNames)
+	if err != nil {
+		return err
+	}
+	c.Task, c.inputs, c.output, c.Notes = method.Task(slices.Index(taskNames, task)), f.InputsNamed, f.OutputNamed,
+		slices.Clone(f.Notes)
+	t := &f.Table
 	if err := c.checkMethods(); err != nil {
 		return err
 	}

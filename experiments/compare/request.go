@@ -20,6 +20,8 @@ type Request struct {
 	Methods  []string  // names of experiments; nil for all
 	Task     string    // of taskNames; empty where the output decides
 	Reading  table.Reading
+	// Facts are those of the data; nil where they are to be read.
+	Facts *Facts
 
 	// alone is that one method is asked for: its epsilon may be inf, and is the setting of the method.
 	alone bool

@@ -72,6 +72,9 @@ type Options struct {
 	RNG       string `json:"-"` // see experiment.Identity
 	// Commands are the programs of the user's that trials run; nil for none.
 	Commands *command.Frozen `json:"commands,omitempty"`
+	// Facts are those of the data that the results of comparisons and attacks are judged by, for each of them in their
+	// order: whoever plans one has read them. Plans of early versions lack them.
+	Facts []json.RawMessage `json:"facts,omitempty"`
 	// Search is the search that the trials are the rounds of; nil for none.
 	Search *Search `json:"search,omitempty"`
 }
