@@ -77,11 +77,12 @@ The exit status is 4 if a violation is found; see run help exit-codes.`,
 			if err != nil {
 				return err
 			}
-			write := audit.Text
 			if output == "json" {
-				write = audit.JSON
+				err = audit.JSON(a.out, results)
+			} else {
+				err = a.printFolded(audit.Text(results))
 			}
-			if err := write(a.out, results); err != nil {
+			if err != nil {
 				return err
 			}
 			return auditStatus(results)
@@ -111,12 +112,11 @@ func (a *app) listAudits(args []string) error {
 	if len(args) > 0 {
 		return usagef("--list takes no mechanism: %q", args[0])
 	}
+	var b strings.Builder
 	for _, e := range audit.All() {
-		if _, err := fmt.Fprintf(a.out, "%-24s %s\n", e.Name, e.Doc); err != nil {
-			return err
-		}
+		fmt.Fprintf(&b, "%-23s  %s\n", e.Name, e.Doc)
 	}
-	return nil
+	return a.printFolded(b.String())
 }
 
 // selectAudits returns the named mechanisms in the order of the list, each once.

@@ -99,6 +99,6 @@ func (a *app) chooseMethod(cmd *cobra.Command, args []string, metric string, ign
 	if !given && c.Defaults() {
 		o.releaseOptions.Tuning = experiment.TuningIncluded
 	}
-	o.summarise = func() error { return c.Write(a.out, f.release, text.Quote) }
+	o.summarise = func() error { return a.printFolded(c.Text(f.release, text.Quote)) }
 	return a.runTrial(cmd, e, params, o)
 }

@@ -3,10 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -82,10 +80,10 @@ The output depends on the data, and no guarantee of a release covers it.`,
 			if all {
 				most = len(s.Columns)
 			}
-			if err := printFirst(a.out, name, path, *reading, len(args) == 1); err != nil {
+			if err := a.printFirst(name, path, *reading, len(args) == 1); err != nil {
 				return err
 			}
-			return printSummary(a.out, name, s, *reading, most)
+			return a.printColumns(name, s, *reading, most)
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
@@ -122,7 +120,7 @@ func (a *app) pathOf(name string) (string, error) {
 }
 
 // printFirst prints the first rows of a file that is read with settings.
-func printFirst(out io.Writer, name, path string, r table.Reading, proposed bool) error {
+func (a *app) printFirst(name, path string, r table.Reading, proposed bool) error {
 	settings := settingsText(r)
 	if settings == "" {
 		return nil
@@ -135,8 +133,10 @@ func printFirst(out io.Writer, name, path string, r table.Reading, proposed bool
 	if proposed {
 		settings += ", as the file seems to be written; a trial needs these settings"
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "read with %s\n", settings)
+	if err := a.printFolded("read with " + settings + "\n"); err != nil {
+		return err
+	}
+	var lines [][]string
 	for _, row := range append([][]string{columns}, rows...) {
 		var cells []string
 		for _, cell := range row[:min(len(row), mostColumns)] {
@@ -145,50 +145,41 @@ func printFirst(out io.Writer, name, path string, r table.Reading, proposed bool
 		if len(row) > mostColumns {
 			cells = append(cells, "...")
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		lines = append(lines, cells)
 	}
-	fmt.Fprintln(w)
-	return w.Flush()
-}
-
-func printSummary(out io.Writer, name string, s *table.Summary, r table.Reading, most int) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "column\ttype\tmissing\tdifferent\tvalues\n")
-	left := 0
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		if i >= most {
-			left++
-			continue
-		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", text.Printable(c.Name), c.Type, c.Missing, distinctText(c),
-			text.Printable(valuesText(c)))
-	}
-	if err := w.Flush(); err != nil {
+	if err := a.printAligned(lines[0], lines[1:]); err != nil {
 		return err
 	}
-	if left > 0 {
-		if _, err := fmt.Fprintf(out, "... and %s; see all with --all\n", text.Count(left, "more column")); err != nil {
-			return err
-		}
+	_, err = fmt.Fprintln(a.out)
+	return err
+}
+
+func (a *app) printColumns(name string, s *table.Summary, r table.Reading, most int) error {
+	var lines [][]string
+	var after strings.Builder // the table
+	for i := range s.Columns[:min(most, len(s.Columns))] {
+		c := &s.Columns[i]
+		lines = append(lines, []string{text.Printable(c.Name), c.Type, strconv.Itoa(c.Missing), distinctText(c),
+			text.Printable(valuesText(c))})
+	}
+	if err := a.printAligned([]string{"column", "type", "missing", "different", "values"}, lines); err != nil {
+		return err
+	}
+	if left := len(s.Columns) - len(lines); left > 0 {
+		fmt.Fprintf(&after, "... and %s; see all with --all\n", text.Count(left, "more column"))
 	}
 	settings := settingsText(r)
 	if settings != "" {
 		settings += " "
 	}
-	_, err := fmt.Fprintf(out, "%s\n%s %sinputs=* %s\n", text.Count(s.Rows, "row"), text.Quote("dataset="+name), settings,
+	fmt.Fprintf(&after, "%s\n%s %sinputs=* %s\n", text.Count(s.Rows, "row"), text.Quote("dataset="+name), settings,
 		text.Printable(takenText(s)))
-	if err != nil {
-		return err
-	}
 	for i := range s.Columns {
 		if c := &s.Columns[i]; c.Identifier != nil {
-			if _, err := fmt.Fprintf(out, "warning: %s\n", text.Printable(c.Identifier.String())); err != nil {
-				return err
-			}
+			fmt.Fprintf(&after, "warning: %s\n", text.Printable(c.Identifier.String()))
 		}
 	}
-	return nil
+	return a.printFolded(after.String())
 }
 
 func distinctText(c *table.ColumnSummary) string {

@@ -145,7 +145,16 @@ Results go to stdout; messages and progress go to stderr.`,
 	root.SetHelpCommand(helpCommand(root))
 	usageForArguments(root)
 	// Descriptions of flags go on in their column.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 100"))
+	width := min(100, bound(a.out))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", width)))
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if width < 100 {
+			cmd.Long = reflow(cmd.Long, width)
+		}
+		help(cmd, args)
+	})
 	return root
 }
 
@@ -278,7 +287,7 @@ func (a *app) progressOptions() progress.Options {
 // say writes a message to stderr.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet && a.logFormat == "text" {
-		_, _ = fmt.Fprintf(a.err, format+"\n", args...)
+		_, _ = fmt.Fprintln(a.err, a.folded(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -297,7 +306,7 @@ func (a *app) problem(message string) string {
 			return string(raw)
 		}
 	}
-	return text.PrintableLines(message)
+	return a.folded(text.PrintableLines(message))
 }
 
 // missing is the message that n messages were not read in time, and dropped.

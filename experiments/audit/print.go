@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Text writes the results for people.
-func Text(w io.Writer, results []*Assessment) error {
+// Text returns the results for people.
+func Text(results []*Assessment) string {
 	var b strings.Builder
 	for i, r := range results {
 		if i > 0 {
@@ -17,8 +17,7 @@ func Text(w io.Writer, results []*Assessment) error {
 		}
 		r.text(&b)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 func (r *Assessment) text(b *strings.Builder) {

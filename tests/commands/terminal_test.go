@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -60,20 +61,46 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 }
 
-// The list follows the width of the terminal.
-func TestListOnATerminal(t *testing.T) {
-	for _, columns := range []int{60, 140} {
-		t.Run(fmt.Sprintf("%d columns", columns), func(t *testing.T) {
-			text, err := program.OnTerminal(t, columns, "$RUN list").Output()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
-			widest := 0
-			for line := range strings.Lines(string(text)) {
-				widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\r\n")))
-			}
-			if widest > columns || widest < columns-8 {
-				t.Errorf("%d columns of %d are used", widest, columns)
+// widest returns the width of the longest line that a command line prints on a terminal; command lines count for none.
+func widest(t *testing.T, columns int, line string) (widest int) {
+	t.Helper()
+	text, err := program.OnTerminal(t, columns, line).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "  run ") {
+			widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	return widest
+}
+
+// Results, messages and help follow the width of the terminal.
+func TestWidthOfATerminal(t *testing.T) {
+	own := filepath.Join(t.TempDir(), "my.csv")
+	rows := "person,a reading of the first instrument,another reading\n"
+	for i := range 40 {
+		rows += fmt.Sprintf("person %d,%d.25,%d\n", i/3, i, i*i)
+	}
+	if err := os.WriteFile(own, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line    string
+		columns int
+		least   int // columns that are used
+	}{
+		{"$RUN list", 60, 52},
+		{"$RUN list", 140, 132},
+		{"$RUN data show '" + own + "'", 60, 52},
+		{"$RUN audit --list", 80, 76},
+		{"$RUN audit hall --draws 2000 2>/dev/null", 60, 52},
+		{"$RUN help data show", 60, 55},
+	} {
+		t.Run(fmt.Sprintf("%d columns of %s", c.columns, strings.Fields(c.line)[1]), func(t *testing.T) {
+			if got := widest(t, c.columns, c.line); got > c.columns || got < c.least {
+				t.Errorf("%s: %d columns of %d are used", c.line, got, c.columns)
 			}
 		})
 	}

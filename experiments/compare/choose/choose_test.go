@@ -1,7 +1,6 @@
 package choose
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -417,14 +416,12 @@ func TestRelease(t *testing.T) {
 			checkModel(t, out)
 			printed = choice.Winner.Experiment + " was chosen for csv:my.csv: "
 		}
-		var text bytes.Buffer
 		name := "model.json"
 		if c.o.Alone {
 			name = ""
 		}
-		err = choice.Write(&text, name, func(s string) string { return s })
-		if err != nil || !strings.HasPrefix(text.String(), printed) {
-			t.Errorf("%s: it prints %q (%v)", c.args, &text, err)
+		if text := choice.Text(name, func(s string) string { return s }); !strings.HasPrefix(text, printed) {
+			t.Errorf("%s: it prints %q", c.args, text)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package choose
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -75,12 +74,11 @@ func (p *planned) state(privacy *experiment.Privacy) {
 	privacy.State(b.Epsilon, b.Delta).Publish()
 }
 
-// Write writes the name that was chosen, and, where it was released to a file, the candidates, the division of the
+// Text is the name that was chosen, and, where it was released to a file, the candidates, the division of the
 // budget and the next command; quote quotes a word for a shell.
-func (c *Choice) Write(w io.Writer, file string, quote func(string) string) error {
+func (c *Choice) Text(file string, quote func(string) string) string {
 	if file == "" {
-		_, err := fmt.Fprintln(w, c.Winner.Experiment)
-		return err
+		return c.Winner.Experiment + "\n"
 	}
 	b := c.Budget
 	var out strings.Builder
@@ -101,6 +99,5 @@ func (c *Choice) Write(w io.Writer, file string, quote func(string) string) erro
 		fmt.Fprintf(&out, "no part    %s: %s\n", a.Experiment, a.Reason)
 	}
 	fmt.Fprintf(&out, "\n  run predict %s --at x.csv\n", quote(file))
-	_, err := io.WriteString(w, out.String())
-	return err
+	return out.String()
 }
