@@ -66,7 +66,7 @@ The output depends on the data, and no guarantee of a release covers it.`,
 					return err
 				}
 			}
-			s, err := table.Summarise(name, path, *reading)
+			s, err := table.Summarise(name, path, *reading, false)
 			if err != nil {
 				return asRead(err, *reading)
 			}

@@ -61,6 +61,8 @@ type Table struct {
 	Output  string   `json:"output"`
 	Classes []string `json:"classes"`
 	Numeric bool     `json:"numeric"` // whether the output is of numbers
+	// Clamped is whether values count as constants: infinite numbers, and levels that are not named.
+	Clamped bool `json:"clamped"`
 }
 
 // onInterface are the settings of a method of package method.
@@ -136,7 +138,7 @@ func classifications() []Candidate {
 			Fixed: onInterface(), Ignores: append(ignores, "low", "high")}
 	}
 	hull := of("kahm/classifier", Private, UnitInputs)
-	hull.Fixed, hull.Named, hull.Epsilon = onHulls(), true, entryEpsilon
+	hull.Fixed, hull.Named, hull.Epsilon, hull.Limit = onHulls(), true, entryEpsilon, anyClasses
 	hull.Renames = map[string]string{"input_low": "low", "input_high": "high"}
 	return []Candidate{
 		of("dpgp/classification", Private, experiment.UnitRow),
@@ -160,9 +162,14 @@ const (
 	mostSparse = 10_000
 )
 
+// keepsRows is the reason why a method is not compared on rows that others leave out.
+const keepsRows = "it keeps rows with values that count as constants, and the others leave them out"
+
 // cubic limits the rows of a method whose time grows with their cube, unless it is sparse.
 func cubic(t *Table, method string) string {
 	switch {
+	case t.Clamped:
+		return keepsRows
 	case t.Rows > mostSparse:
 		return fmt.Sprintf("it takes at most %d rows, and there are %d", mostSparse, t.Rows)
 	case t.Rows > mostFull && method != "sparse":
@@ -172,8 +179,19 @@ func cubic(t *Table, method string) string {
 	return ""
 }
 
+// anyClasses limits a method to rows that all methods take.
+func anyClasses(t *Table, _ string) string {
+	if t.Clamped {
+		return keepsRows
+	}
+	return ""
+}
+
 // twoClasses limits a method to two classes.
 func twoClasses(t *Table, _ string) string {
+	if t.Clamped {
+		return keepsRows
+	}
 	if n := len(t.Classes); n != 2 {
 		return fmt.Sprintf("it tells two classes apart, and there are %d", n)
 	}

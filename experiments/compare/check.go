@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
@@ -23,6 +24,19 @@ func columnOf(s *table.Summary, setting, text string) (*table.ColumnSummary, err
 		names = append(names, s.Columns[i].Name)
 	}
 	return nil, fmt.Errorf("%s = %s: %w", setting, text, experiment.Unknown("column", named, names))
+}
+
+// clamps reports whether invalid values count as constants.
+func (r *Request) clamps() bool { return r.Text("invalid") == "clamp" }
+
+// unusable refuses a column with a problem, and names the file and the way round.
+func (c *Contest) unusable(setting, text string, column *table.ColumnSummary) error {
+	file, _ := dataset.FilePath(c.Text("dataset"))
+	remedy := ""
+	if column.Infinite > 0 {
+		remedy = "; with invalid=clamp an infinite number counts as a public constant"
+	}
+	return fmt.Errorf("%s = %s: %s: %s%s", setting, text, file, column.Problem, remedy)
 }
 
 // checkColumns refuses columns that no trial could use: every one would fail alike.
@@ -42,7 +56,7 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 			case column.Name == person:
 				return fmt.Errorf("inputs = %s: %s names the persons; leave it out", inputs, text)
 			case column.Problem != "" && table.LevelsOf(text) == nil:
-				return fmt.Errorf("inputs = %s: %s", text, column.Problem)
+				return c.unusable("inputs", text, column)
 			}
 			if err := c.checkLevels(s, "inputs", text); err != nil {
 				return err
@@ -56,8 +70,14 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 func (c *Contest) checkLevels(s *table.Summary, setting, text string) error {
 	column, err := columnOf(s, setting, text)
 	levels := table.LevelsOf(text)
-	if err != nil || levels == nil || c.Text("invalid") == "clamp" {
+	if err != nil || levels == nil {
 		return err
+	}
+	if c.clamps() {
+		c.unnamed = c.unnamed || slices.ContainsFunc(column.Levels, func(level string) bool {
+			return !slices.Contains(levels, level)
+		}) || column.Type == "number" && column.Distinct > len(levels)
+		return nil
 	}
 	for _, level := range column.Levels {
 		if !slices.Contains(levels, level) {

@@ -28,7 +28,11 @@ func (c *Contest) setInputs(s *table.Summary, t *Table, output string) {
 	if inputs := strings.Join(names, "+"); !slices.Equal(names, table.SplitNames(c.inputs, "+,")) {
 		c.inputs = inputs
 	}
-	t.Inputs = table.Width(table.Spec{Dataset: c.Text("dataset"), Inputs: c.inputs}.Asked())
+	of := table.Spec{Dataset: c.Text("dataset"), Inputs: c.inputs}
+	t.Inputs = table.Width(of.Asked())
+	t.Clamped = c.unnamed || slices.ContainsFunc(s.Columns, func(column table.ColumnSummary) bool {
+		return column.Infinite > 0 && (column.Name == output || slices.Contains(of.Names(), column.Name))
+	})
 }
 
 // levelled is an input as it is written, with the levels of its column where that is a category and none are written.

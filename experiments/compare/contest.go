@@ -30,8 +30,9 @@ type Contest struct {
 	// Published is that the data are: nobody's secret is looked at, and nothing is to be released.
 	Published bool
 
-	inputs string // as a release names them
-	output string
+	inputs  string // as a release names them
+	output  string
+	unnamed bool // columns have levels that are not named, and count as constants
 }
 
 // Facts are all that a comparison takes from the data. A plan has them, so that results are judged again without the
@@ -74,7 +75,7 @@ func New(registry *experiment.Registry, r *Request, path string) (*Contest, erro
 		c.Given = append(c.Given, Setting{"inputs", table.Every})
 	}
 	if c.Facts == nil {
-		summary, err := table.Summarise(r.Text("dataset"), path, r.Reading)
+		summary, err := table.Summarise(r.Text("dataset"), path, r.Reading, r.clamps())
 		if err != nil {
 			return nil, err
 		}
@@ -105,9 +106,9 @@ func (c *Contest) table(s *table.Summary) (*Table, error) {
 		return nil, fmt.Errorf("output = %s: it is a text of %d different values, which are neither numbers nor classes; "+
 			"name the classes that there are, output=%[1]s[a|b]", output, column.Distinct)
 	case !text:
-		return nil, fmt.Errorf("output = %s: %s", output, column.Problem)
+		return nil, c.unusable("output", output, column)
 	}
-	t := &Table{Rows: s.Rows - column.Missing, Output: output, Numeric: column.Type == "number"}
+	t := &Table{Rows: s.Rows - column.Missing - column.Infinite, Output: output, Numeric: column.Type == "number"}
 	if float64(t.Rows)*HeldOut < 1 {
 		return nil, fmt.Errorf("there are %d rows with a value of %s; a split that holds out %g of them needs %g or more",
 			t.Rows, named, HeldOut, 1/HeldOut)

@@ -198,6 +198,35 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// An infinite number is refused with its file, and counts as missing where invalid values are clamped, as a level does
+// that is not named. Methods that keep such rows, or clamp nothing, stand apart.
+func TestInfinite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "my.csv")
+	text := "x,z,y,k\n1,1,inf,c\n2,-inf,1,a\n" + strings.Repeat("3,3,2,a\n4,4,4,b\n", 5)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	of := func(args string) (*compare.Contest, error) {
+		r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv output=y low=0 high=9 input_low=0 input_high=4 " +
+			"epsilon=1 delta=1e-4 " + args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compare.New(registry, r, path)
+	}
+	_, err := of("inputs=x")
+	trialtest.Refuses(t, err, `output = y: my.csv: line 2: it is "inf", expected a finite number; with invalid=clamp`)
+	for _, inputs := range []string{"x", "x,z"} {
+		c, err := of("invalid=clamp inputs=" + inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Entries) != 6 {
+			t.Errorf("%s: %d methods, apart %v", inputs, len(c.Entries), c.Apart)
+		}
+	}
+}
+
 // A method that does not scale is left out before anything runs.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {

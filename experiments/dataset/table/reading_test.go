@@ -374,7 +374,7 @@ func TestWholeNumbersAreExact(t *testing.T) {
 				d.X.At(7, 7) != 1 || len(d.Names) != 8 {
 				t.Errorf("%+v, %v", d, err)
 			}
-			s, err := Summarise(c.name, c.path, Reading{})
+			s, err := Summarise(c.name, c.path, Reading{}, false)
 			i := slices.IndexFunc(s.Columns, func(s ColumnSummary) bool { return s.Name == c.id })
 			if err != nil || s.Columns[i].Distinct != 8 || !strings.Contains(s.Columns[i].Problem, "beyond 2^53") {
 				t.Errorf("%+v, %v", s, err)
@@ -452,7 +452,7 @@ func TestManyColumns(t *testing.T) {
 	if err != nil || !slices.Equal(d.X.RawMatrix().Data, []float64{1, 1, 1, 1}) {
 		t.Errorf("%+v, %v", d, err)
 	}
-	s, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(text)), Reading{})
+	s, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(text)), Reading{}, false)
 	if err != nil || len(s.Columns) != columns {
 		t.Errorf("%v", err)
 	}

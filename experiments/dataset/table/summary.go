@@ -38,6 +38,9 @@ type ColumnSummary struct {
 	Levels []string `json:"levels,omitempty"`
 	// Problem is the reason why the column cannot be used, with the place of the value.
 	Problem string `json:"problem,omitempty"`
+	// Infinite is the number of infinite values, which are not among Missing. The column cannot be used, unless they are
+	// tolerated.
+	Infinite int `json:"-"`
 	// Input reports whether inputs=* takes the column.
 	Input bool `json:"input"`
 	// Identifier describes the persons that the column seems to name.
@@ -45,9 +48,9 @@ type ColumnSummary struct {
 }
 
 // Summarise reads all columns of the data of a name that lie at a path. An error in a single column
-// is part of its summary; other errors are those of [Spec.Load]. Its memory does not grow with the
-// rows.
-func Summarise(name, path string, reading Reading) (*Summary, error) {
+// is part of its summary, as an infinite number is unless it is tolerated; other errors are those of
+// [Spec.Load]. Its memory does not grow with the rows.
+func Summarise(name, path string, reading Reading, tolerant bool) (*Summary, error) {
 	r, err := open(name, path, reading)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func Summarise(name, path string, reading Reading) (*Summary, error) {
 		}
 		at, counts = append(at, i), append(counts, &count{values: map[float64]bool{}, words: map[string]bool{}})
 	}
-	if s.Rows, err = countRows(r, at, counts); err != nil {
+	if s.Rows, err = countRows(r, at, counts, tolerant); err != nil {
 		return nil, err
 	}
 	if s.Rows == 0 {
@@ -91,7 +94,7 @@ func Summarise(name, path string, reading Reading) (*Summary, error) {
 	return s, nil
 }
 
-func countRows(r reader, at []int, counts []*count) (rows int, err error) {
+func countRows(r reader, at []int, counts []*count, tolerant bool) (rows int, err error) {
 	if err := r.want(at, make([]bool, len(at))); err != nil {
 		return 0, err
 	}
@@ -103,6 +106,11 @@ func countRows(r reader, at []int, counts []*count) (rows int, err error) {
 		}
 		for i, c := range counts {
 			v := r.cell(i)
+			if v.kind == broken && v.want == finiteNumber {
+				if c.infinite++; tolerant {
+					continue
+				}
+			}
 			if v.kind != missing && c.cells[v.kind] == 0 {
 				c.first[v.kind], c.text[v.kind] = r.place(i), strings.Clone(shortened(v.text))
 				c.want = cmp.Or(c.want, v.want)
@@ -126,6 +134,7 @@ type count struct {
 	odd       string // how the first text looks that resembles a number or a date
 	oddCount  int
 	oddAt     place
+	infinite  int
 }
 
 func (c *count) add(v cell, at func() place) {
@@ -166,6 +175,7 @@ func (c *count) add(v cell, at func() place) {
 // describe returns the type and summary of the column.
 func (c *count) describe(out *ColumnSummary) {
 	out.Missing, out.Many, out.Distinct = c.cells[missing], c.many, len(c.values)+len(c.words)
+	out.Infinite = c.infinite
 	if c.many {
 		out.Distinct = MaxLevels
 	}

@@ -18,7 +18,7 @@ func TestSummarise(t *testing.T) {
 		fmt.Fprintf(&b, "%d,no,2020-01-01,red,2,3,,1,1,5,w%d\n", i, i)
 	}
 	path := fileOf(t, "t.csv", []byte(b.String()))
-	s, err := Summarise("csv:t.csv", path, Reading{})
+	s, err := Summarise("csv:t.csv", path, Reading{}, false)
 	if err != nil || s.Rows != MaxLevels+3 {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -43,17 +43,17 @@ func TestSummarise(t *testing.T) {
 			t.Errorf("%+v\nwant %+v", got, want)
 		}
 	}
-	s, err = Summarise("parquet:p.parquet", fileOf(t, "p.parquet", parquetOf(t, patients())), Reading{})
+	s, err = Summarise("parquet:p.parquet", fileOf(t, "p.parquet", parquetOf(t, patients())), Reading{}, false)
 	if err != nil || s.Rows != 5 || s.Columns[len(s.Columns)-1].Type != "unreadable" || s.Columns[0].Missing != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	s, err = Summarise("csv:t.csv", fileOf(t, "t.csv", []byte("a\ninf\n1\nNaN\n")), Reading{})
+	s, err = Summarise("csv:t.csv", fileOf(t, "t.csv", []byte("a\ninf\n1\nNaN\n")), Reading{}, false)
 	if err != nil || s.Columns[0].Problem != `line 2: it is "inf", expected a finite number` {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for name, want := range map[string]string{"a,b\n": "there are no rows", "": "the file is empty",
 		"a\n1,2\n": "t.csv:2: 2 fields"} {
-		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)), Reading{})
+		_, err := Summarise("csv:t.csv", fileOf(t, "t.csv", []byte(name)), Reading{}, false)
 		filetest.MustFail(t, err, want)
 	}
 }
