@@ -61,5 +61,5 @@ func (a *app) attackCompression(cmd *cobra.Command, o *runOptions, path string, 
 	if err != nil {
 		return err
 	}
-	return page.Write(a.out, results, page.Format(format), text.Quote, min(page.Width, columns(a.out)))
+	return page.Write(a.out, results, page.Format(format), text.Command, min(page.Width, columns(a.out)))
 }

@@ -90,7 +90,7 @@ func (a *app) attackFile(cmd *cobra.Command, path string, args []string, o *runO
 	if err != nil {
 		return err
 	}
-	return page.Write(a.out, results, page.Format(o.output), text.Quote, min(page.Width, columns(a.out)))
+	return page.Write(a.out, results, page.Format(o.output), text.Command, min(page.Width, columns(a.out)))
 }
 
 // fileFlags refuses flags of attacks on methods, but for some.

@@ -340,7 +340,7 @@ func pageOf(p *page.Page) report.Comparison {
 	out := report.Comparison{Caption: p.Caption, Header: p.Header, Rows: p.Rows, Legend: p.Legend,
 		Sentences: p.Sentences, Remarks: p.Remarks, Looking: p.Looking}
 	for _, r := range p.Releases {
-		out.Releases = append(out.Releases, report.Release{Title: r.Title, Command: r.Command(text.Quote, page.Width)})
+		out.Releases = append(out.Releases, report.Release{Title: r.Title, Command: text.Command(r.Arguments, page.Width)})
 	}
 	return out
 }
@@ -348,9 +348,9 @@ func pageOf(p *page.Page) report.Comparison {
 // write writes the results in a format, text in lines of a width.
 func (j *judgedComparison) write(w io.Writer, f page.Format, width int) error {
 	if j.suite != nil {
-		return compare.WriteSuite(w, *j.suite, j.results, f, text.Quote, width)
+		return compare.WriteSuite(w, *j.suite, j.results, f, text.Command, width)
 	}
-	return j.results[0].Write(w, f, text.Quote, width)
+	return j.results[0].Write(w, f, text.Command, width)
 }
 
 // printForms writes results into files of all formats, with a name, and prints them in one; write writes them in a

@@ -132,7 +132,7 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 		err = a.printForms(r, compared.results[0].Measure.Name, format, compared.write)
 	case attacked != nil:
 		err = a.printForms(r, "membership", format, func(w io.Writer, f page.Format, width int) error {
-			return attacked.Write(w, f, text.Quote, width)
+			return attacked.Write(w, f, text.Command, width)
 		})
 	default:
 		err = a.print(r, format, view)

@@ -344,7 +344,7 @@ func TestGuaranteeOfEntries(t *testing.T) {
 func TestWritten(t *testing.T) {
 	p, trials, out := attacked(t, 64)
 	var text, table, structured bytes.Buffer
-	if err := out.Page().Text(&text, func(w string) string { return w }, 60); err != nil {
+	if err := out.Page().Text(&text, nil, 60); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Membership attacks on baseline/histogram", "LiRA, online", "allowed", "without noise",

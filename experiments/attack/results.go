@@ -147,8 +147,8 @@ func at(params experiment.Params, trials []compare.Trial) (*At, error) {
 }
 
 // Write writes the results in a format ([page.Write]).
-func (r *Results) Write(w io.Writer, f page.Format, quote page.Quoting, width int) error {
-	return page.Write(w, r, f, quote, width)
+func (r *Results) Write(w io.Writer, f page.Format, shell page.Shell, width int) error {
+	return page.Write(w, r, f, shell, width)
 }
 
 // CSV returns a row for each attack and level, below a header.

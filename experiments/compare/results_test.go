@@ -170,7 +170,7 @@ func TestNoRelease(t *testing.T) {
 	}
 }
 
-func quoted(word string) string { return "<" + word + ">" }
+func quoted(arguments []string, _ int) string { return "<" + strings.Join(arguments, ">\n<") + ">" }
 
 // The release has the settings that were given, its own epsilon, names for all inputs, and none of the splits.
 func TestReleaseArguments(t *testing.T) {

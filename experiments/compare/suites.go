@@ -127,7 +127,7 @@ func stressSuite() Suite {
 
 // WriteSuite writes the results of the comparisons of a suite in a format, one below the other, each as
 // [Results.Write] does; of JSON a list, and of CSV one table, which has the title of the comparison before the columns.
-func WriteSuite(w io.Writer, s Suite, all []*Results, f page.Format, quote page.Quoting, width int) error {
+func WriteSuite(w io.Writer, s Suite, all []*Results, f page.Format, shell page.Shell, width int) error {
 	switch f {
 	case page.JSON:
 		enc := json.NewEncoder(w)
@@ -154,7 +154,7 @@ func WriteSuite(w io.Writer, s Suite, all []*Results, f page.Format, quote page.
 				return err
 			}
 		}
-		if err := r.Write(w, f, quote, width); err != nil {
+		if err := r.Write(w, f, shell, width); err != nil {
 			return err
 		}
 	}

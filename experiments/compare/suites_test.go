@@ -103,7 +103,7 @@ func TestWriteSuite(t *testing.T) {
 	}
 	written := func(f page.Format) string {
 		var b strings.Builder
-		err := compare.WriteSuite(&b, s, all, f, func(w string) string { return w }, page.Width)
+		err := compare.WriteSuite(&b, s, all, f, nil, page.Width)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestEntriesOfRow(t *testing.T) {
 func resultsText(t *testing.T, r *compare.Results) string {
 	t.Helper()
 	var b strings.Builder
-	err := r.Write(&b, page.Text, func(w string) string { return w }, page.Width)
+	err := r.Write(&b, page.Text, quoted, page.Width)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Write writes the results in a format ([page.Write]).
-func (r *Results) Write(w io.Writer, f page.Format, quote page.Quoting, width int) error {
-	return page.Write(w, r, f, quote, width)
+func (r *Results) Write(w io.Writer, f page.Format, shell page.Shell, width int) error {
+	return page.Write(w, r, f, shell, width)
 }
 
 // CSV returns a row for each method and epsilon, and those of the trivial rule and without privacy, below a header.

@@ -26,14 +26,14 @@ type Release struct {
 	Arguments []string
 }
 
-// Quoting makes a word one that a shell reads back.
-type Quoting = func(word string) string
+// Shell writes a command, by the arguments of the program, in lines of a width that a shell reads back.
+type Shell = func(arguments []string, width int) string
 
 // heading reports whether a row is one.
 func heading(row []string) bool { return len(row) == 1 }
 
-// Markdown writes the page for GitHub. quote makes a word of a command one that a shell reads back.
-func (p *Page) Markdown(w io.Writer, quote Quoting) error {
+// Markdown writes the page for GitHub. shell writes a command.
+func (p *Page) Markdown(w io.Writer, shell Shell) error {
 	var b strings.Builder
 	escape := strings.NewReplacer("|", `\|`, "*", `\*`, "~", `\~`, "_", `\_`).Replace
 	row := func(fields []string) {
@@ -55,7 +55,7 @@ func (p *Page) Markdown(w io.Writer, quote Quoting) error {
 		b.WriteString("\n" + escape(s) + "\n")
 	}
 	for _, r := range p.Releases {
-		b.WriteString("\n```sh\n" + r.Command(quote, Width) + "\n```\n")
+		b.WriteString("\n```sh\n" + shell(r.Arguments, Width) + "\n```\n")
 	}
 	if p.Looking != "" {
 		b.WriteString("\n" + p.Looking + "\n")

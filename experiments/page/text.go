@@ -16,9 +16,8 @@ type Writer struct {
 	Width int
 }
 
-// Text writes the page for a terminal, in lines of a width. Columns that have no room go on below. quote makes a word
-// of a command one that a shell reads back.
-func (p *Page) Text(w io.Writer, quote Quoting, width int) error {
+// Text writes the page for a terminal, in lines of a width. Columns that have no room go on below. shell writes a command.
+func (p *Page) Text(w io.Writer, shell Shell, width int) error {
 	b := &Writer{Width: width}
 	b.Wrap(p.Caption, "")
 	b.WriteString("\n")
@@ -39,7 +38,7 @@ func (p *Page) Text(w io.Writer, quote Quoting, width int) error {
 	for _, r := range p.Releases {
 		b.WriteString("\n")
 		b.Wrap(r.Title, "")
-		b.WriteString(r.Command(quote, width) + "\n")
+		b.WriteString(shell(r.Arguments, width) + "\n")
 	}
 	if p.Looking != "" {
 		b.WriteString("\n")
@@ -137,25 +136,4 @@ func chunks(word string, first, width int) []string {
 		parts, runes = append(parts, string(runes[:most])), runes[most:]
 	}
 	return append(parts, string(runes))
-}
-
-// Command is the command line, broken where it is long: between words, and in a word that is longer than a line, where
-// a shell puts the parts together.
-func (r Release) Command(quote Quoting, width int) string {
-	const indent, end = "     ", 2 // of a backslash
-	text, current := "", "  run"
-	for _, a := range r.Arguments {
-		word, parts := quote(a), []string{a}
-		if utf8.RuneCountInString(current+word)+1+end > width {
-			text, current = text+current+" \\\n", indent
-		}
-		if utf8.RuneCountInString(current+word)+1+end > width {
-			parts = chunks(a, width-len(indent)-5, width-4) // with room for quotation marks
-		}
-		current += " " + quote(parts[0])
-		for _, part := range parts[1:] {
-			text, current = text+current+"\\\n", quote(part)
-		}
-	}
-	return text + current
 }

@@ -25,9 +25,8 @@ type Results interface {
 	CSV() [][]string
 }
 
-// Write writes results in a format. quote makes a word of a command one that a shell reads back, and width is that of
-// text, in characters.
-func Write(w io.Writer, r Results, f Format, quote Quoting, width int) error {
+// Write writes results in a format. shell writes a command, and width is that of text, in characters.
+func Write(w io.Writer, r Results, f Format, shell Shell, width int) error {
 	switch f {
 	case JSON:
 		enc := json.NewEncoder(w)
@@ -38,7 +37,7 @@ func Write(w io.Writer, r Results, f Format, quote Quoting, width int) error {
 	case LaTeX:
 		return r.Page().LaTeX(w)
 	case Markdown:
-		return r.Page().Markdown(w, quote)
+		return r.Page().Markdown(w, shell)
 	}
-	return r.Page().Text(w, quote, width)
+	return r.Page().Text(w, shell, width)
 }

@@ -269,12 +269,44 @@ func (e *Experiment) Whole(p Params) Params {
 }
 
 // Describe lists the parameters that differ from their defaults as name=value.
-func (e *Experiment) Describe(p Params) string { return strings.Join(e.Arguments(p), " ") }
+func (e *Experiment) Describe(p Params) string {
+	parts, _ := e.arguments(p)
+	return strings.Join(parts, " ")
+}
 
-// Arguments are the parameters that differ from their defaults, as name=value, for a command line.
+// Arguments are parameters as name=value for a command line that resolves to p: those that differ from their defaults,
+// and those with their defaults that [Untyped.Complete] asks for or would change.
 func (e *Experiment) Arguments(p Params) []string {
+	short, defaults := e.arguments(p)
+	if e.resolve(short, p) {
+		return short
+	}
+	all := slices.Concat(short, defaults)
+	if !e.resolve(all, p) {
+		return short
+	}
+	for _, d := range defaults {
+		if without := slices.DeleteFunc(slices.Clone(all), func(a string) bool { return a == d }); e.resolve(without, p) {
+			all = without
+		}
+	}
+	return all
+}
+
+// resolve reports whether arguments resolve to p.
+func (e *Experiment) resolve(arguments []string, p Params) bool {
+	given := map[string]any{}
+	for _, a := range arguments {
+		name, text, _ := strings.Cut(a, "=")
+		given[name] = text
+	}
+	got, err := e.Resolve(given)
+	return err == nil && maps.EqualFunc(got, p, func(a, b any) bool { return FormatValue(a) == FormatValue(b) })
+}
+
+// arguments are the parameters that differ from their defaults, and those that do not.
+func (e *Experiment) arguments(p Params) (parts, defaults []string) {
 	p = e.Whole(p)
-	var parts []string
 	for i := range e.Params {
 		q := &e.Params[i]
 		value, ok := p[q.Name]
@@ -282,12 +314,11 @@ func (e *Experiment) Arguments(p Params) []string {
 			continue // an external experiment may lack it
 		}
 		text := FormatValue(value)
-		if q.Default != nil {
-			if d, err := q.Convert(q.Default); err == nil && FormatValue(d) == text {
-				continue
-			}
+		if d, err := q.Convert(q.Default); q.Default != nil && err == nil && FormatValue(d) == text {
+			defaults = append(defaults, q.Name+"="+text)
+		} else {
+			parts = append(parts, q.Name+"="+text)
 		}
-		parts = append(parts, q.Name+"="+text)
 	}
-	return parts
+	return parts, defaults
 }

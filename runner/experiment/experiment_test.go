@@ -83,6 +83,41 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// Arguments resolve to the parameters that they are of, also where a setting is asked for or changed that has its
+// default.
+func TestArguments(t *testing.T) {
+	own := &experiment.Experiment{Untyped: experiment.Untyped{Name: "demo/own",
+		Complete: func(p experiment.Params, given func(any) bool) error {
+			if p["data"] == "own" && !given("delta") {
+				return errors.New("delta is not given")
+			}
+			if !given("noise") {
+				p["noise"] = "exact"
+			}
+			return nil
+		}},
+		Params: []experiment.Param{{Name: "data", Kind: experiment.Text, Default: "paper"},
+			{Name: "delta", Kind: experiment.Number, Default: .01}, {Name: "noise", Kind: experiment.Text, Default: "rough"},
+			{Name: "rows", Kind: experiment.Number, Default: 1.}}}
+	for _, c := range []struct {
+		given map[string]any
+		want  string
+	}{
+		{map[string]any{"noise": "exact"}, "noise=exact"},
+		{map[string]any{"noise": "rough", "rows": 1}, "noise=rough"},
+		{map[string]any{"data": "own", "delta": .01, "noise": "rough"}, "data=own delta=0.01 noise=rough"},
+		{map[string]any{"data": "own", "delta": .02, "noise": "exact", "rows": 2}, "data=own delta=0.02 noise=exact rows=2"},
+	} {
+		p, err := own.Resolve(c.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(own.Arguments(p), " "); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
 type runFunc = func(context.Context, *experiment.Trial, experiment.Params) (*experiment.Result, error)
 
 func untyped(name string, version int, run runFunc) *experiment.Experiment {

@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // plain are the characters without a special meaning in any shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
@@ -12,4 +15,25 @@ func Quote(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Command is the command line of the program with arguments, in lines of a width in characters: broken between words,
+// and in a word that is longer than a line, where a shell puts the parts together.
+func Command(arguments []string, width int) string {
+	const indent, end = "     ", 2 // of a backslash
+	text, current := "", "  run"
+	for _, a := range arguments {
+		if utf8.RuneCountInString(current+Quote(a))+1+end > width {
+			text, current = text+current+" \\\n", indent
+		}
+		rest, most := []rune(a), len(a)
+		if utf8.RuneCountInString(current+Quote(a))+1+end > width {
+			most = max(1, width-len(indent)-5) // with room for quotation marks
+		}
+		for current += " "; len(rest) > most; most = max(1, width-4) {
+			text, current, rest = text+current+Quote(string(rest[:most]))+"\\\n", "", rest[most:]
+		}
+		current += Quote(string(rest))
+	}
+	return text + current
 }

@@ -2,7 +2,9 @@ package text_test
 
 import (
 	"os/exec"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"privkern/runner/text"
 )
@@ -30,6 +32,27 @@ func TestAShellReadsTheWordBack(t *testing.T) {
 		got, err := exec.Command(sh, "-c", "printf %s "+text.Quote(word)).Output()
 		if err != nil || string(got) != word {
 			t.Errorf("%q is read as %q (%v)", word, got, err)
+		}
+	}
+}
+
+// No line of a command is wider than a terminal, and a shell puts the lines together.
+func TestCommand(t *testing.T) {
+	long := "at=[" + strings.Repeat("2.125,", 30) + "3]"
+	for _, width := range []int{24, 40, 80} {
+		got := text.Command([]string{"trial", "a/b", long, "x=1"}, width)
+		for line := range strings.SplitSeq(got, "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("%d characters: %s", n, line)
+			}
+		}
+		sh, err := exec.LookPath("sh")
+		if err != nil {
+			t.Skip("no sh is installed")
+		}
+		words, err := exec.Command(sh, "-c", "run() { printf '%s ' \"$@\"; };"+got).Output()
+		if want := "trial a/b " + long + " x=1 "; err != nil || string(words) != want {
+			t.Errorf("%d: %s is read as %s (%v)", width, got, words, err)
 		}
 	}
 }

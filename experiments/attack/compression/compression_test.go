@@ -144,12 +144,12 @@ func TestReconstruction(t *testing.T) {
 // All formats are written, and equal seeds give equal results.
 func TestFormats(t *testing.T) {
 	path := written(t)
-	quote := func(word string) string { return word }
+	shell := func(arguments []string, _ int) string { return strings.Join(arguments, " ") }
 	var texts []string
 	for range 2 {
 		var b bytes.Buffer
 		for _, f := range []page.Format{page.Text, page.Markdown, page.LaTeX, page.CSV, page.JSON} {
-			if err := page.Write(&b, attacked(t, Reconstruction, keeping(0), path), f, quote, 60); err != nil {
+			if err := page.Write(&b, attacked(t, Reconstruction, keeping(0), path), f, shell, 60); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -485,7 +485,7 @@ func TestFormats(t *testing.T) {
 		out := must(t, effect(0), append(args, "kind="+kind)...)
 		for _, f := range []page.Format{page.Text, page.JSON, page.CSV, page.LaTeX, page.Markdown} {
 			var b strings.Builder
-			if err := page.Write(&b, out, f, func(w string) string { return w }, 60); err != nil ||
+			if err := page.Write(&b, out, f, nil, 60); err != nil ||
 				!strings.Contains(b.String(), want) {
 				t.Errorf("%s: %v\n%s", f, err, b.String())
 			}

@@ -277,7 +277,8 @@ func TestExampleNamesBackendAndType(t *testing.T) {
 	}
 	want := []string{"run trial cloaking/regression --seed 3",
 		"run trial cloaking/regression --seed 3 --backend cuda --dtype float32"}
-	if got := trials.Problems()[0].Listed; len(got) != 2 || got[0].Example != want[0] || got[1].Example != want[1] {
+	if got := trials.Problems()[0].Listed; len(got) != 2 || got[0].Command() != want[0] ||
+		got[1].Command() != want[1] {
 		t.Errorf("the examples are %q and %q", got[0].Example, got[1].Example)
 	}
 }
@@ -290,7 +291,7 @@ func TestExampleOfProgram(t *testing.T) {
 	trials, reason := report.NewTrialTally(reg), "a reason"
 	trials.Add("command/p", experiment.Params{"command": "p", "x": 0.5}, 3,
 		&record.Record{Experiment: "command/p", Seed: 3, Status: record.Failed, Error: &reason})
-	if got := trials.Problems()[0].Listed[0].Example; got != "run sweep FILE x=0.5 --seeds 3" {
+	if got := trials.Problems()[0].Listed[0].Command(); got != "run sweep FILE x=0.5 --seeds 3" {
 		t.Errorf("the example is %q", got)
 	}
 }

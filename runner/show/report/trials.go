@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"privkern/runner/experiment"
@@ -123,50 +124,60 @@ type problemID struct{ kind, experiment, text string }
 type Incident struct {
 	Kind, Experiment, Text string
 	Count                  int
-	Example                string // a command line that runs the first of them
+	Example                []string // the arguments of a command that runs the first of them
 
 	order int
+	first func() []string
+}
+
+// Command is the example in one line.
+func (i *Incident) Command() string {
+	words := []string{"run"}
+	for _, a := range i.Example {
+		words = append(words, text.Quote(a))
+	}
+	return strings.Join(words, " ")
 }
 
 func (t *TrialTally) problem(id problemID, params experiment.Params, seed int64, r *record.Record) {
 	p := t.problems[id]
 	if p == nil {
+		backend, dtype := r.Backend, r.DType
 		p = &Incident{Kind: id.kind, Experiment: id.experiment, Text: id.text, order: len(t.problems),
-			Example: t.commandLine(id.experiment, params, seed, r)}
+			first: func() []string { return t.example(id.experiment, params, seed, backend, dtype) }}
 		t.problems[id] = p
 	}
 	p.Count++
 }
 
-// commandLine returns the command that runs one trial again, without defaults.
-func (t *TrialTally) commandLine(name string, params experiment.Params, seed int64, r *record.Record) string {
-	words := []string{"run trial", name}
+// example returns the arguments of the command that runs one trial again.
+func (t *TrialTally) example(name string, params experiment.Params, seed int64, backend, dtype string) []string {
 	s := t.byName[name]
-	if s.external {
-		words = []string{"run sweep FILE"} // which has the program
-	}
-	for _, p := range s.ordered(params) {
-		if s.external && p == s.params[0].Name {
-			continue // the program itself
+	words, seeds := []string{"trial", name}, "--seed"
+	switch {
+	case s.external: // a sweep has the program, which is the first setting
+		words, seeds = []string{"sweep", "FILE"}, "--seeds"
+		for _, p := range s.ordered(params) {
+			value := experiment.FormatValue(params[p])
+			if d, ok := s.defaults[p]; p != s.params[0].Name && !(ok && d == value) {
+				words = append(words, p+"="+value)
+			}
 		}
-		value := experiment.FormatValue(params[p])
-		if d, ok := s.defaults[p]; ok && d == value {
-			continue
+	case s.known != nil:
+		words = append(words, s.known.Arguments(params)...)
+	default:
+		for _, p := range s.ordered(params) {
+			words = append(words, p+"="+experiment.FormatValue(params[p]))
 		}
-		words = append(words, text.Quote(p+"="+value))
 	}
-	seeds := "--seed"
-	if s.external {
-		seeds = "--seeds"
-	}
-	words = append(words, fmt.Sprintf("%s %d", seeds, seed))
-	for _, flag := range []struct{ name, value, absent string }{{"backend", r.Backend, "cpu"},
-		{"dtype", r.DType, "float64"}} {
+	words = append(words, seeds, strconv.FormatInt(seed, 10))
+	for _, flag := range []struct{ name, value, absent string }{{"--backend", backend, "cpu"},
+		{"--dtype", dtype, "float64"}} {
 		if flag.value != "" && flag.value != flag.absent {
-			words = append(words, "--"+flag.name+" "+flag.value)
+			words = append(words, flag.name, flag.value)
 		}
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // maxProblems bounds the listed groups of one kind.
@@ -200,6 +211,9 @@ func (t *TrialTally) Problems() []Problems {
 		})
 		if n := len(ps.Listed); n > maxProblems {
 			ps.Listed, ps.Omitted = ps.Listed[:maxProblems], n-maxProblems
+		}
+		for _, p := range ps.Listed {
+			p.Example = p.first()
 		}
 		out = append(out, ps)
 	}

@@ -23,8 +23,8 @@ type page struct {
 	width int
 }
 
-// section writes a heading with lines, and nothing where there are none.
-func (p *page) section(title string, lines [][2]string) {
+// section writes a heading with lines, each with a command below it or none, and nothing where there are none.
+func (p *page) section(title string, lines [][2]string, below ...string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -34,8 +34,11 @@ func (p *page) section(title string, lines [][2]string) {
 	for _, l := range lines {
 		name = max(name, utf8.RuneCountInString(l[0]))
 	}
-	for _, l := range lines {
+	for i, l := range lines {
 		p.line("  "+text.Printable(l[0])+strings.Repeat(" ", name-utf8.RuneCountInString(l[0]))+"  ", l[1])
+		if len(below) > 0 {
+			p.WriteString(below[i] + "\n")
+		}
 	}
 }
 
@@ -176,6 +179,8 @@ type ProblemOfTrials struct {
 	Text       string `json:"text"`
 	Trials     int    `json:"trials"`
 	Example    string `json:"example"` // a command that runs one of them
+
+	arguments []string // of it
 }
 
 // Look reads all records of a run.
@@ -209,7 +214,8 @@ func Look(d disk.Disk, dir string, experiments *experiment.Registry, rivals Riva
 	}
 	for _, ps := range tally.Problems() {
 		for _, i := range ps.Listed {
-			o.Problems = append(o.Problems, ProblemOfTrials{i.Kind, i.Experiment, i.Text, i.Count, i.Example})
+			o.Problems = append(o.Problems, ProblemOfTrials{i.Kind, i.Experiment, i.Text, i.Count, i.Command(),
+				i.Example})
 		}
 	}
 	o.Files, err = shown(d, dir)
@@ -275,12 +281,14 @@ func (o *Overview) Page(width int) string {
 	p.section("Settings that vary, and seeds", settings)
 	for _, kind := range [][2]string{{"failed", "Failures"}, {"skipped", "Skipped"}, {"warning", "Warnings"}} {
 		var lines [][2]string
+		var commands []string
 		for _, q := range o.Problems {
 			if q.Kind == kind[0] {
-				lines = append(lines, [2]string{text.Times(q.Trials), q.Text + " (such as: " + q.Example + ")"})
+				lines = append(lines, [2]string{text.Times(q.Trials), q.Text + ", such as"})
+				commands = append(commands, text.PrintableLines(text.Command(q.arguments, width)))
 			}
 		}
-		p.section(kind[1], lines)
+		p.section(kind[1], lines, commands...)
 	}
 	var files [][2]string
 	for _, f := range o.Files {

@@ -423,7 +423,7 @@ func TestLook(t *testing.T) {
 	page := o.Page(100)
 	for _, want := range []string{"A demonstration\n", "state        2 failed", "demo.yaml (SHA-256 abababababab)",
 		"failed  2\n", "ok      4\n", "epsilon  1, 2\n", "seeds    0..2\n",
-		"twice  it broke [2J (such as: run trial demo/fit",
+		"twice  it broke [2J, such as\n  run trial demo/fit",
 		"4 times  suspect"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
