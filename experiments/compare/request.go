@@ -3,10 +3,12 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
@@ -92,6 +94,12 @@ func (r *Request) set(name, text string) (err error) {
 		}
 		r.Epsilons = v.([]float64)
 		slices.Sort(r.Epsilons)
+		for _, epsilon := range r.Epsilons {
+			if !math.IsInf(epsilon, 0) && (epsilon < mechanism.LeastEpsilon || epsilon > mechanism.LargestEpsilon) {
+				return fmt.Errorf("epsilon = %s: it is outside [%g, %g], for which the rounding of noise is known", text,
+					mechanism.LeastEpsilon, mechanism.LargestEpsilon)
+			}
+		}
 		if len(slices.Compact(slices.Clone(r.Epsilons))) < len(r.Epsilons) {
 			return fmt.Errorf("epsilon = %s: a value is there twice", text)
 		}

@@ -50,6 +50,8 @@ func TestRequestRefusals(t *testing.T) {
 		{"twice", asked + "epsilon=2", "epsilon is given twice"},
 		{"a variable that is not set", asked + "delta=", "delta is empty"},
 		{"epsilon 0", "dataset=csv:a.csv output=y epsilon=0", "0 is outside (0, inf)"},
+		{"a large epsilon", "dataset=csv:a.csv output=y epsilon=1,1e9", "epsilon = 1,1e9: it is outside [1e-08, 1e+06]"},
+		{"a small epsilon", "dataset=csv:a.csv output=y epsilon=1e-9", "it is outside [1e-08, 1e+06]"},
 		{"an epsilon twice", "dataset=csv:a.csv output=y epsilon=1,2,1", "a value is there twice"},
 		{"without noise", "dataset=csv:a.csv output=y epsilon=inf", "inf is not finite"},
 		{"a unit", asked + "unit=rows", `did you mean "row"?`},

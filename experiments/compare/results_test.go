@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"privkern/experiments/compare"
+	"privkern/experiments/mechanism"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
@@ -241,6 +242,8 @@ func TestRanking(t *testing.T) {
 // Where all methods protect less, nothing claims more: neither caption, heading, note, release nor the column ranked.
 func TestLessAlone(t *testing.T) {
 	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")
+	// A release is refused with a large delta, which its command tells.
+	r.Warnings.Add("cloaking/regression", 1, []string{mechanism.SuspectDelta(.1, 40)})
 	var text, table strings.Builder
 	if err := errors.Join(r.Write(&text, page.Text, quoted, page.Width),
 		r.Write(&table, page.CSV, quoted, page.Width)); err != nil {
@@ -252,7 +255,8 @@ func TestLessAlone(t *testing.T) {
 		"protect less than one row: one output and not its inputs",
 		"note: no method that takes part protects one row: the guarantee of those here, and of their releases, is for one " +
 			"output",
-		"The release of cloaking/regression at epsilon 1, which protects one output:",
+		"The release of cloaking/regression at epsilon 1, which protects one output; with delta = 1e-4, which is not " +
+			"below 1/n, it is refused unless --allow-large-delta is added:",
 	} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("no %q:\n%s", want, text.String())

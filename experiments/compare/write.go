@@ -3,7 +3,10 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"privkern/experiments/mechanism"
 	"privkern/experiments/page"
 	"privkern/runner/experiment"
 )
@@ -76,6 +79,14 @@ func (r *Results) Page() *page.Page {
 
 // releaseTitle introduces the command of a release.
 func (r *Results) releaseTitle(w *Winner) string {
-	return fmt.Sprintf("The release of %s at epsilon %s, which protects one %s:", w.Method,
-		experiment.FormatNumber(w.Epsilon), r.protected(r.first()))
+	refused := ""
+	if slices.ContainsFunc(r.Warnings, func(l *Warned) bool {
+		return strings.Contains(l.Text, mechanism.LargeDelta) &&
+			slices.ContainsFunc(l.Methods, func(m *Counted) bool { return m.Method == w.Method })
+	}) {
+		refused = fmt.Sprintf("; with delta = %s, which is not below 1/n, it is refused unless --allow-large-delta is added",
+			r.Delta)
+	}
+	return fmt.Sprintf("The release of %s at epsilon %s, which protects one %s%s:", w.Method,
+		experiment.FormatNumber(w.Epsilon), r.protected(r.first()), refused)
 }

@@ -5,6 +5,9 @@ import (
 	"strconv"
 )
 
+// LargeDelta is the part of a warning that tells a δ with which a release is refused.
+const LargeDelta = "the guarantee allows to publish"
+
 // SuspectDelta returns a warning of a δ that is too large for n units of protection, which
 // are named such as "rows", "" for none. One that is not below 1/n allows to publish a row
 // (or the rows of a person) picked at random as it is, which is (0, 1/n)-differentially
@@ -22,8 +25,8 @@ func SuspectDelta(delta float64, n int, units string) string {
 	case n < 1:
 		return ""
 	case delta >= limit:
-		return fmt.Sprintf("computed but suspect: delta = %s is not below 1/n = %s of the %d %s, so that the "+
-			"guarantee allows to publish %s picked at random; %s", number(delta), number(limit), n, units, one, advice)
+		return fmt.Sprintf("computed but suspect: delta = %s is not below 1/n = %s of the %d %s, so that %s %s picked at "+
+			"random; %s", number(delta), number(limit), n, units, LargeDelta, one, advice)
 	case delta >= limit/10:
 		return fmt.Sprintf("computed but suspect: delta = %s is not below a tenth of 1/n = %s of the %d "+
 			"%s; %s", number(delta), number(limit), n, units, advice)

@@ -32,6 +32,9 @@ func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
 	return HallFactor(epsilon, delta)
 }
 
+// The range of ε of which the rounding of noise is known.
+const LeastEpsilon, LargestEpsilon = 1e-8, 1e6
+
 // SafeFactor is [Calibration.Factor] made larger by a share that covers its
 // rounding errors, so that the noise of a release is not below the one that its
 // guarantee needs. The share is
@@ -49,7 +52,7 @@ func SafeFactor(c Calibration, epsilon, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !(epsilon >= 1e-8 && epsilon <= 1e6) {
+	if !(epsilon >= LeastEpsilon && epsilon <= LargestEpsilon) {
 		return 0, &Error{"epsilon", epsilon, "a release takes 1e-8 to 1e6, for which the rounding of its noise is " +
 			"known"}
 	}
