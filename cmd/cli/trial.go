@@ -144,7 +144,11 @@ The exit status is 3 if the trial fails; see run help exit-codes.`,
 			assignments := args[1:]
 			if strict {
 				if _, err := e.Param("strict"); err != nil {
-					return usagef("--strict: %s clips nothing that it could refuse", e.Name)
+					has := ""
+					if slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Name == "clipped_fraction" }) {
+						has = "; the share that it clips is the metric clipped_fraction"
+					}
+					return usagef("--strict: %s has no setting strict%s", e.Name, has)
 				}
 				assignments = append(slices.Clone(assignments), "strict=true")
 			}
