@@ -49,6 +49,7 @@ func TestSeveral(t *testing.T) {
 		{"20,0", 1, "", "", `"scale": 0 is outside (0, inf)`},
 		{"20,inf", 1, "", "", "inf is not finite"},
 		{"20,", 1, "", "", `"scale": "" is not a number`},
+		{"0,2024-01-31", 1, "", "", `"2024-01-31" is not a number: a date is written as its days since 1970-01-01, 19753`},
 		{"", 1, "", "", `"scale": the list is empty`},
 		{"[]", 1, "", "", `"scale": the list is empty`},
 		{[]any{}, 1, "", "", `"scale": the list is empty`},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -301,6 +302,10 @@ func toFloat(v any) (float64, error) {
 			return math.Inf(-1), nil
 		}
 		f, err := strconv.ParseFloat(s, 64)
+		if day, err := time.Parse(time.DateOnly, s); err == nil {
+			return 0, fmt.Errorf("%q is not a number: a date is written as its days since 1970-01-01, %d", n,
+				day.Unix()/(24*60*60))
+		}
 		if err != nil || strings.ContainsAny(s, "xX_") {
 			return 0, fmt.Errorf("%q is not a number", n)
 		}
