@@ -243,7 +243,7 @@ func TestRanking(t *testing.T) {
 func TestLessAlone(t *testing.T) {
 	r := judged(t, numbers+"methods=cloaking/regression", seeds, map[string][]float64{"cloaking/regression": {6, 2}}, "")
 	// A release is refused with a large delta, which its command tells.
-	r.Warnings.Add("cloaking/regression", 1, []string{mechanism.SuspectDelta(.1, 40)})
+	r.Warnings.Add("cloaking/regression", 1, []string{mechanism.SuspectDelta(.1, 40, "rows")})
 	var text, table strings.Builder
 	if err := errors.Join(r.Write(&text, page.Text, quoted, page.Width),
 		r.Write(&table, page.CSV, quoted, page.Width)); err != nil {
