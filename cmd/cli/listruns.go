@@ -70,7 +70,11 @@ func (a *app) listRuns(args []string, tags map[string]string, output string) err
 		return a.printJSON(map[string]any{"schema": 1, "runs": all})
 	}
 	if len(all) == 0 {
-		a.say("no runs in %s", folder)
+		with := ""
+		if len(tags) > 0 {
+			with = " with this --tag"
+		}
+		a.say("no runs in %s%s", folder, with)
 		return nil
 	}
 	return runs.Grid(all).WriteText(a.out, tables.TextOptions{Color: useColor(a.out), Width: columns(a.out)})

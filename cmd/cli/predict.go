@@ -188,9 +188,13 @@ func withoutSettings(args []string) (others, settings []string) {
 
 // notASetting explains the error of a file that is not there where one of the names looks like a setting.
 func notASetting(paths []string, err error) error {
-	i := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(path, "=") })
-	if i < 0 || !errors.Is(err, fs.ErrNotExist) {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	i := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(path, "=") })
+	if i < 0 {
+		return fmt.Errorf("the file %s is not there: name one that run trial METHOD --release or --export wrote", missing.Path)
 	}
 	name, _, _ := strings.Cut(paths[i], "=")
 	var known []string

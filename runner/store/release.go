@@ -56,11 +56,23 @@ func CheckReleasePath(d disk.Disk, path string, forms []experiment.Form, size ex
 	return nil
 }
 
+// missingFolderError is a folder of a new file that does not exist.
+type missingFolderError struct{ folder string }
+
+func (e *missingFolderError) Error() string {
+	return fmt.Sprintf("the folder %s is not there: make it first", e.folder)
+}
+
+func (e *missingFolderError) Unwrap() error { return fs.ErrNotExist }
+
 // probeRoom writes room bytes to the folder of a path, and removes them. They are random, because
 // compressing file systems take any number of zeros, and synced, because some file systems
 // allocate only then.
 func probeRoom(d disk.Disk, path string, room int64) error {
 	probe, err := disk.CreateTemp(d, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &missingFolderError{filepath.Dir(path)}
+	}
 	if err != nil {
 		return err
 	}
