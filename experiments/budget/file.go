@@ -155,6 +155,20 @@ func (l *Ledger) read() (s *State, raw []byte, err error) {
 	return s, raw, nil
 }
 
+// present returns the content of the ledger that is to be changed, empty for none yet, and its bytes. A file that its
+// owner made read-only is refused, since the new one would take its place all the same.
+func (l *Ledger) present() (*State, []byte, error) {
+	s, raw, err := l.read()
+	if errors.Is(err, ErrNone) {
+		return &State{}, nil, nil
+	}
+	if info, err := l.disk.Stat(l.path); err == nil && info.Mode().Perm()&0o200 == 0 {
+		return nil, nil, l.problem("is read-only", nil, "nothing was booked or changed; make it writable, or give another "+
+			"file with --budget-file")
+	}
+	return s, raw, err
+}
+
 // restore advises a person who has lost the ledger: no program knows
 // the bookings since.
 func (l *Ledger) restore() string {

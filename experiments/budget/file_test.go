@@ -203,6 +203,12 @@ func TestUnusablePaths(t *testing.T) {
 			}
 			return os.WriteFile(l.path+previousSuffix, content(t), 0o600)
 		}, "is gone, but its previous version is there"},
+		{"read-only", func(l *Ledger) error {
+			if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(l.path, content(t), 0o400)
+		}, "is read-only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := open(t)

@@ -82,7 +82,7 @@ func (l *Ledger) Check() error {
 		return err
 	}
 	defer unlock()
-	if _, _, err = l.read(); err != nil && !errors.Is(err, ErrNone) {
+	if _, _, err = l.present(); err != nil {
 		return err
 	}
 	probe, err := disk.CreateTemp(l.disk, l.path)
@@ -102,10 +102,8 @@ func (l *Ledger) update(change func(*State) error) error {
 		return err
 	}
 	defer unlock()
-	s, old, err := l.read()
-	if errors.Is(err, ErrNone) {
-		s = &State{}
-	} else if err != nil {
+	s, old, err := l.present()
+	if err != nil {
 		return err
 	}
 	s.secure()
