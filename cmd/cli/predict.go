@@ -194,7 +194,8 @@ func notASetting(paths []string, err error) error {
 	}
 	i := slices.IndexFunc(paths, func(path string) bool { return strings.Contains(path, "=") })
 	if i < 0 {
-		return fmt.Errorf("the file %s is not there: name one that run trial METHOD --release or --export wrote", missing.Path)
+		return fmt.Errorf("the file %s is not there: name one that run trial METHOD --release or --export wrote",
+			missing.Path)
 	}
 	name, _, _ := strings.Cut(paths[i], "=")
 	var known []string

@@ -32,8 +32,11 @@ func (c Calibration) Factor(epsilon, delta float64) (float64, error) {
 	return HallFactor(epsilon, delta)
 }
 
-// The range of ε of which the rounding of noise is known.
-const LeastEpsilon, LargestEpsilon = 1e-8, 1e6
+// The range of ε for which the rounding of a release's noise is known.
+const (
+	LeastEpsilon   = 1e-8
+	LargestEpsilon = 1e6
+)
 
 // SafeFactor is [Calibration.Factor] made larger by a share that covers its
 // rounding errors, so that the noise of a release is not below the one that its

@@ -16,7 +16,8 @@ type Writer struct {
 	Width int
 }
 
-// Text writes the page for a terminal, in lines of a width. Columns that have no room go on below. shell writes a command.
+// Text writes the page for a terminal, in lines of a width. Columns that have no room go on below. shell
+// writes a command.
 func (p *Page) Text(w io.Writer, shell Shell, width int) error {
 	b := &Writer{Width: width}
 	b.Wrap(p.Caption, "")

@@ -159,7 +159,7 @@ func (t *TrialTally) example(name string, params experiment.Params, seed int64, 
 		words, seeds = []string{"sweep", "FILE"}, "--seeds"
 		for _, p := range s.ordered(params) {
 			value := experiment.FormatValue(params[p])
-			if d, ok := s.defaults[p]; p != s.params[0].Name && !(ok && d == value) {
+			if d, ok := s.defaults[p]; p != s.params[0].Name && (!ok || d != value) {
 				words = append(words, p+"="+value)
 			}
 		}
