@@ -45,7 +45,7 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 		return err
 	}
 	output, person := table.NameOf(c.Text("output")), table.Unquoted(c.Text("person"))
-	if inputs := c.Text("inputs"); strings.TrimSpace(inputs) != table.Every && inputs != "" {
+	if inputs := c.Text("inputs"); !c.every() {
 		for _, text := range table.SplitNames(inputs, "+,") {
 			column, err := columnOf(s, "inputs", text)
 			switch {
@@ -63,7 +63,20 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 			}
 		}
 	}
+	if c.every() {
+		for i := range s.Columns { // a trial reads all others
+			if column := &s.Columns[i]; column.Infinite > 0 && !c.clamps() && column.Name != output && column.Name != person {
+				return c.unusable("inputs", column.Name, column)
+			}
+		}
+	}
 	return c.checkPersons(s, output)
+}
+
+// every reports whether all columns of numbers are inputs.
+func (r *Request) every() bool {
+	inputs := r.Text("inputs")
+	return inputs == "" || strings.TrimSpace(inputs) == table.Every
 }
 
 // checkLevels refuses levels of a column that are not all of those of the data, unless others count as a constant.

@@ -207,22 +207,27 @@ func TestInfinite(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := func(args string) (*compare.Contest, error) {
-		r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv output=y low=0 high=9 input_low=0 input_high=4 " +
+		r, err := compare.ParseRequest(strings.Fields("dataset=csv:my.csv input_low=0 input_high=4 " +
 			"epsilon=1 delta=1e-4 " + args))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return compare.New(registry, r, path)
 	}
-	_, err := of("inputs=x")
-	trialtest.Refuses(t, err, `output = y: my.csv: line 2: it is "inf", expected a finite number; with invalid=clamp`)
-	for _, inputs := range []string{"x", "x,z"} {
-		c, err := of("invalid=clamp inputs=" + inputs)
+	for args, want := range map[string]string{"output=y inputs=x": "output = y: my.csv: line 2: it is \"inf\"",
+		"output=x inputs=z": "inputs = z: my.csv: line 3: it is \"-inf\"", "output=x inputs=*": "inputs = z: my.csv: line 3"} {
+		_, err := of("low=0 high=9 " + args)
+		trialtest.Refuses(t, err, want)
+		trialtest.Refuses(t, err, "with invalid=clamp an infinite number counts as a public constant")
+	}
+	for args, want := range map[string]int{"low=0 high=9 output=y inputs=x": 6, "low=0 high=9 output=y inputs=x,z": 6,
+		"low=0 high=9 output=y inputs=*": 6, "output=k[a|b] inputs=x": 8} {
+		c, err := of("invalid=clamp " + args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Entries) != 6 {
-			t.Errorf("%s: %d methods, apart %v", inputs, len(c.Entries), c.Apart)
+		if len(c.Entries) != want {
+			t.Errorf("%s: %d methods, apart %v", args, len(c.Entries), c.Apart)
 		}
 	}
 }
