@@ -202,6 +202,28 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
+// Classes far apart make the search of hyper-parameters step so far that these are no numbers, which is no failure.
+func TestSeparated(t *testing.T) {
+	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		r := &rows{x: mat.NewDense(mostEstimated, 2, nil), classes: 3}
+		for i := range mostEstimated {
+			label := []int{0, 0, 0, 0, 1, 1, 2}[i%7]
+			sin, cos := math.Sincos(2 * math.Pi * float64(label) / 3)
+			r.x.SetRow(i, []float64{.6*cos + .1*rng.NormFloat64(), .6*sin + .1*rng.NormFloat64()})
+			r.labels = append(r.labels, label)
+		}
+		p, err := newProcess(t.Context(), e, r)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if beyond(p.h) {
+			t.Errorf("seed %d: %+v", seed, p.h)
+		}
+	}
+}
+
 // Predictions of many rows, in chunks, are those of each row alone.
 func TestChunks(t *testing.T) {
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -85,6 +86,9 @@ func newProcess(ctx context.Context, e *engine.Engine, r *rows) (*process, error
 	var failed error
 	both := func(u, gradient []float64) (value float64) {
 		p.h = hyperparameters(u)
+		if beyond(p.h) {
+			return math.Inf(1)
+		}
 		v, g, err := gp.Evaluate(ctx, e, x, y, kernel.EQ(1, 1), p.h)
 		var indefinite *linalg.NotPositiveDefiniteError
 		switch {
@@ -135,6 +139,13 @@ func hyperparameters(u []float64) gp.Hyperparameters {
 	d := len(u) - 2
 	h.Variance, h.Noise, h.Lengthscales = h.Lengthscales[d], h.Lengthscales[d+1], h.Lengthscales[:d]
 	return h
+}
+
+// beyond reports whether a hyper-parameter is 0 or infinite, as a long step of a line search makes it: there is no
+// likelihood, and a shorter step is taken.
+func beyond(h gp.Hyperparameters) bool {
+	all := append([]float64{h.Variance, h.Noise}, h.Lengthscales...)
+	return slices.Min(all) == 0 || math.IsInf(slices.Max(all), 1)
 }
 
 func (p *process) losses(ctx context.Context, train, valid *rows) ([]float64, error) {
