@@ -15,7 +15,9 @@ type normal struct {
 	vector []float64     // p
 	noise  float64       // s
 	// squares is the sum of the squares of the outputs, with the variance 4s².
-	squares, rows float64
+	squares float64
+	// rows is their noisy number, of the matrix: the places of a release, of which some are empty, are no rows.
+	rows float64
 }
 
 // solve returns the weights, after noise: post-processing.

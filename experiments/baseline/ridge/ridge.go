@@ -50,7 +50,7 @@ const format = "baseline/ridge/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/ridge", Version: 3,
+	Name: "baseline/ridge", Version: 4, // 4: the number of rows is that of the noisy matrix
 	Summary: "ridge regression on noisy sufficient statistics, linear or on random features, with protection of rows",
 	Source:  "adaptive sufficient statistics perturbation (Wang 2018, Algorithm 2)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
@@ -110,9 +110,9 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 	if err != nil {
 		return Body{}, err
 	}
-	triangle, count := a.p*(a.p+1)/2, rows.X.RawMatrix().Rows
+	triangle := a.p * (a.p + 1) / 2
 	n := &normal{matrix: mat.NewSymDense(a.p, nil), vector: total[triangle : triangle+a.p],
-		squares: 2 * total[triangle+a.p], noise: a.noise.Scale(), rows: float64(count)}
+		squares: 2 * total[triangle+a.p], noise: sums.Scale(a.noise)}
 	k := 0
 	for i := range a.p {
 		n.matrix.SetSym(i, i, total[k])
@@ -121,6 +121,7 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 		}
 		k += a.p - i
 	}
+	n.rows = max(1, min(float64(a.Slots), a.features.Rows(n.matrix)))
 	out, err := n.solve(a.shrinkage)
 	out.Features = a.features
 	return out, err

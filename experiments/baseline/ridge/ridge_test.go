@@ -1,6 +1,8 @@
 package ridge
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -51,6 +53,52 @@ func TestReleased(t *testing.T) {
 		for i, want := range []float64{28, 50, 72} {
 			if got := p.Rows[i][0]; got < want-6 || got > want+6 {
 				t.Errorf("%s: %v, want %g", name, p.Rows[i], want)
+			}
+		}
+	}
+}
+
+// The fit without noise has no noise level: it is the same at any budget.
+func TestWithoutNoise(t *testing.T) {
+	data := baselinetest.Regression(t, 200)
+	for _, shrinkage := range []Shrinkage{Posterior, AdaSSP} {
+		var errors []float64
+		for _, epsilon := range []float64{.5, math.Inf(1)} {
+			m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon, features.Linear,
+				shrinkage)).Metrics
+			errors = append(errors, m.RMSEWithoutNoise)
+		}
+		if errors[0] != errors[1] {
+			t.Errorf("shrinkage %d: RMSE without noise %g at epsilon = .5, %g without privacy", shrinkage, errors[0], errors[1])
+		}
+	}
+}
+
+// Places of a release without a row, of persons with few and of rows without a value, do not make it surer: the outputs
+// have noise of the standard deviation 10 about a plane.
+func TestEmptyPlaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	var rows [][]string
+	for i := range 4000 {
+		a, b, y := 2*rng.Float64()-1, 10*rng.Float64(), ""
+		if i%4 == 0 {
+			y = fmt.Sprint(50 + 20*a + 2*(b-5) + 10*rng.NormFloat64())
+		}
+		rows = append(rows, []string{fmt.Sprint(a), fmt.Sprint(b), y, fmt.Sprint(i)})
+	}
+	data := baselinetest.Table(t, "a,b,y,who", rows)
+	for name, kind := range kinds {
+		for what, more := range map[string]func(*Settings){
+			"clamp":  func(s *Settings) { s.Invalid.Invalid = method.Clamp },
+			"person": func(s *Settings) { s.Person = method.Person{Person: "who", RowsPerPerson: 10} },
+		} {
+			set := func(s *Settings) {
+				own(data, 100, kind, Posterior)(s)
+				more(s)
+			}
+			p := baselinetest.Released(t, definition, PredictFormat, set, mat.NewDense(1, 2, []float64{.2, 4}))
+			if sd := p.Rows[0][2]; sd < 8 || sd > 13 {
+				t.Errorf("%s, %s: an output has the standard deviation %g, want 10", name, what, sd)
 			}
 		}
 	}

@@ -108,6 +108,16 @@ func (m Map) Len(inputs int) int {
 	return 2 * len(m.Frequencies)
 }
 
+// Rows returns how many rows have these sums of products of features (p×p): noisy sums give a noisy number. Every row
+// adds one to the trace where its norm is one, that of Fourier features, and 1/(1 + r²) to the square of the constant
+// of linear ones, whose norms are less.
+func (m Map) Rows(products mat.Symmetric) float64 {
+	if len(m.Frequencies) == 0 {
+		return products.At(0, 0) * (1 + m.Radius*m.Radius)
+	}
+	return mat.Trace(products)
+}
+
 // Numbers counts the numbers in lists of the map.
 func (m Map) Numbers(inputs int) int { return len(m.Frequencies) * inputs }
 

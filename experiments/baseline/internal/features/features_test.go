@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"privkern/runner/experiment"
 )
@@ -38,6 +39,23 @@ func TestNorm(t *testing.T) {
 			if most < 1-1e-6 {
 				t.Errorf("kind %d, %d inputs: the squared norm is %g at most", kind, d, most)
 			}
+		}
+	}
+}
+
+// Sums of products have the number of their rows.
+func TestRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, kind := range []Kind{Linear, Fourier} {
+		m := Settings{Features: kind, Frequencies: experiment.NumberOr[Auto](4), Lengthscale: .3}.Map(2, 1)
+		x := mat.NewDense(50, m.Len(2), nil)
+		for i := range 50 {
+			m.Of([]float64{2*rng.Float64() - 1, 2*rng.Float64() - 1}, x.RawRowView(i))
+		}
+		products := mat.NewSymDense(m.Len(2), nil)
+		products.SymOuterK(1, x.T())
+		if rows := m.Rows(products); math.Abs(rows-50) > 1e-8 {
+			t.Errorf("kind %d: %g rows of 50", kind, rows)
 		}
 	}
 }
