@@ -32,7 +32,7 @@ const format = "baseline/class-means/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/class-means", Version: 2,
+	Name: "baseline/class-means", Version: 4, // 4: a variance that follows its noise
 	Summary: "the nearest of noisy means of the classes, with protection of rows",
 	Source:  "noisy sums (Dwork, McSherry, Nissim and Smith 2006); the rule of linear discriminants with one variance",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },
@@ -84,18 +84,23 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 	if err != nil {
 		return Body{}, err
 	}
-	return a.body(total), nil
+	return a.body(total, sums.Scale(a.noise)), nil
 }
 
-// body computes means, shares and variance from noisy sums. A count below the noise's standard deviation, or below
-// one row, counts as that.
-func (a *algorithm) body(total []float64) Body {
-	d, root := a.Dims, math.Sqrt(float64(a.Dims))
+// body computes means, shares and variance from sums with noise of a standard deviation s. A count below that of its
+// noise, or below one row, counts as that.
+//
+// The variance is at least half of what the noise of the squares, s√(dC), makes of it: one below cannot be told from
+// 0, and would make wrong classes certain. That of the noise of a mean is added, of a class of the average size. Both
+// were chosen by log loss and accuracy, among others such as a prior of 1/3, on 27 tables and ranges of two to eight
+// classes at ε from 0.3 to 10.
+func (a *algorithm) body(total []float64, s float64) Body {
+	d, root, classes := a.Dims, math.Sqrt(float64(a.Dims)), float64(a.Classes)
 	var out Body
 	rows, squares := 0.0, 0.0
 	for c := range a.Classes {
 		block := total[c*(d+2) : (c+1)*(d+2)]
-		count := max(block[d]/root, a.noise.Scale()/root, 1)
+		count := max(block[d]/root, s/root, 1)
 		mean := make([]float64, d)
 		for j := range mean {
 			mean[j] = max(-1, min(1, block[j]/count))
@@ -105,12 +110,14 @@ func (a *algorithm) body(total []float64) Body {
 		out.Means, out.Shares = append(out.Means, mean), append(out.Shares, count)
 	}
 	floats.Scale(1/rows, out.Shares)
-	out.Variance = max(smallestVariance, min(1, squares/rows/float64(d)))
+	squares = max(squares, s*root*math.Sqrt(classes)/2)
+	ofMean := s * classes / rows
+	out.Variance = max(smallestVariance, min(1, squares/rows/float64(d))) + ofMean*ofMean
 	return out
 }
 
-// smallestVariance bounds the variance, for inputs in [−1, 1], from below.
-const smallestVariance = 1e-3
+// smallestVariance bounds the variance, for inputs in [−1, 1], from below: rounding leaves less.
+const smallestVariance = 1e-9
 
 // Losses implements [ground.Algorithm].
 func (a *algorithm) Losses() []experiment.Loss { return ground.Losses(a.noise) }

@@ -1,6 +1,7 @@
 package means
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -28,6 +29,29 @@ func TestJudged(t *testing.T) {
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("epsilon = %g: accuracy %g, of the largest class %g", c.epsilon, m.Accuracy, m.AccuracyLargest)
 		}
+	}
+}
+
+// The variance follows the noise: without noise, classes that are near each other in a wide public range are told
+// apart, also next to a noisy fit, and with much noise, wrong classes are not certain.
+func TestVariance(t *testing.T) {
+	data := baselinetest.Classes(t, 300)
+	wide := func(s *Settings) {
+		s.InputLow = method.Ends{Numbers: experiment.Several{-300, -3000}}
+		s.InputHigh = method.Ends{Numbers: experiment.Several{300, 3000}}
+	}
+	for _, epsilon := range []float64{.5, math.Inf(1)} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon), wide).Metrics
+		if m.AccuracyWithoutNoise < .8 || m.AccuracyLargest > .7 {
+			t.Errorf("epsilon = %g: accuracy without noise %g, of the largest class %g", epsilon, m.AccuracyWithoutNoise,
+				m.AccuracyLargest)
+		}
+	}
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, .5), func(s *Settings) {
+		s.Repeats = 5
+	}).Metrics
+	if *m.LogLoss > 1.1 {
+		t.Errorf("log loss %g, of shares without inputs %g", *m.LogLoss, *m.LogLossTrivial)
 	}
 }
 
