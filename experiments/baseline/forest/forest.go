@@ -28,8 +28,8 @@ type Settings struct {
 	// trees; more of them cost no privacy, since each takes a part of the noise; auto: 128, and fewer where classes are
 	// many
 	Trees experiment.Or[Auto, int] `name:"trees" default:"auto" min:"1" max:"4096"`
-	// levels of a tree below its root; auto: the logarithm of the number of leaves 3 (n/(10σ))^0.7, for n rows and the
-	// noise σ of a count averaged over the trees
+	// levels of a tree below its root; auto: the logarithm of the number of leaves 3 (n/(10σ))^0.7, for n rows, or √m for
+	// each of the persons with at most m, and the noise σ of a count averaged over the trees
 	Depth experiment.Or[Auto, int] `name:"depth" default:"auto" min:"1" max:"12"`
 	// variance of the share of a class that one more level of the trees explains; more of it trusts smaller leaves
 	Variance float64 `name:"variance" default:"0.1" above:"0" max:"1"`
@@ -44,7 +44,7 @@ const format = "baseline/forest/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/forest", Version: 2,
+	Name: "baseline/forest", Version: 4, // 4: the depth of trees of persons
 	Summary: "a forest of random trees with noisy counts of the classes in their leaves, with protection of rows",
 	Source: "the random structure of Fletcher and Islam, \"Differentially private random decision forests using smooth " +
 		"sensitivity\" (Expert Systems with Applications 2017), here with Gaussian noise for all trees together",
@@ -109,7 +109,7 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 	}
 	depth, trees := s.Depth.Number, s.Trees.Number
 	if s.Depth.IsWord {
-		depth = depthFor(p.Slots, one.Scale())
+		depth = depthFor(p.Rows.Units(), p.Slots, one.Scale())
 	}
 	if s.Trees.IsWord {
 		trees = max(1, min(mostTrees, mostNumbers/(p.Classes<<depth)))
@@ -135,8 +135,13 @@ func query(p *ground.Problem, trees, numbers int) ground.Query {
 
 // depthFor returns the levels of trees of N rows, where the mean of a number has noise of that deviation:
 // 3 (N/(10σ))^0.7 leaves. It was found on tables of 150 to 3,500 rows and 4 to 30 inputs, at ε from 0.3 to 4.
-func depthFor(rows int, deviation float64) int {
-	leaves := 3 * math.Pow(float64(rows)/(10*max(1, deviation)), 0.7)
+//
+// How many rows the persons have is private, between one and m each. N is between these ends, P√m of P persons, the
+// geometric mean of the public numbers of units and of places: with P·m, trees were too deep where most have few rows,
+// and with P too shallow where all have m (four tables at ε from 0.3 to 10).
+func depthFor(units, places int, deviation float64) int {
+	rows := math.Sqrt(float64(units) * float64(places))
+	leaves := 3 * math.Pow(rows/(10*max(1, deviation)), 0.7)
 	return max(1, min(10, int(math.Round(math.Log2(leaves)))))
 }
 
@@ -164,7 +169,7 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 		}
 		sums.Judge(a.first, total)
 	}
-	b := Body{Structure: a.trees, Deviation: a.first.Scale(), Variance: a.spread}
+	b := Body{Structure: a.trees, Deviation: sums.Scale(a.first), Variance: a.spread}
 	for t := range a.trees.Columns {
 		b.Counts = append(b.Counts, total[t*leaves*a.Classes:(t+1)*leaves*a.Classes])
 	}
@@ -173,7 +178,7 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 	if err != nil {
 		return Body{}, err
 	}
-	b.line(f, histograms, a.second.Scale())
+	b.line(f, histograms, sums.Scale(a.second))
 	return b, nil
 }
 

@@ -54,6 +54,47 @@ func TestJudgedSmallClass(t *testing.T) {
 	}
 }
 
+// The levels are those of the public number of rows, and of the root of its places for each person.
+func TestDepth(t *testing.T) {
+	var rows [][]string
+	for i := range 400 {
+		rows = append(rows, []string{"0", "1", "u", fmt.Sprint(i)})
+	}
+	data := baselinetest.Table(t, "a,b,k,who", rows)
+	for _, c := range []struct{ most, want int }{{0, 4}, {25, 3}} {
+		plan := baselinetest.Plan(t, definition, func(s *Settings) {
+			own(data, 2)(s)
+			if s.Trees.Number = 4; c.most > 0 {
+				s.Person = method.Person{Person: "who", RowsPerPerson: c.most}
+			}
+		})
+		leaves := 1 << c.want
+		if got, want := plan.Spending.Size.Numbers, 4*(2*(leaves-1)+3*leaves)+3+4; got != want {
+			t.Errorf("at most %d rows of a person: %d numbers, want the %d of %d levels", c.most, got, want, c.want)
+		}
+	}
+	for _, c := range []struct{ units, places, want int }{{1000, 1000, 6}, {100, 10_000, 6}, {1000, 100_000, 9}} {
+		if got := depthFor(c.units, c.places, 1); got != c.want {
+			t.Errorf("%+v: %d levels", c, got)
+		}
+	}
+}
+
+// Shares and line of the fit without noise have no noise level: trees of a depth are the same at any budget.
+func TestWithoutNoise(t *testing.T) {
+	data := baselinetest.Classes(t, 300)
+	var accuracies []float64
+	for _, epsilon := range []float64{.3, math.Inf(1)} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon), func(s *Settings) {
+			s.Depth = experiment.Or[Auto, int]{Number: 5}
+		}).Metrics
+		accuracies = append(accuracies, m.AccuracyWithoutNoise)
+	}
+	if accuracies[0] != accuracies[1] {
+		t.Errorf("accuracy without noise %g at epsilon = .3, %g without privacy", accuracies[0], accuracies[1])
+	}
+}
+
 func TestReleased(t *testing.T) {
 	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 1000), 10),
 		mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9}))
