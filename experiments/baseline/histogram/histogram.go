@@ -45,7 +45,7 @@ const format = "baseline/histogram/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/histogram", Version: 2,
+	Name: "baseline/histogram", Version: 3,
 	Summary: "noisy means of the outputs in the cells of a public partition, with protection of rows",
 	Source: "Lei, \"Differentially private M-estimators\" (NIPS 2011), with the cells of Wasserman and Zhou, \"A " +
 		"statistical framework for differential privacy\" (2010)",
@@ -69,12 +69,20 @@ var Plan = definition.Plan
 // PlanUnits plans a release of some of the units.
 var PlanUnits = definition.PlanUnits
 
-// algorithm has the noise of one query: for each cell the number of rows, times a weight w, and the sum of their
-// outputs y in [−1, 1].
+// algorithm has the noise of one query: for each cell the number of rows, times a weight w ≤ 1, and the sum of their
+// outputs y in [−1, 1], and for all cells together the sum of 1 − y², times w.
 //
-// The vector of a row has two coordinates that are not 0, w and y. Two rows in one cell have vectors that differ by
-// |y − y'| ≤ 2. Those of rows in different cells are √(2w² + y² + y'²) ≤ √2 √(w²+1) apart in the Euclidean norm, which
-// for w = 1 is no more than 2, and 2w + |y| + |y'| ≤ 2(w+1) in the sum of magnitudes.
+// The vector of a row is w, y and w(1 − y²). With a = y² its Euclidean norm squared is w² + a + w²(1 − a)², which is
+// convex in a, so that it is w² + 1 at most, at a = 1. Two rows in one cell have vectors that differ by y − y' = d and
+// w(y + y')d, where |y + y'| ≤ 2 − |d|: d² + w²d²(2 − |d|)² ≤ 4, as d²(2 − |d|) ≤ 32/27 < 2 + |d|. Those of rows in
+// different cells are 2w² + a + a' + w²(a − a')² apart, squared, which is convex in a and a', and 2w² + 2 at most, at
+// a = a' = 1: for w = 1 this is no more than 4 as well.
+//
+// In the sum of magnitudes, with w ≤ ½, the norm w + |y| + w(1 − y²) grows with |y|, up to w + 1. In one cell it is
+// |d|(1 + w|y + y'|) ≤ 2|d| − d²/2 ≤ 2 between two rows, and in different ones 2w + |y| + |y'| + w|y² − y'²|, which grows
+// with the smaller of the magnitudes, up to 2w + 2|y| ≤ 2(w + 1).
+//
+// So the third sum takes no more noise than the others have without it.
 type algorithm struct {
 	*ground.Problem
 	partition
@@ -99,15 +107,16 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 // calibrate takes Gaussian noise, with w = 1, or Laplace noise, with w = ½, for the number of cells: the law whose
 // noise adds less to a mean of the typical size.
 func (a *algorithm) calibrate(cells int) error {
-	gaussian, err := a.Gaussian(ground.Query{What: "numbers of rows and sums of outputs in the cells",
-		Coordinates: 2 * cells, Norm: math.Sqrt2, Diameter: 2, Largest: 1, Rows: a.Slots}, 1)
+	const what = "numbers of rows and sums of outputs in the cells, and of their squares in all"
+	gaussian, err := a.Gaussian(ground.Query{What: what, Coordinates: 2*cells + 1, Norm: math.Sqrt2, Diameter: 2,
+		Largest: 1, Rows: a.Slots}, 1)
 	if err != nil || a.Noiseless() {
 		a.noise, a.weight = gaussian, 1
 		return err
 	}
 	const half = 0.5
-	laplace, err := a.Laplace(ground.Query{What: "half numbers of rows and sums of outputs in the cells",
-		Coordinates: 2 * cells, Norm: 1 + half, Diameter: 2 + 2*half, Largest: 1, Rows: a.Slots}, a.Epsilon)
+	laplace, err := a.Laplace(ground.Query{What: "half " + what, Coordinates: 2*cells + 1, Norm: 1 + half,
+		Diameter: 2 + 2*half, Largest: 1, Rows: a.Slots}, a.Epsilon)
 	if err != nil {
 		return err
 	}
@@ -124,52 +133,78 @@ func (a *algorithm) calibrate(cells int) error {
 // mean of a cell, and of an output about it.
 const typical = 0.15
 
+// parts are the coordinates of the vector of a row that are not 0, see [algorithm].
+func parts(weight, y float64) (count, output, square float64) { return weight, y, weight * (1 - y*y) }
+
 // Fit implements [ground.Algorithm].
 func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums) (Body, error) {
-	total, err := sums.SumAt(a.noise, 2, func(row int, places []int, values []float64) {
+	squares := 2 * a.size()
+	total, err := sums.SumAt(a.noise, 3, func(row int, places []int, values []float64) {
 		cell := a.cell(rows.X.RawRowView(row))
-		places[0], places[1] = 2*cell, 2*cell+1
-		values[0], values[1] = a.weight, rows.Y[row]
+		places[0], places[1], places[2] = 2*cell, 2*cell+1, squares
+		values[0], values[1], values[2] = parts(a.weight, rows.Y[row])
 	})
 	if err != nil {
 		return Body{}, err
 	}
-	return Body{Partition: a.partition, Means: a.means(total)}, nil
+	output := 0.
+	if sums.Scale(a.noise) > 0 {
+		output = a.output
+	}
+	return Body{Partition: a.partition, Means: a.means(total, output)}, nil
 }
 
-// means estimates the mean of each cell from noisy sums, as a normal number of a variance v about the mean m of all,
-// which is itself one about 0: for a cell with N rows and the sum S, Nv(S − Nm)/(N²v + Nτ² + σ²) is added to m, where
-// σ² is the variance of the noise of S − Nm, and τ² that of an output in its cell. v is estimated by the squares of all
-// S − Nm, next to the variance that is assumed where these are hardly more than their noise.
-func (a *algorithm) means(total []float64) []float64 {
+// means estimates the mean of each cell from noisy sums, of which those of outputs have noise of the standard deviation
+// output, as a normal number of a variance v about the mean m of all: for a cell with N rows and the sum S,
+// Nv(S − Nm)/(N²v + Nτ² + σ²) is added to m, where σ² is the variance of the noise of S − Nm, and τ² that of an output
+// in its cell. v is estimated by the squares of all S − Nm, next to half the variance of all outputs where these are
+// hardly more than their noise; the rest of that variance is τ². Without noise, and with many rows in each cell, they
+// are the means of the rows.
+func (a *algorithm) means(total []float64, output float64) []float64 {
 	cells := len(total) / 2
 	counts, sums := make([]float64, cells), make([]float64, cells)
 	for i := range cells {
 		counts[i], sums[i] = max(0, total[2*i]/a.weight), total[2*i+1]
 	}
 	rows, sum := max(1, floats.Sum(counts)), floats.Sum(sums)
-	all := max(-1, min(1, rows*sum/(rows*rows+rows+float64(cells)*a.output*a.output/typical)))
-	noise := a.output*a.output + all*all*a.count*a.count
+	all := max(-1, min(1, rows*sum/(rows*rows+float64(cells)*output*output/typical)))
+	count := output / a.weight
+	spread := a.spread(total, all, count)
+	noise := output*output + all*all*count*count
 	var signal, squares, variances float64
 	for i, n := range counts {
-		rest, variance := sums[i]-n*all, n*typical+noise
+		rest, variance := sums[i]-n*all, n*spread+noise
 		signal += rest*rest - variance
-		squares += n * n
+		squares += n * max(0, n-1)
 		variances += variance
 	}
-	variance := typical
+	between := 0.
 	if squares+variances > 0 {
-		variance = max(smallest, min(1, (signal+typical*variances)/(squares+variances)))
+		between = max(0, min(1, (signal+spread/2*variances)/(squares+variances)))
 	}
 	means := make([]float64, cells)
 	for i, n := range counts {
-		means[i] = max(-1, min(1, all+n*variance*(sums[i]-n*all)/(n*n*variance+n*typical+noise+smallest)))
+		means[i] = all
+		if of := n*n*between + n*max(0, spread-between) + noise; of > 0 {
+			means[i] = max(-1, min(1, all+n*between*(sums[i]-n*all)/of))
+		}
 	}
 	return means
 }
 
-// smallest bounds the variance of the means of cells from below.
-const smallest = 1e-3
+// spread estimates the variance of all outputs about their mean, from noisy sums of which the numbers of rows have noise
+// of the standard deviation count. It errs upwards by the noise that it has itself, as far as the typical variances
+// reach: a mean that is brought too near to that of all is better than one of noise.
+func (a *algorithm) spread(total []float64, mean, count float64) float64 {
+	squares := len(total) - 1
+	rows := 0.
+	for i := 0; i < squares; i += 2 {
+		rows += total[i] / a.weight
+	}
+	rows = max(1, rows)
+	is := max(0, min(1, 1-total[squares]/a.weight/rows-mean*mean))
+	return max(is, min(2*typical, is+math.Sqrt(float64(squares)/2+1)*count/rows))
+}
 
 // Losses implements [ground.Algorithm].
 func (a *algorithm) Losses() []experiment.Loss { return ground.Losses(a.noise) }
@@ -177,10 +212,11 @@ func (a *algorithm) Losses() []experiment.Loss { return ground.Losses(a.noise) }
 // Mechanism implements [ground.Algorithm].
 func (a *algorithm) Mechanism() string {
 	if a.weight == 1 {
-		return "analytic Gaussian mechanism (Balle and Wang 2018) on the numbers of rows and the sums of outputs in all cells"
+		return "analytic Gaussian mechanism (Balle and Wang 2018) on the numbers of rows and the sums of outputs in all " +
+			"cells, and that of their squares"
 	}
 	return "Laplace mechanism (Dwork, McSherry, Nissim and Smith 2006) on the numbers of rows and the sums of outputs " +
-		"in all cells"
+		"in all cells, and that of their squares"
 }
 
 // Public implements [ground.Algorithm].

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/baseline/ground"
 	"privkern/experiments/baseline/internal/baselinetest"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/method"
@@ -54,12 +56,30 @@ func TestNeighbours(t *testing.T) {
 			most := baselinetest.Neighbours(t, definition, own(baselinetest.Regression(t, 60), c.epsilon, c.delta),
 				func(row []float64, rng *rand.Rand) {
 					row[0], row[1] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1)
-					row[2] = float64(300*rng.IntN(2) - 100)
+					row[2] = 300*rng.Float64() - 100
 				})
 			if most[0] < .8 {
 				t.Errorf("the query moves by %g of its sensitivity at most: is it too large?", most[0])
 			}
 		})
+	}
+}
+
+// Norms and distances of the vectors of rows are at most those of the queries, which some reach.
+func TestSensitivity(t *testing.T) {
+	for _, c := range []struct{ order, weight, norm, diameter float64 }{{2, 1, math.Sqrt2, 2}, {1, .5, 1.5, 3}} {
+		var norm, diameter float64
+		for i := -50; i <= 50; i++ {
+			n, y, q := parts(c.weight, float64(i)/50)
+			norm = max(norm, floats.Norm([]float64{n, y, q}, c.order))
+			for j := -50; j <= 50; j++ {
+				m, z, p := parts(c.weight, float64(j)/50)
+				diameter = max(diameter, floats.Norm([]float64{n - m, y - z, q - p}, c.order),
+					floats.Norm([]float64{n, m, y, z, q - p}, c.order))
+			}
+		}
+		trialtest.Near(t, fmt.Sprintf("norm of order %g", c.order), norm, c.norm, 1e-15)
+		trialtest.Near(t, fmt.Sprintf("diameter of order %g", c.order), diameter, c.diameter, 1e-15)
 	}
 }
 
@@ -104,5 +124,57 @@ func TestCellsByPublicNumbers(t *testing.T) {
 			c.set(s)
 		})
 		trialtest.Refuses(t, err, c.want)
+	}
+}
+
+// Without noise the means are about those of the rows in each cell, of outputs anywhere in a range of any width, and a
+// trial with noise has the same error without it.
+func TestWithoutNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	var rows [][]string
+	for range 2000 {
+		a := rng.Float64()
+		rows = append(rows, []string{fmt.Sprint(a), fmt.Sprint(3 + 10*a + .3*rng.NormFloat64())})
+	}
+	data := baselinetest.Table(t, "a,y", rows)
+	for _, end := range []float64{15, 100, 10_000} {
+		for _, cells := range []int{16, 50, 100} {
+			metrics := func(epsilon float64) ground.RegressionMetrics {
+				return trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+					s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Delta = data, "a", "y", epsilon, 1e-6
+					s.InputLow, s.InputHigh = method.Ends{Numbers: experiment.Several{0}}, method.Ends{Numbers: experiment.Several{1}}
+					s.Low, s.High = method.End{Number: -end}, method.End{Number: end}
+					s.Cells, s.Repeats = experiment.Or[Auto, int]{Number: cells}, 2
+				}).Metrics
+			}
+			m := metrics(math.Inf(1))
+			// of a mean of n rows, and of a cell of the width 10/cells
+			n, width := 1600/float64(cells), 10/float64(cells)
+			if want := math.Sqrt((.09 + width*width/12) * (1 + 1/n)); math.Abs(m.RMSE/want-1) > .05 {
+				t.Errorf("%d cells, ±%g: RMSE %g, and %g of plain means", cells, end, m.RMSE, want)
+			}
+			trialtest.Near(t, "RMSE without noise of a trial with it", metrics(1).RMSEWithoutNoise, m.RMSE, 1e-9*m.RMSE)
+		}
+	}
+}
+
+// How many rows a person may have makes cells fewer, and not more, as it only adds to the noise.
+func TestCellsOfPersons(t *testing.T) {
+	var rows [][]string
+	for i := range 400 {
+		rows = append(rows, []string{fmt.Sprint(float64(i%20)/10 - 1), "5", "50", fmt.Sprint("p", i/2)})
+	}
+	data := baselinetest.Table(t, "a,b,y,id", rows)
+	last := math.MaxInt
+	for _, most := range []int{2, 20} {
+		plan := baselinetest.Plan(t, definition, func(s *Settings) {
+			own(data, 3, 1e-6)(s)
+			s.Person.Person, s.RowsPerPerson = "id", most
+		})
+		cells := len(baselinetest.Draws(t, plan)[0].Query)
+		if cells >= last {
+			t.Errorf("%d numbers for at most %d rows of a person, and %d for fewer", cells, most, last)
+		}
+		last = cells
 	}
 }

@@ -139,11 +139,12 @@ func (p *partition) left(inputs int) float64 {
 
 // expected is the mean square error that is expected of a partition, by the number of inputs and the variance of the
 // noise of a sum: what is left inside of cells, and the variance of their means, in the light of that which they
-// explain. An output that has the typical variance about the mean of its cell stands for empty cells, too.
+// explain. An output that has the typical variance about the mean of its cell stands for empty cells, too. Of a person,
+// one row is counted on, not as many as one may have.
 func (a *algorithm) expected(p *partition, inputs int, noise float64) float64 {
 	left := p.left(inputs)
 	cells := float64(p.size()) * math.Pow(occupied, float64(len(p.Levels)))
-	each, explained := float64(a.Slots)/max(1, cells), typical*(1-left)
+	each, explained := float64(a.Rows.Units())/max(1, cells), typical*(1-left)
 	mean := noise/(each*each) + typical/each
 	return typical*left + explained*mean/(explained+mean)
 }
