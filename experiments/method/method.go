@@ -256,7 +256,7 @@ func (x *Definition[S, M, L]) Plan(ctx context.Context, t *experiment.Trial) (*r
 
 // plan plans a release: a model of all rows, which depends on them through noise alone.
 func (x *Definition[S, M, L]) plan(ctx context.Context, t *experiment.Trial, s *S) (*release.Plan, error) {
-	out, err := x.planned(ctx, t, s, cmp.Or(x.method.Unit, experiment.UnitRow), nil)
+	out, err := x.planned(ctx, t, s, cmp.Or(x.method.Unit, experiment.UnitRow), nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -271,19 +271,20 @@ type Planned struct {
 
 // PlanUnits plans a release, by a trial, of some of its units alone: rows, or persons with all of their rows, numbered
 // as [Rows.Units] counts them, in increasing order; nil stands for all. The release protects a unit,
-// [experiment.UnitRow] or [experiment.UnitOutput], of which the method's own is a part or all.
+// [experiment.UnitRow] or [experiment.UnitOutput], of which the method's own is a part or all. Such releases compose by
+// the μ of their noise.
 func (x *Definition[S, M, L]) PlanUnits(
 	ctx context.Context, t *experiment.Trial, unit string, units []int,
 ) (*Planned, error) {
 	if unit == experiment.UnitRow && x.method.Unit == experiment.UnitOutput {
 		return nil, fmt.Errorf("%s protects outputs, and no whole rows", x.method.Name)
 	}
-	return x.planned(ctx, t, x.Experiment().Settings(t.Params), unit, units)
+	return x.planned(ctx, t, x.Experiment().Settings(t.Params), unit, units, true)
 }
 
 // planned plans a release of some of the units, or of all.
 func (x *Definition[S, M, L]) planned(
-	ctx context.Context, t *experiment.Trial, s *S, unit string, units []int,
+	ctx context.Context, t *experiment.Trial, s *S, unit string, units []int, composed bool,
 ) (*Planned, error) {
 	if err := x.checkRelease(s); err != nil {
 		return nil, err
@@ -303,6 +304,7 @@ func (x *Definition[S, M, L]) planned(
 		return nil, fmt.Errorf("output = %s: the data have a column of that name, and its classes would be those of the "+
 			"private rows; rename the column, and name its classes", c.Output)
 	}
+	rows.Composed = composed
 	l, err := x.method.Prepare(ctx, t, s, rows)
 	if err != nil {
 		return nil, err

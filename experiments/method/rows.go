@@ -38,6 +38,9 @@ type Rows struct {
 	// private where a person may have fewer than others, or a row may be invalid: such a place is
 	// empty, and contributes nothing.
 	Slots int
+	// Composed is set for a release whose budget is one in μ, of which noise of another law than Gaussian would take more
+	// than the (ε, δ) of a setting tell, see [Definition.PlanUnits].
+	Composed bool
 	// Suspect are warnings of the inputs, which depend on the data: they are for judging, and
 	// no part of a release.
 	Suspect []string

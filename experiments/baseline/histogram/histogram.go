@@ -105,14 +105,17 @@ func prepare(p *ground.Problem, s *Settings) (ground.Algorithm[Body], error) {
 }
 
 // calibrate takes Gaussian noise, with w = 1, or Laplace noise, with w = ½, for the number of cells: the law whose
-// noise adds less to a mean of the typical size.
+// noise adds less to a mean of the typical size. At one μ that is the Gaussian.
 func (a *algorithm) calibrate(cells int) error {
 	const what = "numbers of rows and sums of outputs in the cells, and of their squares in all"
 	gaussian, err := a.Gaussian(ground.Query{What: what, Coordinates: 2*cells + 1, Norm: math.Sqrt2, Diameter: 2,
 		Largest: 1, Rows: a.Slots}, 1)
-	if err != nil || a.Noiseless() {
-		a.noise, a.weight = gaussian, 1
+	if err != nil {
 		return err
+	}
+	if a.noise, a.weight, a.output = gaussian, 1, gaussian.Scale(); a.Noiseless() || a.Rows.Composed {
+		a.count = a.output
+		return nil
 	}
 	const half = 0.5
 	laplace, err := a.Laplace(ground.Query{What: "half " + what, Coordinates: 2*cells + 1, Norm: 1 + half,
@@ -120,7 +123,6 @@ func (a *algorithm) calibrate(cells int) error {
 	if err != nil {
 		return err
 	}
-	a.noise, a.weight, a.output = gaussian, 1, gaussian.Scale()
 	if deviation := math.Sqrt2 * laplace.Scale(); deviation*math.Sqrt(1+typical/(half*half)) <
 		a.output*math.Sqrt(1+typical) {
 		a.noise, a.weight, a.output = laplace, half, deviation

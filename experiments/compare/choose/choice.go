@@ -117,7 +117,7 @@ const (
 )
 
 // within plans a release of μ-Gaussian differential privacy at most, at the ε that comes close to it. For queries with
-// Gaussian noise that is the ε of μ; the μ of others is looked for, and jumps where a method changes its noise.
+// Gaussian noise that is the ε of μ; the μ of others is looked for.
 func (c *Candidate) within(
 	ctx context.Context, p *planned, mu mechanism.GDP, units []int,
 ) (best *method.Planned, epsilon float64, err error) {

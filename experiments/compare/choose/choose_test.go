@@ -202,15 +202,11 @@ func TestPlansAreWithinTheirParts(t *testing.T) {
 				}
 				return float64(mu)
 			}
-			least := closeEnough
-			if c.Experiment == "baseline/histogram" { // its law changes in between
-				least = .5
-			}
 			trained, released := of(c.trained), of(c.released)
-			if most := float64(p.Budget.Candidate); trained > most || trained < least*most {
+			if most := float64(p.Budget.Candidate); trained > most || trained < closeEnough*most {
 				t.Errorf("%s: %s is trained with mu = %v of %v", args, c.Experiment, trained, most)
 			}
-			if most := float64(p.Budget.Release); released > most || released < least*most {
+			if most := float64(p.Budget.Release); released > most || released < closeEnough*most {
 				t.Errorf("%s: %s is released with mu = %v of %v", args, c.Experiment, released, most)
 			}
 			sum += trained * trained
