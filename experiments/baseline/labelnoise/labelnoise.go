@@ -38,7 +38,7 @@ const format = "baseline/label-noise/1"
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
 var definition = ground.Regression(ground.Baseline[Settings, Body]{
-	Name: "baseline/label-noise", Version: 3,
+	Name: "baseline/label-noise", Version: 4,
 	Summary: "a Gaussian process on outputs with noise, with protection of outputs; inputs are public",
 	Source: "noise on each output (Dwork, McSherry, Nissim and Smith 2006); random features of the kernel (Rahimi and " +
 		"Recht 2007)",
@@ -76,9 +76,11 @@ var PlanUnits = definition.PlanUnits
 //
 //	S = (I/s + ΦᵀΦ/(σ²+ν))⁻¹,  c = S Φᵀ(y+e)/(σ²+ν)
 //
-// (Rasmussen and Williams 2006, Eq. 2.8). s follows from public numbers, and ν is the candidate of the largest
-// likelihood. So is ℓ, for which the shortest of the lengthscales is favoured: with noise that hides which one is best,
-// it was the best one.
+// (Rasmussen and Williams 2006, Eq. 2.8). s follows from public numbers, and ν is the mean of the candidates by their
+// likelihoods and a prior that is flat in the logarithm of σ²+ν, the variance that noisy outputs show: noise may hide
+// all of ν, so that the candidate of the largest likelihood is as often as not the least of all, and regions are too
+// narrow. ℓ has the largest likelihood on average over ν, and the shortest of the lengthscales is favoured: with noise
+// that hides which one is best, it was the best one.
 type algorithm struct {
 	*ground.Problem
 	noise *ground.Noise
@@ -140,9 +142,9 @@ func (a *algorithm) Fit(ctx context.Context, rows *method.Part, sums *ground.Sum
 }
 
 // body is the model of noisy outputs at the inputs x (N×d), with noise of the standard deviation sigma and the
-// frequencies w (K×d), and the logarithm of its likelihood, up to a constant.
+// frequencies w (K×d), and the logarithm of its likelihood on average over the candidates for ν, up to a constant.
 func body(ctx context.Context, e *engine.Engine, w, x *mat.Dense, noisy []float64, sigma float64) (
-	out Body, best float64, err error) {
+	out Body, average float64, err error) {
 	gram, moments, err := products(ctx, e, w, x, noisy)
 	if err != nil {
 		return out, 0, err
@@ -167,11 +169,14 @@ func body(ctx context.Context, e *engine.Engine, w, x *mat.Dense, noisy []float6
 		}
 		return -sum / 2
 	}
-	best = math.Inf(-1)
-	for _, nu := range observations() {
-		if l := likelihood(nu); l > best {
-			out.Observation, best = nu, l
-		}
+	candidates := observations()
+	weights := make([]float64, len(candidates))
+	for i, nu := range candidates {
+		weights[i] = likelihood(nu) + math.Log(nu/(sigma*sigma+nu))
+	}
+	average = floats.LogSumExp(weights)
+	for i, nu := range candidates {
+		out.Observation += nu * math.Exp(weights[i]-average)
 	}
 	t := sigma*sigma + out.Observation
 	// vectors·diag(spread)·vectorsᵀ is S.
@@ -188,7 +193,7 @@ func body(ctx context.Context, e *engine.Engine, w, x *mat.Dense, noisy []float6
 	covariance.Mul(&scaled, vectors.T())
 	out.Coefficients = mean.RawVector().Data
 	out.Frequencies, out.Covariance = lists(w), lists(&covariance)
-	return out, best, nil
+	return out, average, nil
 }
 
 // chunk is the number of rows whose features are held at a time: of a million rows and 64 frequencies all of them would

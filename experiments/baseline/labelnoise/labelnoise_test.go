@@ -1,6 +1,7 @@
 package labelnoise
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,6 +48,28 @@ func TestReleased(t *testing.T) {
 	for i, want := range []float64{26, 50, 74} {
 		if row := p.Rows[i]; math.Abs(row[0]-want) > 4*row[1]+1 || row[1] > 3 || row[2] < row[1] {
 			t.Errorf("at row %d: mean, deviations and limits %v, want %g", i, row, want)
+		}
+	}
+}
+
+// Regions hold outputs, with noise that hides how much these vary.
+func TestRegions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var rows [][]string
+	for range 300 {
+		x := 10 * rng.Float64()
+		rows = append(rows, []string{fmt.Sprint(x), fmt.Sprint(3 + 2*x + .5*rng.NormFloat64())})
+	}
+	data := baselinetest.Table(t, "x,y", rows)
+	for _, epsilon := range []float64{30, 100, 300} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+			own(data, epsilon)(s)
+			s.Inputs, s.Low, s.High = "x", method.End{Number: 0}, method.End{Number: 25}
+			s.InputLow, s.InputHigh = method.Ends{Numbers: experiment.Several{0}}, method.Ends{Numbers: experiment.Several{10}}
+			s.Repeats = 30
+		}).Metrics
+		if *m.Coverage95 < .93 {
+			t.Errorf("epsilon = %g: regions of 95 %% hold %g of the outputs", epsilon, *m.Coverage95)
 		}
 	}
 }
@@ -99,7 +122,7 @@ func TestPosterior(t *testing.T) {
 	}
 	w := mat.NewDense(3, 2, []float64{1, 2, -1, 0.5, 0.3, 3})
 	e := engine.Of(trialtest.New(t, trialtest.Options{Workers: 2}).Engine)
-	b, largest, err := body(t.Context(), e, w, x, y, sigma)
+	b, average, err := body(t.Context(), e, w, x, y, sigma)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +146,13 @@ func TestPosterior(t *testing.T) {
 		}
 		return -mat.Dot(&solved, mat.NewVecDense(n, y))/2 - c.LogDet()/2
 	}
+	var all, mean float64 // flat in the logarithm of the sum of variances, of which the steps are those of log ν times ν/t
 	for _, nu := range observations() {
-		if l := likelihood(nu); l > largest+1e-9 {
-			t.Errorf("an observation's variance of %g has the likelihood %g, and %g has %g", nu, l, b.Observation, largest)
-		}
+		weight := math.Exp(likelihood(nu)) * nu / (sigma*sigma + nu)
+		all, mean = all+weight, mean+weight*nu
 	}
+	trialtest.Near(t, "observation's variance", b.Observation, mean/all, 1e-9)
+	trialtest.Near(t, "logarithm of the likelihood", average, math.Log(all), 1e-9)
 	c := direct(b.Observation)
 	var solved mat.VecDense
 	if err := c.SolveVecTo(&solved, mat.NewVecDense(n, y)); err != nil {
