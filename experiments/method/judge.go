@@ -163,7 +163,7 @@ func (j *judging) classificationOnce(ctx context.Context, repeat int) (out class
 	}
 	n := float64(len(test))
 	out.chance = float64(slices.Max(tested)) / n
-	for class, p := range LargestClass(counts, j.budget.Epsilon) {
+	for class, p := range LargestClass(counts, j.budget.Epsilon/j.rows.most()) {
 		out.largest += p * float64(tested[class]) / n
 	}
 	got := noisy.Class()
@@ -174,7 +174,8 @@ func (j *judging) classificationOnce(ctx context.Context, repeat int) (out class
 }
 
 // LargestClass returns the probabilities with which the exponential mechanism answers that a
-// class is the largest: a substituted row moves a count by 1.
+// class is the largest, given the epsilon of one row: a substituted row moves a count by 1, and a person with at most m
+// rows moves it by m, and has m times that epsilon.
 func LargestClass(counts []int, epsilon float64) []float64 {
 	most, sum := slices.Max(counts), 0.0
 	out := make([]float64, len(counts))

@@ -77,7 +77,8 @@ type ClassificationScores struct {
 	// the same without noise
 	AccuracyWithoutNoise float64 `name:"accuracy_without_noise" best:"high" result:"yes"`
 	// what the same epsilon buys without inputs: share of the test rows in the class that is always said, chosen
-	// by the exponential mechanism from the counts of the training rows; in expectation
+	// by the exponential mechanism from the counts of the training rows, of which a person moves as many as
+	// rows_per_person; in expectation
 	AccuracyLargest float64 `name:"accuracy_largest"`
 	// share of the test rows in the largest class
 	AccuracyChance float64 `name:"accuracy_chance"`

@@ -44,7 +44,7 @@ const format = "baseline/forest/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/forest", Version: 4, // 4: the depth of trees of persons
+	Name: "baseline/forest", Version: 4, // 3: accuracy_largest is that of persons; 4: the depth of trees of persons
 	Summary: "a forest of random trees with noisy counts of the classes in their leaves, with protection of rows",
 	Source: "the random structure of Fletcher and Islam, \"Differentially private random decision forests using smooth " +
 		"sensitivity\" (Expert Systems with Applications 2017), here with Gaussian noise for all trees together",

@@ -36,7 +36,7 @@ const format = "baseline/largest-class/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/largest-class", Version: 1,
+	Name: "baseline/largest-class", Version: 2, // 2: accuracy_largest is that of persons
 	Summary: "always the largest class, from noisy counts, with protection of rows",
 	Source:  "noisy counts (Dwork, McSherry, Nissim and Smith 2006)",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },

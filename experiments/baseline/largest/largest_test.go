@@ -3,6 +3,7 @@ package largest
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,6 +42,29 @@ func TestJudged(t *testing.T) {
 		}
 		if epsilon >= 1 && *m.LogLoss > *m.LogLossTrivial+.05 {
 			t.Errorf("epsilon = %g: log loss %g, of shares without noise %g", epsilon, *m.LogLoss, *m.LogLossTrivial)
+		}
+	}
+}
+
+// A person moves a count by all of her rows, in the noisy counts and in the choice that they are compared with.
+func TestJudgedPersons(t *testing.T) {
+	rows := make([][]string, 300)
+	for i := range rows {
+		class := "v"
+		if i%5 < 2 {
+			class = "u"
+		}
+		rows[i] = []string{"0", "1", class, strconv.Itoa(i / 2)}
+	}
+	data := baselinetest.Table(t, "a,b,k,id", rows)
+	for _, most := range []int{2, 50} {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+			own(data, .1)(s)
+			s.Output, s.Repeats = "k[u|v]", 300
+			s.Person = method.Person{Person: "id", RowsPerPerson: most}
+		}).Metrics
+		if math.Abs(m.Accuracy-m.AccuracyLargest) > .04 {
+			t.Errorf("%d rows of a person: accuracy %g, of the exponential mechanism %g", most, m.Accuracy, m.AccuracyLargest)
 		}
 	}
 }

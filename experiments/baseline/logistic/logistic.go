@@ -39,7 +39,7 @@ const format = "baseline/logistic/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/logistic", Version: 2,
+	Name: "baseline/logistic", Version: 3, // 3: accuracy_largest is that of persons
 	Summary: "logistic regression by approximate minima perturbation, linear or on random features, with protection of " +
 		"rows",
 	Source:  "approximate minima perturbation (Iyengar, Near, Song, Thakkar, Thakurta and Wang 2019, Algorithm 1)",

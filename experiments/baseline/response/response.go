@@ -46,7 +46,7 @@ const format = "baseline/randomised-response/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/randomised-response", Version: 2,
+	Name: "baseline/randomised-response", Version: 3, // 3: accuracy_largest is that of persons
 	Summary: "least squares on classes that are answered at random, with protection of the classes alone",
 	Source: "randomised response (Warner 1965; Kairouz, Bonawitz and Ramage 2016), random features (Rahimi and Recht " +
 		"2007)",
