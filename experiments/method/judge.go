@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
@@ -48,7 +50,9 @@ type judging struct {
 // regressionSplit is the result of a split, in the unit of the output.
 type regressionSplit struct {
 	rmse, exact, centre, coverage, sd float64
-	spread                            bool
+
+	mean   float64 // error of the mean of the test outputs
+	spread bool
 	RegressionMeasures
 }
 
@@ -79,6 +83,7 @@ func (j *judging) regressionOnce(ctx context.Context, repeat int) (out regressio
 	}
 	out.RegressionMeasures = RegressionMeasures{R2: Explained(out.rmse*k, outputs),
 		R2Centre: Explained(out.centre*k, outputs), MAE: &mae, MAECentre: &maeCentre}
+	out.mean = scale * stat.PopStdDev(outputs, nil)
 	out.rmse, out.exact, out.centre = scale*math.Sqrt(out.rmse), scale*math.Sqrt(out.exact), scale*math.Sqrt(out.centre)
 	return out, nil
 }
@@ -117,12 +122,14 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	m := &out.Regression
 	m.RowCounts = j.rows.counts()
 	coverage, measures := make([]float64, len(splits)), make([]*RegressionMeasures, len(splits))
+	constants := table.Constants{Tests: j.tests(j.rows.Len())}
 	for i, o := range splits {
 		coverage[i], measures[i] = o.coverage, &splits[i].RegressionMeasures
 		out.Spread = o.spread
 		m.RMSE += o.rmse / k
 		m.RMSEWithoutNoise += o.exact / k
 		m.RMSECentre += o.centre / k
+		constants.Mean += o.mean / k
 		m.Coverage95 += o.coverage / k
 		m.MeanSD += o.sd / k
 	}
@@ -130,9 +137,9 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 	if j.rows.simulated {
 		return out, nil, nil
 	}
-	warnings := []string{table.FitWarning(m.RMSE, m.RMSECentre, "the middle of the public range",
-		j.poor(m.RMSEWithoutNoise, "less"))}
-	if tests := j.tests(j.rows.Len()); out.Spread {
+	constants.Middle = m.RMSECentre
+	warnings := []string{table.FitWarning(m.RMSE, constants, j.poor(m.RMSEWithoutNoise, "less"))}
+	if tests := constants.Tests; out.Spread {
 		warnings = append(warnings, table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests,
 			j.advice.Narrow, j.advice.Wide))
 	}

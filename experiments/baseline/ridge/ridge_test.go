@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -42,6 +43,19 @@ func TestJudged(t *testing.T) {
 					t.Errorf("%s, shrinkage %d, epsilon = %g: coverage %g", name, s, c.epsilon, *m.Coverage95)
 				}
 			}
+		}
+	}
+}
+
+// Noise of a range that is far too wide drowns the outputs, and yet its middle is worse.
+func TestWideRange(t *testing.T) {
+	data := baselinetest.Regression(t, 1000)
+	for high, want := range map[float64]int{100: 0, 1e6: 1} {
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, 1, features.Linear, Posterior),
+			func(s *Settings) { s.High.Number = high })
+		if all := strings.Join(out.Warnings, "\n"); strings.Count(all, ", and the mean of the outputs has 1") != want ||
+			strings.Contains(all, "the middle") {
+			t.Errorf("high = %g: RMSE %g, %s", high, out.Metrics.RMSE, all)
 		}
 	}
 }

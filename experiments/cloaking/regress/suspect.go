@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset/table"
 )
@@ -33,7 +35,7 @@ func (v *validation) suspicions(rmse, noiseSD float64, scores []score) []string 
 		advice = "epsilon=inf shows how much of it is noise: if most, use a larger epsilon, method=sparse, or " +
 			"more rows; otherwise " + advice
 	}
-	if s := table.FitWarning(rmse, v.middleError(), "the middle of the public range", advice); s != "" {
+	if s := table.FitWarning(rmse, v.constants(), advice); s != "" {
 		out = append(out, s)
 	}
 	if s := v.coverageWarning(scores); s != "" {
@@ -73,15 +75,24 @@ func (v *validation) coverage(scores []score) (share float64) {
 	return share
 }
 
-// middleError is the error of the middle of the outputs' interval, over folds as
-// the error of predictions is.
+// constants are the errors that predictions are compared with.
+func (v *validation) constants() table.Constants {
+	outputs := cloak.At(v.truth, cloak.Tested(v.folds))
+	return table.Constants{Middle: v.middleError(), Mean: v.constantError(stat.Mean(outputs, nil)), Tests: len(outputs)}
+}
+
+// middleError is the error of the middle of the outputs' interval.
 func (v *validation) middleError() float64 {
-	middle := v.data.Low + (v.data.High-v.data.Low)/2
+	return v.constantError(v.data.Low + (v.data.High-v.data.Low)/2)
+}
+
+// constantError is the error of a constant, over folds as the error of predictions is.
+func (v *validation) constantError(constant float64) float64 {
 	sum := 0.0
 	for _, f := range v.folds {
 		square := 0.0
 		for _, row := range f.Test {
-			square += (v.truth[row] - middle) * (v.truth[row] - middle)
+			square += (v.truth[row] - constant) * (v.truth[row] - constant)
 		}
 		sum += math.Sqrt(square / float64(len(f.Test)))
 	}

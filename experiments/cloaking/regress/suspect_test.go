@@ -38,6 +38,10 @@ func TestSuspiciousRegressions(t *testing.T) {
 			s.Lengthscale, s.KernelVariance, s.NoiseVariance = method.LengthscalesOf(0.3), 1, 1e-3
 		}, []string{"has 0.5; choose lengthscale, kernel_variance and noise_variance anew",
 			"the standard deviations are too small"}},
+		{"a range that is far too wide", func(s *regressionSettings) {
+			ownFile("x", "y", 0, 1e5)(s)
+			s.Epsilon, s.Draws = 3, 30
+		}, []string{"and the mean of the outputs has 2"}},
 		{"too narrow", func(s *regressionSettings) {
 			s.Epsilon, s.KernelVariance, s.NoiseVariance = math.Inf(1), 0.04, 4e-4
 		}, []string{"the standard deviations are too small; use a larger noise_variance or kernel_variance, or a shorter " +

@@ -28,13 +28,28 @@ func TestColumnWarnings(t *testing.T) {
 }
 
 func TestFitAndCoverageWarnings(t *testing.T) {
-	if got := FitWarning(2, 1.5, "the middle", "do better"); got != "computed but suspect: the predictions have an error "+
-		"of 2, and the middle, which costs no privacy, has 1.5; do better" {
+	got := FitWarning(2, Constants{Middle: 1.5, Mean: .1, Tests: 100}, "do better")
+	if got != "computed but suspect: the predictions have an error of 2, and the middle of the public range, which costs "+
+		"no privacy, has 1.5; do better" {
 		t.Error(got)
 	}
-	got := FitWarning(1.4, 1.5, "the middle", "do better") + FitWarning(1.5, 1.5, "x", "")
-	if !strings.Contains(got, "and x,") || strings.Contains(got, "the middle") {
+	got = FitWarning(2, Constants{Middle: 90, Mean: 1, Tests: 100}, "do better")
+	if got != "computed but suspect: the predictions have an error of 2, and the mean of the outputs has 1; do better" {
 		t.Error(got)
+	}
+	for _, c := range []struct {
+		err  float64
+		than Constants
+		want bool
+	}{
+		{1.4, Constants{1.5, 1.4, 1000}, false}, {1.5, Constants{1.5, 1.4, 1000}, true},
+		{1.1, Constants{9, 1, 1000}, true}, {1.04, Constants{9, 1, 1000}, false}, // chance, and a little
+		{1.1, Constants{9, 1, 100}, false}, {2, Constants{9, 1, 10}, false}, {3, Constants{9, 1, 10}, true},
+		{3, Constants{9, 1, 9}, false}, {3, Constants{9, 0, 100}, false}, {math.NaN(), Constants{9, 1, 100}, false},
+	} {
+		if got := FitWarning(c.err, c.than, ""); (got != "") != c.want {
+			t.Errorf("%g, %v: %q", c.err, c.than, got)
+		}
 	}
 	for _, c := range []struct {
 		share float64
