@@ -225,7 +225,7 @@ func (j *judging) classification(ctx context.Context) (*Scores, []string, error)
 		warnings = append(warnings, table.AccuracyWarning(m.Accuracy, m.AccuracyLargest, "that of always the largest class, "+
 			"chosen with the same epsilon", j.poor(m.AccuracyWithoutNoise, "more")))
 	}
-	return out, warnings, nil
+	return out, append(warnings, m.Warning()), nil
 }
 
 // poor is the advice against a poor fit, whose score without noise tells noise by being far better: less or more.

@@ -92,6 +92,18 @@ func (c *Classified) loss(probability func(class, row int) float64) (mean float6
 	return mean
 }
 
+// worseLoss is a loss above that of the trivial rule, as a multiple: that of a useless rule is a little above it, too.
+const worseLoss = 1.05
+
+// Warning warns of probabilities whose loss is clearly above that of the shares of the classes; empty for none.
+func (l *ClassLosses) Warning() string {
+	if l.LogLoss == nil || l.LogLossTrivial == nil || !(*l.LogLoss > worseLoss**l.LogLossTrivial) {
+		return ""
+	}
+	return fmt.Sprintf("computed but suspect: the probabilities have a log_loss of %.3g, and the shares of the classes have "+
+		"%.3g; do not use the probabilities: the accuracy judges the classes alone", *l.LogLoss, *l.LogLossTrivial)
+}
+
 // auc returns the area under the ROC curve of a class against the others, mean over the classes of
 // which there are test rows and others; nil where there is none.
 func (c *Classified) auc(tested []float64) *float64 {

@@ -52,6 +52,22 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
+func TestLossWarning(t *testing.T) {
+	for _, c := range []struct {
+		loss, trivial *float64
+		want          string
+	}{
+		{new(5.28), new(1.1), "have a log_loss of 5.28, and the shares of the classes have 1.1; do not use the probabilities"},
+		{new(.104), new(.1), ""}, {new(.05), new(.1), ""}, {nil, new(.1), ""}, {new(3.), nil, ""},
+		{new(math.NaN()), new(.1), ""},
+	} {
+		l := ClassLosses{LogLoss: c.loss, LogLossTrivial: c.trivial}
+		if got := l.Warning(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // Names of metrics are different for different classes, and fit into MLflow.
 func TestNamesOfClasses(t *testing.T) {
 	long := strings.Repeat("é", 300)

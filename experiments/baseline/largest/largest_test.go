@@ -33,8 +33,12 @@ func TestJudged(t *testing.T) {
 			s.Repeats = 100
 		})
 		m := out.Metrics
-		if warnings := strings.Join(out.Warnings, "\n"); strings.Contains(warnings, "accuracy") {
+		warnings := strings.Join(out.Warnings, "\n")
+		if strings.Contains(warnings, "the accuracy of") {
 			t.Errorf("epsilon = %g: it is compared with itself: %s", epsilon, warnings)
+		}
+		if strings.Contains(warnings, "log_loss") != (epsilon < 1) {
+			t.Errorf("epsilon = %g: log loss %g, of shares without noise %g: %s", epsilon, *m.LogLoss, *m.LogLossTrivial, warnings)
 		}
 		if math.Abs(m.Accuracy-m.AccuracyLargest) > .04 || m.AccuracyWithoutNoise < m.AccuracyLargest-1e-9 {
 			t.Errorf("epsilon = %g: accuracy %g, of the exponential mechanism %g, without noise %g", epsilon, m.Accuracy,

@@ -360,6 +360,9 @@ func (v *validation) suspicions(m *classificationMetrics) []string {
 		}
 		out = append(out, table.AccuracyWarning(m.Accuracy, m.Majority, "the share of the larger class", advice))
 	}
+	if warning := m.ClassLosses.Warning(); warning != "" {
+		out = append(out, warning)
+	}
 	if v.scale > 0 {
 		out = append(out, v.settings.Suspicions(v.data.people.Units(len(v.data.labels)))...)
 	}
