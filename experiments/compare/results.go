@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -121,8 +122,7 @@ func (c *Contest) Judge(trials []Trial, seeds []int64, m Measure) *Results {
 		out.Notes = append(out.Notes, fmt.Sprintf("no method that takes part protects one %s: the guarantee of those here, "+
 			"and of their releases, is for one %s", out.Unit, out.protected(b)))
 	}
-	j.clipping(trials)
-	j.warn()
+	j.warn(j.clipping(trials))
 	return out
 }
 
@@ -288,16 +288,14 @@ func (j *judge) references() {
 	}
 }
 
-// muchClipped is a suspicious share of outputs beyond their public range.
-const muchClipped = .05
-
-// clipping notes that the public range cuts off many of the outputs.
-func (j *judge) clipping(trials []Trial) {
+// clipping notes that the public range cuts off many of the outputs, and reports whether it does.
+func (j *judge) clipping(trials []Trial) bool {
 	for _, t := range trials {
-		if share, _ := metric("clipped_fraction")(t.Metrics); share > muchClipped {
+		if share, _ := metric("clipped_fraction")(t.Metrics); share > table.MuchClipped {
 			j.out.Notes = append(j.out.Notes, fmt.Sprintf("%.3g %% of the outputs are beyond low and high, and are clipped "+
 				"for training: a wider public range costs noise, this one costs accuracy", 100*share))
-			return
+			return true
 		}
 	}
+	return false
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"privkern/experiments/dataset/table"
 	"privkern/runner/experiment"
 )
 
@@ -28,8 +29,9 @@ type Counted struct {
 // Warnings are those of several trials, each kind once.
 type Warnings []*Warned
 
-// warn counts the warnings of private methods, the most frequent kind first.
-func (j *judge) warn() {
+// warn counts the warnings of private methods, the most frequent kind first, without those of clipped outputs where
+// they are noted.
+func (j *judge) warn(noted bool) {
 	for _, e := range j.c.Entries {
 		if e.Role != Private {
 			continue
@@ -37,7 +39,8 @@ func (j *judge) warn() {
 		for _, p := range e.Params {
 			for _, seed := range j.seeds {
 				if t := j.by[identity(e.Experiment, p, seed)]; t != nil {
-					j.out.Warnings.Add(e.Experiment, len(j.seeds)*len(e.Params), t.Warnings)
+					texts := slices.DeleteFunc(slices.Clone(t.Warnings), func(w string) bool { return noted && table.IsClipping(w) })
+					j.out.Warnings.Add(e.Experiment, len(j.seeds)*len(e.Params), texts)
 				}
 			}
 		}

@@ -118,7 +118,8 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 		return nil, nil, err
 	}
 	k := float64(len(splits))
-	out := &Scores{Clipping: Clipping{j.rows.clipped()}}
+	clipped := j.rows.clipped()
+	out := &Scores{Clipping: Clipping{float64(clipped.Outside) / float64(clipped.Of)}}
 	m := &out.Regression
 	m.RowCounts = j.rows.counts()
 	coverage, measures := make([]float64, len(splits)), make([]*RegressionMeasures, len(splits))
@@ -143,7 +144,7 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 		warnings = append(warnings, table.CoverageWarning(m.Coverage95, table.CoverageError(tests, coverage...), tests,
 			j.advice.Narrow, j.advice.Wide))
 	}
-	return out, warnings, nil
+	return out, append(warnings, clipped.Warning(table.MuchClipped)), nil
 }
 
 // classificationSplit is the result of a split, in shares of the test rows.

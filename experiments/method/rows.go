@@ -235,15 +235,16 @@ func (r *Rows) among(units []int) (*Rows, error) {
 	return &out, nil
 }
 
-// clipped returns the share of outputs outside of the public range.
-func (r *Rows) clipped() float64 {
-	outside := 0
+// clipped counts the outputs outside of the public range. Errors are measured against outputs as they are.
+func (r *Rows) clipped() table.Clipping {
+	out := table.Clipping{Of: len(r.Values), Outputs: fmt.Sprintf("values of %q", r.Output), Low: r.Centre - r.Scale,
+		High: r.Centre + r.Scale, AsRead: true}
 	for _, v := range r.Values {
 		if scaled := r.Scaled(v); max(-1, min(1, scaled)) != scaled {
-			outside++
+			out.Outside++
 		}
 	}
-	return float64(outside) / float64(len(r.Values))
+	return out
 }
 
 // Data returns the rows behind a release.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -32,6 +33,21 @@ func TestJudged(t *testing.T) {
 		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon, 1e-6)).Metrics
 		if m.RMSE > c.most || m.RMSECentre < 10 {
 			t.Errorf("epsilon = %g: RMSE %g, of the middle %g", c.epsilon, m.RMSE, m.RMSECentre)
+		}
+	}
+}
+
+// A range that cuts off outputs is a warning, and a few beyond it are none.
+func TestClipped(t *testing.T) {
+	for high, want := range map[float64]string{
+		77: "", 55: ` values of "y" are outside [0, 55] and were clipped; errors are measured against those that were read`,
+	} {
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(),
+			own(baselinetest.Regression(t, 1000), 10, 1e-6), func(s *Settings) { s.High.Number = high })
+		all := strings.Join(out.Warnings, "\n")
+		if m := out.Metrics.ClippedFraction; !(m > 0) || (want == "") != (m < .01) || !strings.Contains(all, want) ||
+			want == "" && strings.Contains(all, "clipped") {
+			t.Errorf("high = %g: share %g, %s", high, m, all)
 		}
 	}
 }

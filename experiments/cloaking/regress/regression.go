@@ -116,6 +116,7 @@ func newValidation(t *experiment.Trial, s *regressionSettings) (*validation, err
 	}
 	out := &validation{predictor: r, settings: s, folds: folds, truth: r.data.Output}
 	if s.FoldScheme == cloak.Common {
+		r.data.AsRead = true
 		out.truth = slices.Clone(r.data.Raw)
 		for i, y := range out.truth {
 			if math.IsNaN(y) || math.IsInf(y, 0) {

@@ -17,6 +17,7 @@ import (
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/cloaking/design"
 	"privkern/experiments/cloaking/internal/cloaktest"
+	"privkern/experiments/dataset/readers"
 	"privkern/experiments/internal/trialtest"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
@@ -254,9 +255,12 @@ func TestClippingOfMostHeightsIsSuspect(t *testing.T) {
 			})
 		}
 	}
-	for _, c := range []struct{ clipped, warnings int }{{2, 0}, {3, 1}} {
-		t.Run(fmt.Sprintf("%d of 4", c.clipped), func(t *testing.T) {
-			data := &cloak.Problem{Output: make([]float64, 4), Clipped: c.clipped}
+	for _, c := range []struct {
+		clipped, warnings int
+		census            *readers.Kung
+	}{{200, 0, &readers.Kung{}}, {201, 1, &readers.Kung{}}, {4, 0, nil}, {5, 1, nil}} {
+		t.Run(fmt.Sprintf("%d of 400, census %t", c.clipped, c.census != nil), func(t *testing.T) {
+			data := &cloak.Problem{Output: make([]float64, 400), Clipped: c.clipped, Kung: c.census}
 			if got := data.ClippingWarnings(); len(got) != c.warnings {
 				t.Errorf("%q, want %d warnings", got, c.warnings)
 			}

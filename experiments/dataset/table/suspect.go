@@ -85,6 +85,44 @@ func (c Constants) farAbove(err float64) bool {
 	return c.Tests >= 10 && c.Mean > 0 && err*err > (1.1+40/float64(c.Tests))*c.Mean*c.Mean
 }
 
+// Clipping is how many of the outputs lie outside of their public range, to whose ends they were clipped.
+type Clipping struct {
+	Outside, Of int
+	Outputs     string // such as "heights"
+	Low, High   float64
+	Unit        string // of the outputs, with the space before it
+	AsRead      bool   // errors are measured against outputs as they were read, and not against clipped ones
+}
+
+// MuchClipped is a suspicious share of outputs outside of their public range.
+const MuchClipped = .01
+
+const wereClipped = " and were clipped"
+
+// String is a sentence.
+func (c Clipping) String() string {
+	against := "the clipped " + c.Outputs
+	if c.AsRead {
+		against = "those that were read"
+	}
+	return fmt.Sprintf("%d of %d %s are outside [%.10g, %.10g]%s%s; errors are measured against %s", c.Outside, c.Of,
+		c.Outputs, c.Low, c.High, c.Unit, wereClipped, against)
+}
+
+// Warning warns of more than a share of the outputs, such as [MuchClipped]; empty for fewer.
+func (c Clipping) Warning(share float64) string {
+	if !(float64(c.Outside) > share*float64(c.Of)) {
+		return ""
+	}
+	return "computed but suspect: " + c.String() + "; a wider public range costs noise, this one costs accuracy"
+}
+
+// IsClipping reports whether a warning is that of a [Clipping].
+func IsClipping(warning string) bool {
+	before, _, _ := strings.Cut(warning, "; ")
+	return strings.HasSuffix(before, wereClipped)
+}
+
 // AccuracyWarning warns of an accuracy that is not above that of a rule, such as "the share of the
 // larger class"; it is empty where it is. Advice completes the sentence.
 func AccuracyWarning(accuracy, rule float64, what, advice string) string {

@@ -68,6 +68,20 @@ func TestFitAndCoverageWarnings(t *testing.T) {
 	}
 }
 
+func TestClippingWarning(t *testing.T) {
+	c := Clipping{Outside: 193, Of: 300, Outputs: "heights", Low: -1.5, High: 10, Unit: " cm"}
+	const want = "193 of 300 heights are outside [-1.5, 10] cm and were clipped; errors are measured against "
+	if got := c.String(); got != want+"the clipped heights" {
+		t.Error(got)
+	}
+	c.AsRead = true
+	got := c.Warning(.6)
+	if !strings.HasPrefix(got, "computed but suspect: "+want+"those that were read; a wider") || !IsClipping(got) ||
+		IsClipping(got[1+strings.Index(got, ";"):]) || c.Warning(.65) != "" {
+		t.Error(got)
+	}
+}
+
 // Numbers that are compared have digits that tell them apart.
 func TestAccuracyWarning(t *testing.T) {
 	for _, c := range []struct {
