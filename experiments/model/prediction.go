@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -53,6 +54,14 @@ func (p *Prediction) PrependInputs(names []string, x *mat.Dense) {
 	p.Columns = slices.Concat(names, p.Columns)
 	for i, row := range p.Rows {
 		p.Rows[i] = slices.Concat(x.RawRowView(i), row)
+	}
+}
+
+// WarnOfEnds adds a warning where some of the numbers of the rows were beyond the range of their input.
+func (p *Prediction) WarnOfEnds(outside, numbers int) {
+	if outside > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d numbers are beyond the range of their input, and were taken "+
+			"for its end", outside, numbers))
 	}
 }
 

@@ -114,8 +114,9 @@ func (o *Output) check(c *model.Checker, task method.Task) {
 // Predict implements [model.Payload].
 func (f *File[B]) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
 	p := &model.Prediction{Columns: columns(f.Output.Classes, f.spread() != nil)}
+	outside, numbers := 0, 0
 	for x := range q.Chunks() {
-		toBox(x, f.Low, f.High)
+		outside, numbers = outside+toBox(x, f.Low, f.High), numbers+len(x.RawMatrix().Data)
 		values, err := f.Parameters.Evaluate(ctx, q.Engine, x)
 		if err != nil {
 			return nil, err
@@ -127,6 +128,7 @@ func (f *File[B]) Predict(ctx context.Context, q *model.Query) (*model.Predictio
 		}
 	}
 	p.Warnings = q.Engine.Warnings()
+	p.WarnOfEnds(outside, numbers)
 	return p, nil
 }
 
@@ -170,18 +172,23 @@ func boxed(x *mat.Dense, low, high []float64) *mat.Dense {
 	return out
 }
 
-// toBox brings the columns of x to [−1, 1] by their public ranges, in place; NaN stays.
-func toBox(x *mat.Dense, low, high []float64) {
+// toBox brings the columns of x to [−1, 1] by their public ranges, in place, and returns the number of values beyond
+// these, which become ends; NaN stays.
+func toBox(x *mat.Dense, low, high []float64) (outside int) {
 	n, d := x.Dims()
 	for i := range n {
 		row := x.RawRowView(i)
 		for j := range d {
+			if row[j] < low[j] || row[j] > high[j] {
+				outside++
+			}
 			middle, half := low[j]+(high[j]-low[j])/2, (high[j]-low[j])/2
 			if v := (row[j] - middle) / half; !math.IsNaN(v) {
 				row[j] = max(-1, min(1, v))
 			}
 		}
 	}
+	return outside
 }
 
 // Format makes run predict read the files of a baseline, which are of a task.

@@ -53,9 +53,12 @@ func TestClipped(t *testing.T) {
 }
 
 func TestReleased(t *testing.T) {
-	at := mat.NewDense(3, 2, []float64{-.9, 1, 0, 5, .9, 20})
+	at := mat.NewDense(3, 2, []float64{-.9, 1, 0, 5, .9, 20}) // with one beyond the range
 	for _, epsilon := range []float64{1, 20} {
 		p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Regression(t, 2000), epsilon, 1e-6), at)
+		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "1 of 6 numbers are beyond the range of their input") {
+			t.Errorf("%q", p.Warnings)
+		}
 		for i, want := range []float64{50 - 18 - 8, 50, 50 + 18 + 10} {
 			if got := p.Rows[i][0]; math.Abs(got-want) > 12 {
 				t.Errorf("epsilon = %g: %g, want about %g", epsilon, got, want)

@@ -65,10 +65,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 		return nil, err
 	}
 	p := &model.Prediction{Columns: []string{columnDistance}, Warnings: q.Engine.Warnings()}
-	if outside > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d numbers are beyond the range of their input, and were taken "+
-			"for its end", outside, n*inputs))
-	}
+	p.WarnOfEnds(outside, n*inputs)
 	several := len(q.Files) > 1
 	if several {
 		p.Columns = append(p.Columns, columnParty)
