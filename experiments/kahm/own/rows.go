@@ -26,6 +26,8 @@ type Rows struct {
 	Parties []int    // N, numbers of parties; nil where there is one
 	Holders []string // names of parties
 	Unnamed int      // classes and parties that count as the first one
+
+	pictures bool // a row is one
 }
 
 // load reads the rows of a data set. party is the column with the holder of a row, "" for none.
@@ -34,7 +36,7 @@ func (d *Table) load(t *experiment.Trial, dataset, party string) (*Rows, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{Data: read, Output: read.Column(d.Output)}
+	r := &Rows{Data: read, Output: read.Column(d.Output), pictures: arePictures(dataset)}
 	if r.Labels, r.Classes, err = r.named(d.Output); err != nil {
 		return nil, err
 	}
@@ -291,7 +293,7 @@ func groups(rows, labels []int, count int) [][]int {
 func (r *Rows) sources(x *mat.Dense, rows []int, party int) (out []wide.Source) {
 	for c, of := range groups(rows, r.Labels, len(r.Classes)) {
 		if of != nil {
-			out = append(out, wide.Source{Class: c, Party: party, Samples: learn.SelectRows(x, of)})
+			out = append(out, wide.Source{Class: c, Party: party, Samples: learn.SelectRows(x, of), Table: !r.pictures})
 		}
 	}
 	return out

@@ -92,6 +92,8 @@ type Source struct {
 	Class   int
 	Party   int        // from 1; 0 where there is only one
 	Samples *mat.Dense // samples×columns
+	// Table reports that they are rows of a user's table, brought to [0, 1] by ranges that may be far wider than they.
+	Table bool
 }
 
 // String names the source, in messages and as the purpose of its random streams.
@@ -222,6 +224,7 @@ func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest f
 			return 0, err
 		}
 	}
+	before := momentsOfTables(clusters)
 	counter := experiment.NewCounter(b.trial.Progress, len(clusters), "fabrications")
 	fabricated, err := b.fabricate(ctx, clusters, radii, counter.Step)
 	if err != nil {
@@ -232,6 +235,9 @@ func (b *Builder) fabricateAll(ctx context.Context, clusters []Cluster, digest f
 		clusters[i].Samples = f.Samples
 		out.StepsMax = max(out.StepsMax, f.Steps())
 		unsafe += f.unsafe
+		if before[i].drifts(f.Samples) {
+			b.e.Warn(driftWarning)
+		}
 	}
 	if unsafe > 0 {
 		b.e.Warn("%d fabricated samples have no image, because the sum of memberships is not safely positive "+
