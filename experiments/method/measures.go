@@ -100,8 +100,8 @@ func (l *ClassLosses) Warning() string {
 	if l.LogLoss == nil || l.LogLossTrivial == nil || !(*l.LogLoss > worseLoss**l.LogLossTrivial) {
 		return ""
 	}
-	return fmt.Sprintf("computed but suspect: the probabilities have a log_loss of %.3g, and the shares of the classes have "+
-		"%.3g; do not use the probabilities: the accuracy judges the classes alone", *l.LogLoss, *l.LogLossTrivial)
+	return fmt.Sprintf("computed but suspect: the probabilities have a log_loss of %.3g, and the shares of the classes "+
+		"have %.3g; do not use the probabilities: the accuracy judges the classes alone", *l.LogLoss, *l.LogLossTrivial)
 }
 
 // auc returns the area under the ROC curve of a class against the others, mean over the classes of

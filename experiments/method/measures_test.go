@@ -57,7 +57,7 @@ func TestLossWarning(t *testing.T) {
 		loss, trivial *float64
 		want          string
 	}{
-		{new(5.28), new(1.1), "have a log_loss of 5.28, and the shares of the classes have 1.1; do not use the probabilities"},
+		{new(5.28), new(1.1), "a log_loss of 5.28, and the shares of the classes have 1.1; do not use the probabilities"},
 		{new(.104), new(.1), ""}, {new(.05), new(.1), ""}, {nil, new(.1), ""}, {new(3.), nil, ""},
 		{new(math.NaN()), new(.1), ""},
 	} {

@@ -38,7 +38,8 @@ func TestJudged(t *testing.T) {
 			t.Errorf("epsilon = %g: it is compared with itself: %s", epsilon, warnings)
 		}
 		if strings.Contains(warnings, "log_loss") != (epsilon < 1) {
-			t.Errorf("epsilon = %g: log loss %g, of shares without noise %g: %s", epsilon, *m.LogLoss, *m.LogLossTrivial, warnings)
+			t.Errorf("epsilon = %g: log loss %g, of shares without noise %g: %s", epsilon, *m.LogLoss, *m.LogLossTrivial,
+				warnings)
 		}
 		if math.Abs(m.Accuracy-m.AccuracyLargest) > .04 || m.AccuracyWithoutNoise < m.AccuracyLargest-1e-9 {
 			t.Errorf("epsilon = %g: accuracy %g, of the exponential mechanism %g, without noise %g", epsilon, m.Accuracy,

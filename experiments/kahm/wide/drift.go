@@ -8,14 +8,15 @@ import (
 )
 
 // driftWarning follows from samples that have their noise already, and from public settings.
-const driftWarning = "computed but suspect: fabricated rows have drifted towards the low ends of the ranges, those of a " +
-	"class by more than its own spread: smoothing draws samples there, the more the wider the public range is against the " +
-	"values; use a narrower low and high, or smoothing=0"
+const driftWarning = "computed but suspect: fabricated rows have drifted towards the low ends of the ranges, those of " +
+	"a class by more than its own spread: smoothing draws samples there, the more the wider the public range is against " +
+	"the values; use a narrower low and high, or smoothing=0"
 
 const (
-	// suspectDrift is a suspicious change of the mean of a class, in its standard deviations. Three classes with one of .6
-	// each, around the corners of a triangle, change by 1.0 in a range from -4 to 4, by 3.4 in one from -20 to 20 and by 21
-	// from -100 to 100, with two steps and hardly any noise; noise of epsilon=10 is wider, and they change by .5 of it.
+	// suspectDrift is a suspicious change of the mean of a class, in its standard deviations. Three classes with one of
+	// .6 each, around the corners of a triangle, change by 1.0 in a range from -4 to 4, by 3.4 in one from -20 to 20 and
+	// by 21 from -100 to 100, with two steps and hardly any noise; noise of epsilon=10 is wider, and they change by .5 of
+	// it.
 	suspectDrift = 1.5
 	// narrow is the standard deviation of the samples of all classes below which the range is what is too wide. Values
 	// that fill it evenly have .29.
