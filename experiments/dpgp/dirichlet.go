@@ -3,6 +3,7 @@ package dpgp
 import (
 	"math"
 
+	"privkern/experiments/dpgp/classmodel"
 	"privkern/experiments/dpgp/sparse"
 )
 
@@ -18,11 +19,8 @@ type dirichlet struct {
 // the largest norm of affine functions of it.
 func newDirichlet(alpha float64, from centre, sensitivity func(dirichlet) float64) dirichlet {
 	var d dirichlet
-	for i := range 2 {
-		a := float64(i) + alpha
-		variance := math.Log1p(1 / a)
-		d.y[i], d.w[i] = math.Log(a)-variance/2, 1/variance
-	}
+	labels := classmodel.NewLabels(alpha, 0)
+	d.y, d.w = labels.Y, labels.W
 	switch from {
 	case balancedCentre:
 		r0, r1 := math.Sqrt(d.w[0]), math.Sqrt(d.w[1])

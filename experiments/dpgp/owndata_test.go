@@ -181,7 +181,8 @@ func TestReleasedClasses(t *testing.T) {
 		for _, v := range row {
 			sum += v
 		}
-		if place := slices.Index(p.Columns, "p_"+p.Labels[i]); math.Abs(sum-1) > 1e-9 || row[place] != slices.Max(row) {
+		if place := slices.Index(p.Columns, "p_"+p.Labels[i]); math.Abs(sum-1) > 1e-9 || row[place] != slices.Max(row) ||
+			row[place] < 0.7 { // the softmax of such functions has 0.67 at most
 			t.Errorf("%v of %v for %s", row, p.Columns, p.Labels[i])
 		}
 	}

@@ -104,6 +104,14 @@ func (p *Projection) Predict(ctx context.Context, e *engine.Engine, mean []float
 	return predicted, variance, p.complete(variance)
 }
 
+// Inside returns the projection without the variance that the inducing inputs leave: its predictions are of the part of
+// the function that they determine, with the variances w_iᵀSw_i.
+func (p *Projection) Inside() *Projection {
+	inside := *p
+	inside.left = make([]float64, p.points)
+	return &inside
+}
+
 // complete adds to w_iᵀSw_i the part of the variances that does not depend on S, in place.
 func (p *Projection) complete(variance []float64) error {
 	for i, left := range p.left {

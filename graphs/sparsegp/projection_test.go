@@ -2,6 +2,7 @@ package sparsegp
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -45,6 +46,33 @@ func TestProjection(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The variances of a projection are those on the inducing inputs and, of the whole, those without a covariance.
+func TestInside(t *testing.T) {
+	e := graphtest.Engine(t, "float64", 1)
+	p := newProblem(5, 40, 6, 1)
+	post, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := Project(ctx, e, p.inducing, p.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	variances := func(at *Projection, cov *mat.Dense) []float64 {
+		_, v, err := at.Predict(ctx, e, post.Mean, cov)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	whole, left := variances(at, post.Cov), variances(at, mat.NewDense(6, 6, nil))
+	for i, v := range variances(at.Inside(), post.Cov) {
+		if math.Abs(v+left[i]-whole[i]) > 1e-12 || !(v > 0) {
+			t.Errorf("input %d: %g on the inducing inputs, %g left, %g in all", i, v, left[i], whole[i])
+		}
+	}
 }
 
 func TestProjectionRefuses(t *testing.T) {

@@ -6,8 +6,6 @@ package classmodel
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -30,7 +28,9 @@ var PredictFormat = model.Format{Versions: []string{Format}, New: func() model.P
 const About = "Sparse Gaussian processes, one a class, made with differential privacy: run predict THIS_FILE " +
 	"--at x.csv says classes and probabilities. Means and covariances are those of a class's function at the inducing " +
 	"inputs; the kernel is variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input. The class with the largest " +
-	"mean is predicted; probabilities are means of softmax over the functions plus centre (Dirichlet likelihoods)."
+	"mean is predicted. Where a share p of rows is of a class, its function is (p w1 y1 + (1-p) w0 y0)/(p w1 + (1-p) w0), " +
+	"with w = 1/ln(1+1/a) and y = ln(a) - 1/(2w) - centre for a = 1+alpha (1) and a = alpha (0): probabilities are these " +
+	"p, averaged over the functions and divided by their sum."
 
 // Model is a set of sparse Gaussian processes that may be published (Honkela 2021,
 // Appendix D; Milios et al. 2018), one for each class, with the same inducing inputs.
@@ -91,6 +91,7 @@ func (m *Model) Check(c *model.Checker) {
 	c.Lengthscales("kernel.lengthscales", m.Kernel.Lengthscales, len(m.Inputs))
 	c.Positive("kernel.variance", m.Kernel.Variance)
 	c.NotNegative("jitter", m.Jitter)
+	c.Positive("mechanism.alpha", m.Mechanism.Alpha)
 	c.Some("inducing", n)
 	c.Rows("inducing", m.Inducing, len(m.Inputs), "inputs")
 	c.Require(len(m.Means) == classes, "means", "there are %d for %d classes", len(m.Means), classes)
@@ -101,10 +102,6 @@ func (m *Model) Check(c *model.Checker) {
 	}
 }
 
-// draws is the number of draws that a probability is a mean of, half of them mirrored: its
-// standard error is below 0.01. They are the same at every row and each time.
-const draws = 4096
-
 // Predict implements [model.Payload]: classes and their probabilities. They follow from the
 // file alone.
 func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
@@ -112,88 +109,29 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	scaling := sparse.Scaling(m.Kernel.Lengthscales)
 	g := sparsegp.InducingInputs{Kernel: kernel.EQ(1, m.Kernel.Variance), Z: scaling.Apply(model.Dense(m.Inducing)),
 		Jitter: m.Jitter}
-	normals := standard(len(m.Classes), draws)
+	labels := NewLabels(m.Mechanism.Alpha, m.Centre)
 	for x := range q.Chunks() {
 		at, err := sparsegp.Project(ctx, q.Engine, g, scaling.Apply(x))
 		if err != nil {
 			return nil, err
 		}
+		at = at.Inside()
 		n, _ := x.Dims()
-		means, sds := mat.NewDense(n, len(m.Classes), nil), mat.NewDense(n, len(m.Classes), nil)
+		means, variances := mat.NewDense(n, len(m.Classes), nil), mat.NewDense(n, len(m.Classes), nil)
 		for c := range m.Classes {
 			mean, variance, err := at.Predict(ctx, q.Engine, m.Means[c], model.Dense(m.Covariances[c]))
 			if err != nil {
 				return nil, err
 			}
-			for i, v := range variance {
-				variance[i] = math.Sqrt(v)
-			}
 			means.SetCol(c, mean)
-			sds.SetCol(c, variance)
+			variances.SetCol(c, variance)
 		}
 		for i := range n {
 			mean := means.RawRowView(i)
 			p.Labels = append(p.Labels, m.Classes[floats.MaxIdx(mean)])
-			p.Rows = append(p.Rows, probabilities(mean, sds.RawRowView(i), normals))
+			p.Rows = append(p.Rows, labels.Probabilities(mean, variances.RawRowView(i)))
 		}
 	}
 	p.Warnings = q.Engine.Warnings()
 	return p, nil
-}
-
-// judgedDraws is [draws] where the probabilities of many rows are judged: the standard error of one is
-// below 0.03, and falls out of their mean.
-const judgedDraws = 512
-
-// Probabilities returns those of classes at rows (C×P each) by means and variances of their functions,
-// as [Model.Predict] does, with fewer draws.
-func Probabilities(means, variances [][]float64) [][]float64 {
-	normals := standard(len(means), judgedDraws)
-	out := make([][]float64, len(means))
-	mean, sd := make([]float64, len(means)), make([]float64, len(means))
-	for i := range means[0] {
-		for c := range means {
-			mean[c], sd[c] = means[c][i], math.Sqrt(variances[c][i])
-		}
-		for c, p := range probabilities(mean, sd, normals) {
-			out[c] = append(out[c], p)
-		}
-	}
-	return out
-}
-
-// standard draws standard normal numbers, one for each class, from a fixed stream.
-func standard(classes, draws int) [][]float64 {
-	rng := rand.New(rand.NewPCG(20210329, 0))
-	out := make([][]float64, 0, draws)
-	for range draws / 2 {
-		z, mirrored := make([]float64, classes), make([]float64, classes)
-		for c := range z {
-			z[c] = rng.NormFloat64()
-			mirrored[c] = -z[c]
-		}
-		out = append(out, z, mirrored)
-	}
-	return out
-}
-
-// probabilities returns E softmax(f)_c for independent f_c ~ N(mean_c, sd_c²) (Milios et al.
-// 2018, Section 4): the centre is the same for all classes and falls out.
-func probabilities(mean, sd []float64, normals [][]float64) []float64 {
-	out, f := make([]float64, len(mean)), make([]float64, len(mean))
-	for _, z := range normals {
-		most, sum := math.Inf(-1), 0.0
-		for c := range f {
-			f[c] = mean[c] + sd[c]*z[c]
-			most = max(most, f[c])
-		}
-		for c := range f {
-			f[c] = math.Exp(f[c] - most)
-			sum += f[c]
-		}
-		for c := range f {
-			out[c] += f[c] / sum / float64(len(normals))
-		}
-	}
-	return out
 }

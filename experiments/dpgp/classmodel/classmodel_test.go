@@ -16,13 +16,14 @@ func example() *Model {
 		Format: Format, Inputs: []string{"a"}, Output: "y", Classes: []string{"no", "yes"},
 		Kernel: Kernel{Name: "EQ", Lengthscales: []float64{2}, Variance: 1}, Jitter: 1e-6,
 		Inducing: [][]float64{{0}, {10}}, Means: [][]float64{{1, -1}, {-1, 1}},
+		Centre: -0.6, Mechanism: Mechanism{Alpha: 0.5},
 		Covariances: [][][]float64{{{0.3, 0.1}, {0.1, 0.2}}, {{0.3, 0}, {0, 0.2}}},
 		Privacy:     &experiment.Privacy{Guarantee: "(1, 0.0001)-DP", RNG: "secure"},
 	}
 }
 
 // At an inducing input the class with the larger mean is predicted; far from all of them
-// classes are equally likely.
+// classes are equally likely. Probabilities are averages of the share that a function stands for.
 func TestPredict(t *testing.T) {
 	p := modeltest.Predict(t, mat.NewDense(3, 1, []float64{0, 10, 1000}), example())
 	if !slices.Equal(p.Labels[:2], []string{"no", "yes"}) || !slices.Equal(p.Columns, []string{"p_no", "p_yes"}) {
@@ -33,19 +34,51 @@ func TestPredict(t *testing.T) {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}
-	// E sigmoid(2 + √0.6 z) for z ~ N(0, 1): 0.862, by quadrature (trapezoids, 20,001 points).
-	sum, weights := 0.0, 0.0
-	for i := range 20001 {
-		z := -8 + 16*float64(i)/20000
-		w := math.Exp(-z * z / 2)
-		sum, weights = sum+w/(1+math.Exp(-2-math.Sqrt(0.6)*z)), weights+w
+	// Variances 0.3 of both classes at the first inducing input count as 0.39: the mean share at 1 and -1, by
+	// quadrature (trapezoids, 2,001 points).
+	inverse := func(f float64) float64 { // the root p of its function, by bisection
+		low, high := 0.0, 1.0
+		for range 60 {
+			p := (low + high) / 2
+			w0, w1 := 1/math.Log(3), 1/math.Log(5.0/3)
+			y0, y1 := math.Log(0.5)-1/(2*w0)+0.6, math.Log(1.5)-1/(2*w1)+0.6
+			if (p*w1*y1+(1-p)*w0*y0)/(p*w1+(1-p)*w0) < f {
+				low = p
+			} else {
+				high = p
+			}
+		}
+		return low
 	}
-	if got := p.Rows[0][0]; math.Abs(got-sum/weights) > 0.01 {
-		t.Errorf("probability %g, want %g", got, sum/weights)
+	no, yes, weights := 0.0, 0.0, 0.0
+	for i := range 2001 {
+		z := -8 + 16*float64(i)/2000
+		w, sd := math.Exp(-z*z/2), math.Sqrt(0.39)
+		no, yes, weights = no+w*inverse(1+sd*z), yes+w*inverse(-1+sd*z), weights+w
+	}
+	if got, want := p.Rows[0][0], no/(no+yes); math.Abs(got-want) > 0.005 || want < 0.9 {
+		t.Errorf("probability %g, want %g", got, want)
 	}
 	alone := modeltest.Predict(t, mat.NewDense(1, 1, []float64{10}), example())
 	if !slices.Equal(alone.Rows[0], p.Rows[1]) {
 		t.Errorf("%v alone, %v among others", alone.Rows, p.Rows[1])
+	}
+}
+
+// Of eight classes one that is certain has nearly all of the probability, one of which little is known does not, and
+// the order is that of the means. No probability is 0.
+func TestProbabilities(t *testing.T) {
+	l := NewLabels(0.5, -0.6)
+	mean, variance := slices.Repeat([]float64{l.Y[0] - 1}, 8), make([]float64, 8)
+	mean[3] = l.Y[1] + 1
+	if p := l.Probabilities(mean, variance); p[3] < 0.99 || slices.Min(p) < 9e-4 {
+		t.Errorf("certain: %v", p)
+	}
+	for i := range variance {
+		variance[i] = 100 * float64(i)
+	}
+	if p := l.Probabilities(mean, variance); p[3] > 0.2 || p[3] != slices.Max(p) || p[0] != p[7] {
+		t.Errorf("with a large variance: %v", p)
 	}
 }
 
@@ -67,6 +100,7 @@ func TestCheck(t *testing.T) {
 		`kernel.name: it is "RQ"`:              func(m *Model) { m.Kernel.Name = "RQ" },
 		"kernel.lengthscales[0]: it is 0":      func(m *Model) { m.Kernel.Lengthscales[0] = 0 },
 		"kernel.variance: it is 0":             func(m *Model) { m.Kernel.Variance = 0 },
+		"mechanism.alpha: it is 0":             func(m *Model) { m.Mechanism.Alpha = 0 },
 		"jitter: it is -1":                     func(m *Model) { m.Jitter = -1 },
 		"inducing: there are none":             func(m *Model) { m.Inducing = nil },
 		"inducing[1]: it has 2 numbers":        func(m *Model) { m.Inducing[1] = []float64{1, 2} },
