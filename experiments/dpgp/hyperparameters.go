@@ -2,6 +2,7 @@ package dpgp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -19,15 +20,16 @@ const maxCandidates = 400
 
 var hyperparameters = experiment.Of(experiment.Declaration[*searchSettings, hyperparameterMetrics]{
 	Name:     "dpgp/hyperparameters",
-	Version:  5, // 5: one bound for all inputs is none of levels
+	Version:  6, // 6: own data are scored by the models that dpgp/regression releases, with their noise
 	Summary:  "noise level and lengthscale chosen by private validation likelihoods",
 	Source:   "Honkela 2021, Sections 4 and 6.3, Fig. 3, Algorithm 2",
 	Datasets: func(s *searchSettings) []string { return s.method().Datasets() },
 	Tables:   func(s *searchSettings) []experiment.InputTable { return s.ownColumns.tables() },
+	Complete: completeSearch,
 	Check:    checkSearch,
 	Memory: func(s *searchSettings) int64 {
 		if s.isOwn() {
-			return s.inducing(s.Inducing).Memory(s.method().Spec(), 6)
+			return s.points().Memory(s.method().Spec(), 6)
 		}
 		return s.Memory(s.N, 10)
 	},
@@ -86,6 +88,9 @@ func (s *hyperparameterSettings) checkGrid() error {
 }
 
 func checkHyperparameters(s *hyperparameterSettings) error {
+	if s.Inducing.Word != "" {
+		return errors.New("inducing is auto for your own data alone")
+	}
 	if err := s.checkGrid(); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/classmodel"
+	"privkern/experiments/dpgp/regression"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/schematest"
@@ -281,6 +282,62 @@ func TestOwnSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	schematest.Check(t, filepath.Join("..", "..", "docs", "formats", "choice.schema.json"), text)
+}
+
+// The models that are scored are those that dpgp/regression releases with its defaults: their inducing inputs, kernel and
+// noise. That noise has a part in the scores.
+func TestOwnSearchScoresReleases(t *testing.T) {
+	path := writeRows(t, 400, nil)
+	own := func(more experiment.Params) experiment.Params {
+		p := experiment.Params{"dataset": "csv:" + path, "inputs": "a+b", "output": "y", "input_low": 0.0,
+			"input_high": 10.0, "epsilon": 0.5}
+		maps.Copy(p, more)
+		return p
+	}
+	trialOf := func(p experiment.Params, err error) *experiment.Trial {
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial := trialtest.New(t, seed(1))
+		trial.Params = p
+		return trial
+	}
+	search := func(epsilon float64) *ownSearch {
+		trial := trialOf(hyperparameters().Resolve(own(experiment.Params{"output_low": -1.0, "output_high": 2.0,
+			"lengthscales": []float64{0.05, 1.5, 100}, "sigmas": []float64{0.3}, "epsilon": epsilon})))
+		out, err := newOwnSearch(t.Context(), trial, hyperparameters().Settings(trial.Params), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	noisy, exact := search(0.5), search(math.Inf(1))
+	trial := trialOf(regression.Experiment().Resolve(own(experiment.Params{"low": -1.0, "high": 2.0, "lengthscale": 1.5,
+		"sigma": 0.3, "delta": releaseDelta})))
+	r, err := regression.Experiment().Run(t.Context(), trial, trial.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, metrics := trial.Params, r.Metrics
+	c := noisy.candidates[1]
+	if n, _ := noisy.z.Dims(); float64(n) != metrics["inducing_inputs"] || c.model.Variance != p["kernel_variance"] ||
+		c.model.Inducing.Jitter != p["jitter"] || c.noise.SigmaA != metrics["sigma_a"] {
+		t.Errorf("%d inducing inputs, %+v; dpgp/regression has %v, %v", n, c.noise, p, metrics)
+	}
+	scores := func(s *ownSearch) []float64 {
+		rows := make([]int, s.rows.Len())
+		for i := range rows {
+			rows[i] = i
+		}
+		u, err := s.utilities(t.Context(), s.rows.X, s.y, s.units(0, rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	if a, b := scores(noisy), scores(exact); slices.Equal(a, b) {
+		t.Errorf("with and without noise the scores are %v", a)
+	}
 }
 
 // Any row moves each utility by 1 at most.

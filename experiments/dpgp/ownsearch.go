@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
@@ -53,6 +55,30 @@ func (s *searchSettings) checkOwn() error {
 	return s.checkColumns(s.Inducing)
 }
 
+// completeSearch gives own data the defaults of dpgp/regression.
+func completeSearch(s *searchSettings, given func(field any) bool) error {
+	if !s.isOwn() {
+		return nil
+	}
+	if !given(&s.Inducing) && s.InducingFile == withoutFile {
+		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
+	}
+	if !given(&s.KernelVariance) {
+		s.KernelVariance = own.Variance
+	}
+	if !given(&s.Jitter) {
+		s.Jitter *= max(1, s.KernelVariance)
+	}
+	return nil
+}
+
+// points are the inducing inputs of the models of dpgp/regression.
+func (s *searchSettings) points() own.Inducing {
+	out := s.inducing(s.Inducing)
+	out.Whitened = true
+	return out
+}
+
 // fewRows refuses blocks of fewer than four rows; how many rows there are is public.
 func fewRows(blocks, rows int, what string) error {
 	if rows < 4 {
@@ -81,13 +107,18 @@ func (s *hyperparameterSettings) checkSquares() error {
 type ownCandidate struct {
 	sigma, lengthscale float64
 	model              *sparse.Model
+	noise              sparse.Noise // of a release of all rows
 }
+
+// releaseDelta is δ of the release whose noise is in the models that are scored; its ε is that of the choice.
+const releaseDelta = 1e-6
 
 // ownSearch chooses hyperparameters for a user's own data by the exponential mechanism
 // (McSherry and Talwar 2007).
 //
 // The protected units, rows or persons with all of their rows, are drawn into blocks. Of each block a
-// model without noise is fitted to three quarters of its units for every candidate, and scored by the
+// model as that of dpgp/regression is fitted to three quarters of its units for every candidate, with the noise of a
+// release of all units, scaled to these: its numbers are fixed, and protect nothing. It is scored by the
 // mean log-likelihood of the rest: 1 for the block's best candidate, 0 for one that is score_range or
 // more below it, in whole steps; all are 0 where either part has no rows. A candidate's utility is the
 // sum over the blocks. A substituted unit is in one block: each utility moves by at most 1, for any
@@ -109,7 +140,7 @@ func newOwnSearch(ctx context.Context, t *experiment.Trial, s *searchSettings, r
 		return nil, err
 	}
 	out := &ownSearch{settings: s, rows: rows}
-	if out.z, err = s.inducing(s.Inducing).Place(ctx, t, rows); err != nil {
+	if out.z, err = s.points().Place(ctx, t, rows); err != nil {
 		return nil, err
 	}
 	out.y = scaled(rows, rows.Values)
@@ -118,8 +149,16 @@ func newOwnSearch(ctx context.Context, t *experiment.Trial, s *searchSettings, r
 	}
 	for _, sigma := range s.Sigmas {
 		for _, l := range s.Lengthscales {
-			out.candidates = append(out.candidates, ownCandidate{sigma, l,
-				sparse.NewModel(out.z, l, s.KernelVariance, sigma*sigma, s.Jitter)})
+			m := sparse.NewModel(out.z, l, s.KernelVariance, sigma*sigma, s.Jitter)
+			if m.Whitened, err = sparse.NewWhitening(m); err != nil {
+				return nil, fmt.Errorf("lengthscale %s: %w", experiment.FormatNumber(l), err)
+			}
+			noise, err := m.Calibrate(sparse.Calibration{Epsilon: s.Epsilon, Delta: releaseDelta, OutputBound: 1,
+				Ratio: own.FilteredRatio(s.KernelVariance), Bound: sparse.Exact, Unit: c.Person.Rows()})
+			if err != nil {
+				return nil, err
+			}
+			out.candidates = append(out.candidates, ownCandidate{sigma, l, m, noise})
 		}
 	}
 	out.Problem = &sparse.Problem{Trial: t, Engine: engine.Of(t.Engine), Model: out.candidates[0].model}
@@ -141,10 +180,10 @@ func scaled(rows *method.Rows, y []float64) []float64 {
 	return out
 }
 
-// predict fits a candidate to rows, whose outputs it clips, and predicts at others. ok is
-// false where there is no such model, which depends on the rows.
+// predict fits a candidate to rows, whose outputs it clips, with noise of a share of a release's size, and predicts at
+// others. ok is false where there is no such model, which depends on the rows.
 func (s *ownSearch) predict(
-	ctx context.Context, c ownCandidate, x *mat.Dense, y []float64, at *mat.Dense,
+	ctx context.Context, c ownCandidate, share float64, rng *rand.Rand, x *mat.Dense, y []float64, at *mat.Dense,
 ) (mean, variance []float64, ok bool, err error) {
 	clipped := make([]float64, len(y))
 	for i, v := range y {
@@ -154,7 +193,11 @@ func (s *ownSearch) predict(
 	if err != nil {
 		return nil, nil, false, err
 	}
-	p, err := c.model.Infer(ctx, s.Engine, sums, sparse.Noise{}, sparse.Update{Rho: 0.5})
+	noise := c.noise
+	noise.SigmaA, noise.SigmaB = share*noise.SigmaA, share*noise.SigmaB
+	p, err := c.model.Infer(ctx, s.Engine, noise.NoisyCopy(c.model.Whitened.Sums(sums), rng), noise, sparse.Update{
+		Rho: own.Rho, Regularisation: sparse.RegularisationCorrected, Covariance: sparse.CovarianceCorrected, Raise: true,
+		Filtered: true})
 	if err == nil {
 		var variances [][]float64
 		if mean, variances, err = p.Predict(ctx, s.Engine, at); err == nil {
@@ -164,9 +207,11 @@ func (s *ownSearch) predict(
 	return nil, nil, false, ctx.Err() // other errors have no part in the release
 }
 
-// score returns the steps of every candidate in a block of units, each of which has some of the rows
+// score returns the steps of every candidate in block b of so many in all, whose units have each some of the rows
 // of x (N×D): the last quarter of the units are held out.
-func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64, units [][]int) ([]int64, error) {
+func (s *ownSearch) score(
+	ctx context.Context, x *mat.Dense, y []float64, units [][]int, b, all int,
+) ([]int64, error) {
 	train := len(units) - max(1, len(units)/4)
 	fitted, held := slices.Concat(units[:train]...), slices.Concat(units[train:]...)
 	if len(fitted) == 0 || len(held) == 0 {
@@ -176,7 +221,8 @@ func (s *ownSearch) score(ctx context.Context, x *mat.Dense, y []float64, units 
 	likelihoods, best := make([]float64, len(s.candidates)), math.Inf(-1)
 	for i, c := range s.candidates {
 		likelihoods[i] = math.Inf(-1)
-		mean, variance, ok, err := s.predict(ctx, c, fit, yFit, at)
+		rng := rand.New(rand.NewPCG(20210330, uint64(b))) // the same for all candidates
+		mean, variance, ok, err := s.predict(ctx, c, float64(train)/float64(all), rng, fit, yFit, at)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +263,7 @@ func (s *ownSearch) utilities(ctx context.Context, x *mat.Dense, y []float64, un
 	scores := make([][]int64, blocks)
 	err := s.Engine.ParallelFor(ctx, blocks, 1, func(b, _ int) (err error) {
 		low, high := b*n/blocks, (b+1)*n/blocks
-		scores[b], err = s.score(ctx, x, y, units[low:high])
+		scores[b], err = s.score(ctx, x, y, units[low:high], b, n)
 		return err
 	})
 	if err != nil {
@@ -277,7 +323,7 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 	}
 	out.best, out.centre = math.Inf(1), rmse(nil)
 	for i, c := range s.candidates {
-		mean, _, ok, err := s.predict(ctx, c, x, y, at)
+		mean, _, ok, err := s.predict(ctx, c, 1, s.Stream("noise of a model", repeat), x, y, at)
 		if err != nil {
 			return out, err
 		}
@@ -370,11 +416,12 @@ func (s *ownSearch) guarantee() *experiment.Privacy {
 		Notes: []string{
 			"protects inputs and outputs of " + c.Person.Whose() + "; " + c.Counted(),
 			"public, and so not to be read off the data: the candidates, " +
-				s.settings.inducing(s.settings.Inducing).Public(s.rows.Asked) + ", the kernel's variance, the range of the " +
+				s.settings.points().Public(s.rows.Asked) + ", the kernel's variance, the range of the " +
 				"output, blocks and score_range",
-			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d %s without privacy "+
-				"noise", number(s.settings.OutputLow.Number), number(s.settings.OutputHigh.Number),
-				s.rows.Units()/s.settings.Blocks, s.noun()),
+			fmt.Sprintf("outputs are clipped to [%s, %s]; scores are of models of a block of about %d %s, with the "+
+				"noise of a release of the same epsilon and delta = %g for as many: its numbers are fixed, and protect nothing",
+				number(s.settings.OutputLow.Number), number(s.settings.OutputHigh.Number), s.rows.Units()/s.settings.Blocks,
+				s.noun(), releaseDelta),
 			"the scores of the candidates, that of the chosen one included, are not released",
 			"a model that is made with the choice spends a budget of its own",
 		},
@@ -417,7 +464,7 @@ func planSearch(ctx context.Context, t *experiment.Trial, s *searchSettings) (*r
 	if err != nil {
 		return nil, err
 	}
-	if err := s.inducing(s.Inducing).CheckApart(t, s.Dataset, o.z, o.rows); err != nil {
+	if err := s.points().CheckApart(t, s.Dataset, o.z, o.rows); err != nil {
 		return nil, err
 	}
 	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Dataset: s.Dataset, Epsilon: s.Epsilon,

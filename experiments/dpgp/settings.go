@@ -64,8 +64,8 @@ type hyperparameterSettings struct {
 	Sigmas []float64 `name:"sigmas" default:"0.03333333333333333, 0.1, 0.3" above:"0"`
 	// lengthscales to choose from
 	Lengthscales []float64 `name:"lengthscales" default:"0.3333333333333333, 1, 3" above:"0"`
-	sparse.InducingGrid
-	sparse.SignalVariance
+	autoInducing
+	sparse.SignalVariance `also:"kernel_variance: of your own data 0.25 by default"`
 	// observations of sin(2x)/(2x), at inputs uniform on [-4, 4]; the first half is for training, the
 	// other for validation
 	N                       int `name:"n" default:"2048" min:"2" max:"1000000"`
@@ -119,8 +119,8 @@ type ClassificationSettings struct {
 	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your
 	// own data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
 	// overlap, so that there is less noise where rows differ
-	Features      sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
-	classInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
+	Features     sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
+	autoInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
@@ -137,9 +137,9 @@ type ClassificationSettings struct {
 	method.Planted     `when:"canaries: dataset is not simulated and membership is true"`
 }
 
-// classInducing are the inducing inputs, which the rule may lay.
-type classInducing struct {
-	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, its default, lays a few by the number of inputs"`
+// autoInducing are inducing inputs that the rule may lay.
+type autoInducing struct {
+	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, of your own data the default, lays a few by their number"`
 }
 
 // classUpdate is the update of every class.

@@ -138,6 +138,9 @@ func (c *Configuration) Matches(e *experiment.Experiment, p experiment.Params) e
 		return fmt.Errorf("%s: it was chosen for output=%s, and this is %s: what suits one column does not suit another",
 			c.path, was, is)
 	}
+	if err := c.sameModel(p); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Settings)) {
 		chosen := experiment.FormatNumber(c.Settings[name])
 		value, ok := p[name]
@@ -150,6 +153,49 @@ func (c *Configuration) Matches(e *experiment.Experiment, p experiment.Params) e
 		}
 	}
 	return nil
+}
+
+// ofModel are names of settings of a choice and of a release that make the model whose settings were chosen.
+var ofModel = [][2]string{{"inducing", "inducing"}, {"inducing_centres", "inducing_centres"},
+	{"input_low", "input_low"}, {"input_high", "input_high"}, {"kernel_variance", "kernel_variance"},
+	{"output_low", "low"}, {"output_high", "high"}}
+
+// sameModel refuses a release of another model than the one that the choice was made for.
+func (c *Configuration) sameModel(p experiment.Params) error {
+	var add, has []string
+	for _, names := range ofModel {
+		was, of := modelSetting(c.params, names[0])
+		is, ok := modelSetting(p, names[1])
+		if _, chosen := c.Settings[names[0]]; of && ok && !chosen && was != is {
+			add, has = append(add, names[1]+"="+was), append(has, names[1]+"="+is)
+		}
+	}
+	if add == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: it was chosen for a model with %s, and this one has %s: give %[2]s", c.path,
+		strings.Join(add, " "), strings.Join(has, " "))
+}
+
+// modelSetting is one of [ofModel] as a text, inducing inputs of a file as that file's kind, PATH for its path; ok is
+// false for a setting that is not there, and one without a part in the model.
+func modelSetting(p map[string]any, name string) (text string, ok bool) {
+	value, ok := p[name]
+	inducing, _ := p["inducing"].(string)
+	if file, _ := p["inducing_file"].(string); file != "" && file != "none" {
+		inducing = file
+	}
+	kind, _, _ := strings.Cut(inducing, ":")
+	switch file := table.Is(kind + ":"); {
+	case file && name == "inducing":
+		return kind + ":PATH", true
+	case file && strings.HasPrefix(name, "input_"):
+		return "", false
+	case !ok:
+		return "", false
+	}
+	text = experiment.FormatValue(value)
+	return text, !(name == "inducing" && strings.ContainsAny(text, ", "))
 }
 
 // whose names the origin of data by whether they are a user's.

@@ -220,6 +220,14 @@ func TestMatches(t *testing.T) {
 			"sigma = 0.1, but 0.3 was chosen"},
 		{"several values", "dpgp/regression", experiment.Params{"lengthscale": []float64{200, 1}},
 			"lengthscale = [200,1], but 200 was chosen"},
+		{"the range of the output, and of inducing inputs", "dpgp/regression",
+			experiment.Params{"low": 0.0, "high": 9.0, "input_low": 200.0, "input_high": 800.0},
+			"it was chosen for a model with input_high=900 high=8, and this one has input_high=800 high=9: give " +
+				"input_high=900 high=8"},
+		{"other inducing inputs", "dpgp/regression", experiment.Params{"inducing": "auto", "kernel_variance": 0.25},
+			"it was chosen for a model with inducing=9 kernel_variance=1, and this one has inducing=auto " +
+				"kernel_variance=0.25: give inducing=9 kernel_variance=1"},
+		{"the same, as a text", "dpgp/regression", experiment.Params{"inducing": "9", "kernel_variance": 1.0}, ""},
 		{"no such setting", "dpgp/regression", experiment.Params{"sigma": nil},
 			"it names sigma, a setting that dpgp/regression does not have"},
 	} {
