@@ -340,6 +340,36 @@ func TestOwnSearchScoresReleases(t *testing.T) {
 	}
 }
 
+// Judging warns of candidates that are all worthless, and of inputs of different scales under one lengthscale.
+func TestOwnSearchWarns(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,b,y\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "%d,%d,%d\n", i%10, 1000*(i/10), i*7919%3-1)
+	}
+	path := filepath.Join(t.TempDir(), "noise.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	warnings := func(inputs string) string {
+		return strings.Join(trialtest.Compute(t, seed(1), hyperparameters(), ownOutputs(path), func(s *searchSettings) {
+			s.Inputs, s.Lengthscales, s.OutputLow, s.OutputHigh = inputs, []float64{0.01, 0.02}, endAt(-1), endAt(1)
+			s.Inducing = experiment.Points{Count: 2}
+		}).Warnings, "\n")
+	}
+	if got := warnings("a+b"); !strings.Contains(got, "the predictions have an error of") ||
+		!strings.Contains(got, "the middle of the public range") || !strings.Contains(got, `the input "b" extends over`) {
+		t.Errorf("warnings %q", got)
+	}
+	if got := warnings("a"); strings.Contains(got, "extends over") {
+		t.Errorf("one input: %q", got)
+	}
+	fits := trialtest.Compute(t, seed(1), hyperparameters(), ownOutputs(writeRows(t, 1200, nil)))
+	if got := fmt.Sprint(fits.Warnings); strings.Contains(got, "the middle of") {
+		t.Errorf("of a choice that fits: %s", got)
+	}
+}
+
 // Any row moves each utility by 1 at most.
 func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 	of := func(other map[int]string) []float64 {

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/dpgp/own"
 	"privkern/experiments/dpgp/sparse"
 	"privkern/experiments/learn"
@@ -387,6 +388,16 @@ func runOwnSearch(
 	m.RMSEChosen, m.RMSEBest, m.RMSEDrawn, m.RMSECentre = &chosen, &best, &drawn, &centre
 	m.SearchRows, m.SearchDropped = new(float64(len(search.y))), new(float64(search.rows.Dropped))
 	warnings := append(search.Engine.Warnings(), search.rows.Warnings("a column that is used")...)
+	for _, warning := range []string{
+		table.FitWarning(chosen, table.Constants{Middle: centre}, "use other lengthscales, more inducing inputs, or, where "+
+			"the noise is most of it, a larger epsilon"),
+		table.ScalesWarning(search.rows.Inputs, search.rows.X, "bring the columns to one scale: a candidate has one "+
+			"lengthscale"),
+	} {
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+	}
 	if chosen >= drawn && best < drawn {
 		warnings = append(warnings, fmt.Sprintf("computed but suspect: the chosen candidates have an error of %.3g, one "+
 			"drawn evenly, which costs no privacy, has %.3g, and the best %.3g; use a larger epsilon, more blocks, or a "+

@@ -213,10 +213,6 @@ func fileHint(name, valid string) string {
 	return ""
 }
 
-// widestRatio is how much wider than another an input may be before one
-// lengthscale for both is suspect.
-const widestRatio = 10
-
 // InputWarnings returns warnings of inputs for a method and its lengthscales.
 func InputWarnings(t *table.Data, o *OwnData, m Method, k *Kernel) []string {
 	out := t.ColumnWarnings()
@@ -227,23 +223,8 @@ func InputWarnings(t *table.Data, o *OwnData, m Method, k *Kernel) []string {
 	case k.apart():
 		return out
 	}
-	narrow, wide := -1, -1
-	width := make([]float64, len(t.Names))
-	lows, highs := table.Ranges(t.X)
-	for j := range width {
-		if width[j] = highs[j] - lows[j]; width[j] == 0 {
-			continue
-		}
-		if narrow < 0 || width[j] < width[narrow] {
-			narrow = j
-		}
-		if wide < 0 || width[j] > width[wide] {
-			wide = j
-		}
-	}
-	if narrow != wide && width[wide] > widestRatio*width[narrow] {
-		out = append(out, fmt.Sprintf("computed but suspect: the input %q extends over %.3g and %q over %.3g, but all "+
-			"inputs share one lengthscale; %s", t.Names[wide], width[wide], t.Names[narrow], width[narrow], advice))
+	if warning := table.ScalesWarning(t.Names, t.X, advice); warning != "" {
+		out = append(out, warning)
 	}
 	return out
 }

@@ -55,6 +55,34 @@ func mostFrequent(values []float64) int {
 	return most
 }
 
+// widestRatio is how much wider than another an input may be before one
+// lengthscale for both is suspect.
+const widestRatio = 10
+
+// ScalesWarning warns of inputs x (N×D) that share one lengthscale and extend over ranges of different sizes; it is
+// empty where there are none. Advice completes the sentence.
+func ScalesWarning(names []string, x *mat.Dense, advice string) string {
+	narrow, wide := -1, -1
+	lows, highs := Ranges(x)
+	width := make([]float64, len(lows))
+	for j := range width {
+		if width[j] = highs[j] - lows[j]; width[j] == 0 {
+			continue
+		}
+		if narrow < 0 || width[j] < width[narrow] {
+			narrow = j
+		}
+		if wide < 0 || width[j] > width[wide] {
+			wide = j
+		}
+	}
+	if narrow == wide || width[wide] <= widestRatio*width[narrow] {
+		return ""
+	}
+	return fmt.Sprintf("computed but suspect: the input %q extends over %.3g and %q over %.3g, but all "+
+		"inputs share one lengthscale; %s", names[wide], width[wide], names[narrow], width[narrow], advice)
+}
+
 // Constants are the errors of two constants as predictions, in the unit of the output: of the middle of its public
 // range, which costs no privacy, and of the mean of the test outputs, which no range makes worse. Tests is the number
 // of these.
