@@ -202,7 +202,7 @@ func (s *ownSearch) predict(
 	if err == nil {
 		var variances [][]float64
 		if mean, variances, err = p.Predict(ctx, s.Engine, at); err == nil {
-			return mean, variances[0], true, nil
+			return sparse.Clip(mean), variances[0], true, nil
 		}
 	}
 	return nil, nil, false, ctx.Err() // other errors have no part in the release

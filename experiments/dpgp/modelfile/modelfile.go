@@ -48,7 +48,8 @@ func About(several bool) string {
 }
 
 const about = "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. " +
-	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale; the kernel is "
+	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale, and predicted means " +
+	"are clipped to centre +- scale; the kernel is "
 
 // Model is a sparse Gaussian process that may be published (Honkela 2021, Section
 // 3): with u the values of the function at the inducing inputs, N(mean,
@@ -127,7 +128,7 @@ func (m *Model) Check(c *model.Checker) {
 	c.Semidefinite("covariance", m.Covariance)
 }
 
-// Predict implements [model.Payload]: Eq. (17), in the unit of the output.
+// Predict implements [model.Payload]: Eq. (17), in the unit of the output, with means within its public range.
 func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction, error) {
 	scaling, lengthscale := sparse.Scaling(m.Kernel.Lengthscales), m.Kernel.Lengthscale
 	if scaling != nil {
@@ -147,6 +148,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 		if err != nil {
 			return nil, err
 		}
+		mean = sparse.Clip(mean)
 		for i, v := range variances[0] {
 			p.Rows = append(p.Rows, model.RegressionRow(m.Output.Centre+m.Output.Scale*mean[i],
 				m.Output.Scale*math.Sqrt(v), m.Output.Scale*math.Sqrt(v+m.Noise)))

@@ -51,6 +51,19 @@ func TestPredictWithLengthscales(t *testing.T) {
 	}
 }
 
+// Means beyond the public range of the output are at its end; the spread is as it was.
+func TestPredictWithinRange(t *testing.T) {
+	m := example()
+	m.Mean = []float64{3, -4}
+	at := mat.NewDense(2, 2, []float64{0, 0, 1, 2})
+	got, want := modeltest.Predict(t, at, m), modeltest.Predict(t, at, example())
+	for i, mean := range []float64{60, 40} {
+		if row := got.Rows[i]; row[0] != mean || row[1] != want.Rows[i][1] || row[2] != want.Rows[i][2] {
+			t.Errorf("%v, want the mean %g and the spread of %v", row, mean, want.Rows[i])
+		}
+	}
+}
+
 // Predictions are Eq. (17), here for two inducing inputs by hand, in the unit of the output.
 func TestPredict(t *testing.T) {
 	p := modeltest.Predict(t, mat.NewDense(2, 2, []float64{0.5, 1, 30, 30}), example())
@@ -110,7 +123,9 @@ func TestCheck(t *testing.T) {
 // Overflows are errors.
 func TestOverflow(t *testing.T) {
 	for want, change := range map[string]func(*Model){
-		"row 2 of the inputs (counted from 1): mean overflows": func(m *Model) { m.Mean[0], m.Output.Scale = 1e200, 1e200 },
+		"row 2 of the inputs (counted from 1): mean overflows": func(m *Model) {
+			m.Mean[0], m.Output.Centre, m.Output.Scale, m.Kernel.Variance, m.Noise = 1e200, 1e308, 1e308, 1e-4, 1e-4
+		},
 		"row 1 of the inputs (counted from 1): sd": func(m *Model) {
 			m.Output.Scale, m.Kernel.Variance = 1e200, 1e300
 		},

@@ -34,7 +34,7 @@ var Experiment = definition.Experiment
 var definition = method.Of(method.Method[Settings, Metrics, *Learner]{
 	Declaration: experiment.Declaration[*Settings, Metrics]{
 		Name:    Name,
-		Version: 8, // 8: whitened features of own data
+		Version: 9, // 9: means of own data within the public range of the output
 		Summary: "your own data predicted with protection of inputs and outputs; a model that can be released",
 		Source:  "Honkela 2021, Section 3, Algorithm 1",
 		Rules: []experiment.Rule[*Settings]{{
@@ -308,7 +308,7 @@ func (l *Learner) sums(ctx context.Context, x *mat.Dense, y []float64) (sparsegp
 	return w.Sums(s), nil
 }
 
-// Predict returns mean and variance of the function.
+// Predict returns mean and variance of the function, of own data with means within the public range.
 func (f *fit) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, error) {
 	at := f.scaling.Apply(x)
 	var out []method.Prediction
@@ -316,6 +316,9 @@ func (f *fit) Predict(ctx context.Context, x *mat.Dense) ([]method.Prediction, e
 		mean, variances, err := p.Predict(ctx, f.Engine, at)
 		if err != nil {
 			return nil, err
+		}
+		if f.settings.IsOwn() {
+			mean = sparse.Clip(mean)
 		}
 		out = append(out, method.Prediction{Mean: mean, Variance: variances[0], Noise: f.Model.Noise})
 	}

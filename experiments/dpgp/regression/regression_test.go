@@ -233,6 +233,38 @@ func sumsOfTrial(t *testing.T, changes ...func(*Settings)) (sparsegp.Sums, *Lear
 	return sums, r
 }
 
+// Predicted means of own data are within the public range of the output, in the unit of half of it from its middle; with
+// noise some were beyond it. Variances are those of the posterior.
+func TestMeansWithinTheRange(t *testing.T) {
+	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 200, nil)), func(s *Settings) {
+		s.Low, s.High, s.Epsilon = given(45), given(55), 20
+	})
+	l, rows, err := definition.Learner(t.Context(), trial, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := l.Fit(t.Context(), rows.All(), rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.Predict(t.Context(), rows.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, variances, err := f.(*fit).posteriors[0].Predict(t.Context(), l.Engine, l.scaling.Apply(rows.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lowest, highest := floats.Min(mean), floats.Max(mean); !(max(-lowest, highest) > 1) {
+		t.Fatalf("means from %g to %g: the test shows nothing", lowest, highest)
+	}
+	for i, v := range p[0].Mean {
+		if want := max(-1, min(1, mean[i])); v != want || p[0].Variance[i] != variances[0][i] {
+			t.Errorf("row %d: mean %g of %g, variance %g of %g", i, v, want, p[0].Variance[i], variances[0][i])
+		}
+	}
+}
+
 // A substituted row moves the sums by no more than the sensitivity.
 func TestSumsOfSubstitutedRows(t *testing.T) {
 	a, r := sumsOf(t, nil)
