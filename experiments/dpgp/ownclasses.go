@@ -175,8 +175,10 @@ func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Predicti
 	if err != nil {
 		return nil, err
 	}
-	at = at.Inside()
 	labels := classmodel.NewLabels(f.settings.Alpha, f.labels.centre)
+	if labels.Inverted(len(f.rows.Classes)) {
+		at = at.Inside()
+	}
 	out := make([]method.Prediction, len(f.posteriors))
 	for i, classes := range f.posteriors {
 		var variances [][]float64
@@ -188,25 +190,10 @@ func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Predicti
 			out[i].Scores, variances = append(out[i].Scores, mean), append(variances, variance)
 		}
 		if i == 0 { // probabilities of the fit without noise are not judged
-			out[i].Probabilities = probabilitiesOf(labels, out[i].Scores, variances)
+			out[i].Probabilities = labels.Probabilities(out[i].Scores, variances)
 		}
 	}
 	return out, nil
-}
-
-// probabilitiesOf are those of the classes at rows (C×P each).
-func probabilitiesOf(labels classmodel.Labels, means, variances [][]float64) [][]float64 {
-	out := make([][]float64, len(means))
-	mean, variance := make([]float64, len(means)), make([]float64, len(means))
-	for i := range means[0] {
-		for c := range means {
-			mean[c], variance[c] = means[c][i], variances[c][i]
-		}
-		for c, p := range labels.Probabilities(mean, variance) {
-			out[c] = append(out[c], p)
-		}
-	}
-	return out
 }
 
 // publicMetrics follow from public settings alone.

@@ -284,8 +284,8 @@ func TestOwnSearch(t *testing.T) {
 	schematest.Check(t, filepath.Join("..", "..", "docs", "formats", "choice.schema.json"), text)
 }
 
-// The models that are scored are those that dpgp/regression releases with its defaults: their inducing inputs, kernel and
-// noise. That noise has a part in the scores.
+// The models that are scored are those that dpgp/regression releases with its defaults: their inducing inputs, kernel
+// and noise. That noise has a part in the scores.
 func TestOwnSearchScoresReleases(t *testing.T) {
 	path := writeRows(t, 400, nil)
 	own := func(more experiment.Params) experiment.Params {

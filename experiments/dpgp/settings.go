@@ -139,7 +139,7 @@ type ClassificationSettings struct {
 
 // autoInducing are inducing inputs that the rule may lay.
 type autoInducing struct {
-	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, of your own data the default, lays a few by their number"`
+	sparse.InducingGrid `words:"inducing: auto" also:"inducing: auto, the default of your own data, lays a few"`
 }
 
 // classUpdate is the update of every class.

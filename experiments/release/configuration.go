@@ -195,7 +195,7 @@ func modelSetting(p map[string]any, name string) (text string, ok bool) {
 		return "", false
 	}
 	text = experiment.FormatValue(value)
-	return text, !(name == "inducing" && strings.ContainsAny(text, ", "))
+	return text, name != "inducing" || !strings.ContainsAny(text, ", ") // no list, for which dpgp/regression has a file
 }
 
 // whose names the origin of data by whether they are a user's.

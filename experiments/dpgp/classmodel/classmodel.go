@@ -28,9 +28,10 @@ var PredictFormat = model.Format{Versions: []string{Format}, New: func() model.P
 const About = "Sparse Gaussian processes, one a class, made with differential privacy: run predict THIS_FILE " +
 	"--at x.csv says classes and probabilities. Means and covariances are those of a class's function at the inducing " +
 	"inputs; the kernel is variance exp(-|u-u'|^2/2) of u = x/lengthscales, input by input. The class with the largest " +
-	"mean is predicted. Where a share p of rows is of a class, its function is (p w1 y1 + (1-p) w0 y0)/(p w1 + (1-p) w0), " +
-	"with w = 1/ln(1+1/a) and y = ln(a) - 1/(2w) - centre for a = 1+alpha (1) and a = alpha (0): probabilities are these " +
-	"p, averaged over the functions and divided by their sum."
+	"mean is predicted. Where a share p of rows is of a class, its function is (p w1 y1 + (1-p) w0 y0)/(p w1 + (1-p) " +
+	"w0), with w = 1/ln(1+1/a) and y = ln(a) - 1/(2w) - centre for a = 1+alpha (1) and a = alpha (0): probabilities are " +
+	"these p, averaged over the functions and divided by their sum; of a small alpha they are means of softmax over the " +
+	"functions plus centre."
 
 // Model is a set of sparse Gaussian processes that may be published (Honkela 2021,
 // Appendix D; Milios et al. 2018), one for each class, with the same inducing inputs.
@@ -110,12 +111,15 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	g := sparsegp.InducingInputs{Kernel: kernel.EQ(1, m.Kernel.Variance), Z: scaling.Apply(model.Dense(m.Inducing)),
 		Jitter: m.Jitter}
 	labels := NewLabels(m.Mechanism.Alpha, m.Centre)
+	probabilities := labels.of(len(m.Classes), draws)
 	for x := range q.Chunks() {
 		at, err := sparsegp.Project(ctx, q.Engine, g, scaling.Apply(x))
 		if err != nil {
 			return nil, err
 		}
-		at = at.Inside()
+		if labels.Inverted(len(m.Classes)) {
+			at = at.Inside()
+		}
 		n, _ := x.Dims()
 		means, variances := mat.NewDense(n, len(m.Classes), nil), mat.NewDense(n, len(m.Classes), nil)
 		for c := range m.Classes {
@@ -129,7 +133,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 		for i := range n {
 			mean := means.RawRowView(i)
 			p.Labels = append(p.Labels, m.Classes[floats.MaxIdx(mean)])
-			p.Rows = append(p.Rows, labels.Probabilities(mean, variances.RawRowView(i)))
+			p.Rows = append(p.Rows, probabilities(mean, variances.RawRowView(i)))
 		}
 	}
 	p.Warnings = q.Engine.Warnings()

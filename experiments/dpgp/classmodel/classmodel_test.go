@@ -71,14 +71,40 @@ func TestProbabilities(t *testing.T) {
 	l := NewLabels(0.5, -0.6)
 	mean, variance := slices.Repeat([]float64{l.Y[0] - 1}, 8), make([]float64, 8)
 	mean[3] = l.Y[1] + 1
-	if p := l.Probabilities(mean, variance); p[3] < 0.99 || slices.Min(p) < 9e-4 {
+	if p := l.inverted(mean, variance); p[3] < 0.99 || slices.Min(p) < 9e-4 {
 		t.Errorf("certain: %v", p)
 	}
 	for i := range variance {
 		variance[i] = 100 * float64(i)
 	}
-	if p := l.Probabilities(mean, variance); p[3] > 0.2 || p[3] != slices.Max(p) || p[0] != p[7] {
+	if p := l.inverted(mean, variance); p[3] > 0.2 || p[3] != slices.Max(p) || p[0] != p[7] {
 		t.Errorf("with a large variance: %v", p)
+	}
+}
+
+// The softmax is taken for small alphas, with which it can be certain, and is E softmax(f).
+func TestSoftmax(t *testing.T) {
+	for _, c := range []struct {
+		alpha    float64
+		classes  int
+		inverted bool
+	}{{0.5, 2, true}, {0.1, 2, false}, {0.1, 3, false}, {0.1, 8, true}, {0.01, 20, false}} {
+		if got := NewLabels(c.alpha, 0).Inverted(c.classes); got != c.inverted {
+			t.Errorf("alpha = %g, %d classes: shares %t", c.alpha, c.classes, got)
+		}
+	}
+	// E sigmoid(2 + √0.6 z) for z ~ N(0, 1), by quadrature (trapezoids, 20,001 points).
+	sum, weights := 0.0, 0.0
+	for i := range 20001 {
+		z := -8 + 16*float64(i)/20000
+		w := math.Exp(-z * z / 2)
+		sum, weights = sum+w/(1+math.Exp(-2-math.Sqrt(0.6)*z)), weights+w
+	}
+	m := example()
+	m.Mechanism.Alpha = 0.01
+	m.Covariances[1][0][0], m.Covariances[1][0][1], m.Covariances[1][1][0] = 0.3, 0, 0
+	if got := modeltest.Predict(t, mat.NewDense(1, 1, []float64{0}), m).Rows[0][0]; math.Abs(got-sum/weights) > 0.01 {
+		t.Errorf("probability %g, want %g", got, sum/weights)
 	}
 }
 

@@ -48,8 +48,8 @@ func About(several bool) string {
 }
 
 const about = "A sparse Gaussian process, made with differential privacy: run predict THIS_FILE --at x.csv predicts. " +
-	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale, and predicted means " +
-	"are clipped to centre +- scale; the kernel is "
+	"Mean and covariance are those of the function at the inducing inputs, for (output - centre)/scale, and predicted " +
+	"means are clipped to centre +- scale; the kernel is "
 
 // Model is a sparse Gaussian process that may be published (Honkela 2021, Section
 // 3): with u the values of the function at the inducing inputs, N(mean,

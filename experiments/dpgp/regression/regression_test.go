@@ -233,8 +233,8 @@ func sumsOfTrial(t *testing.T, changes ...func(*Settings)) (sparsegp.Sums, *Lear
 	return sums, r
 }
 
-// Predicted means of own data are within the public range of the output, in the unit of half of it from its middle; with
-// noise some were beyond it. Variances are those of the posterior.
+// Predicted means of own data are within the public range of the output, in the unit of half of it from its middle;
+// with noise some were beyond it. Variances are those of the posterior.
 func TestMeansWithinTheRange(t *testing.T) {
 	trial, s := ownTrial(t, 0, ownSettings(writeOwn(t, 200, nil)), func(s *Settings) {
 		s.Low, s.High, s.Epsilon = given(45), given(55), 20

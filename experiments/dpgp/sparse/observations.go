@@ -100,8 +100,8 @@ func GPFunction(x *mat.Dense, lengthscale, variance float64, rng *rand.Rand) []f
 const SimulatedNote = "this record itself is not private: its metrics are computed from the data, or from the " +
 	"function that they were simulated with, without noise; noise covers the released series alone"
 
-// Clip moves predicted means of a scaled output into its public range, [−1, 1], in place: no output is beyond it, and an
-// interval around a mean then holds no fewer of them.
+// Clip moves predicted means of a scaled output into its public range, [−1, 1], in place: no output is beyond it, and
+// an interval around a mean then holds no fewer of them.
 func Clip(mean []float64) []float64 {
 	for i, v := range mean {
 		mean[i] = max(-1, min(1, v))
