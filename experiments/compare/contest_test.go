@@ -215,7 +215,8 @@ func TestInfinite(t *testing.T) {
 		return compare.New(registry, r, path)
 	}
 	for args, want := range map[string]string{"output=y inputs=x": "output = y: my.csv: line 2: it is \"inf\"",
-		"output=x inputs=z": "inputs = z: my.csv: line 3: it is \"-inf\"", "output=x inputs=*": "inputs = z: my.csv: line 3"} {
+		"output=x inputs=z": "inputs = z: my.csv: line 3: it is \"-inf\"", "output=x inputs=*": "inputs = z: my.csv: line 3",
+	} {
 		_, err := of("low=0 high=9 " + args)
 		trialtest.Refuses(t, err, want)
 		trialtest.Refuses(t, err, "with invalid=clamp an infinite number counts as a public constant")

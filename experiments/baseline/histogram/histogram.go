@@ -79,8 +79,8 @@ var PlanUnits = definition.PlanUnits
 // a = a' = 1: for w = 1 this is no more than 4 as well.
 //
 // In the sum of magnitudes, with w ≤ ½, the norm w + |y| + w(1 − y²) grows with |y|, up to w + 1. In one cell it is
-// |d|(1 + w|y + y'|) ≤ 2|d| − d²/2 ≤ 2 between two rows, and in different ones 2w + |y| + |y'| + w|y² − y'²|, which grows
-// with the smaller of the magnitudes, up to 2w + 2|y| ≤ 2(w + 1).
+// |d|(1 + w|y + y'|) ≤ 2|d| − d²/2 ≤ 2 between two rows, and in different ones 2w + |y| + |y'| + w|y² − y'²|, which
+// grows with the smaller of the magnitudes, up to 2w + 2|y| ≤ 2(w + 1).
 //
 // So the third sum takes no more noise than the others have without it.
 type algorithm struct {
@@ -194,8 +194,8 @@ func (a *algorithm) means(total []float64, output float64) []float64 {
 	return means
 }
 
-// spread estimates the variance of all outputs about their mean, from noisy sums of which the numbers of rows have noise
-// of the standard deviation count. It errs upwards by the noise that it has itself, as far as the typical variances
+// spread estimates the variance of all outputs about their mean, from noisy sums of which the numbers of rows have
+// noise of the standard deviation count. It errs upwards by the noise that it has itself, as far as the typical variances
 // reach: a mean that is brought too near to that of all is better than one of noise.
 func (a *algorithm) spread(total []float64, mean, count float64) float64 {
 	squares := len(total) - 1

@@ -32,7 +32,8 @@ const format = "baseline/class-means/1"
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
 var definition = ground.Classification(ground.Baseline[Settings, Body]{
-	Name: "baseline/class-means", Version: 4, // 3: accuracy_largest is that of persons; 4: a variance that follows its noise
+	// 3: accuracy_largest is that of persons; 4: a variance that follows its noise
+	Name: "baseline/class-means", Version: 4,
 	Summary: "the nearest of noisy means of the classes, with protection of rows",
 	Source:  "noisy sums (Dwork, McSherry, Nissim and Smith 2006); the rule of linear discriminants with one variance",
 	Data:    func(s *Settings) *ground.Data { return &s.Data },

@@ -8,9 +8,9 @@ import (
 )
 
 // driftWarning follows from samples that have their noise already, and from public settings.
-const driftWarning = "computed but suspect: fabricated rows have drifted towards the low ends of the ranges, those of " +
-	"a class by more than its own spread: smoothing draws samples there, the more the wider the public range is against " +
-	"the values; use a narrower low and high, or smoothing=0"
+const driftWarning = "computed but suspect: fabricated rows have drifted towards the low ends of the ranges, those " +
+	"of a class by more than its own spread: smoothing draws samples there, the more the wider the public range is " +
+	"against the values; use a narrower low and high, or smoothing=0"
 
 const (
 	// suspectDrift is a suspicious change of the mean of a class, in its standard deviations. Three classes with one of
