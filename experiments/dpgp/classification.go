@@ -18,7 +18,7 @@ var classification = classifiers.Experiment
 var classifiers = method.Of(method.Method[ClassificationSettings, classificationMetrics, *ownClassifier]{
 	Declaration: experiment.Declaration[*ClassificationSettings, classificationMetrics]{
 		Name:    "dpgp/classification",
-		Version: 6, // 6: accuracy_largest is that of persons, and probabilities of own data can be certain
+		Version: 5, // 5: one bound for all inputs is none of levels
 		Summary: "classes predicted with protection of inputs and labels, through Dirichlet likelihoods",
 		Source:  "Honkela 2021, Section 5, Appendix D",
 		Tables:  func(s *ClassificationSettings) []experiment.InputTable { return s.ownColumns.tables() },

@@ -107,7 +107,7 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 			return append(out, inert.Values(&s.Composition, equalShares),
 				inert.Values(&s.Neighbours.Neighbours, method.AddRemove),
 				inert.Values(&s.Features, sparse.WhitenedFeatures, sparse.KernelFeatures), inert.Values(&s.Centre, leastCentre),
-				inert.Values(&s.Alpha, 0.1), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
+				inert.Values(&s.Alpha, 0.1), inert.Held(&s.Probabilities, "TestJudgedProbabilities has it"), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
 				inert.Values(&s.SplitSource, method.CommonSplits),
 				inert.Held(&s.Membership, "it records what an attack reads, and changes no metric"),
 				inert.Held(&s.Canaries, "TestCanaries of package method has it"))
@@ -119,6 +119,7 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 func ownChoices(s *searchSettings) {
 	end := endAt
 	s.Dataset, s.Output, s.Epsilon, s.Repeats, s.Inducing.Count = "csv:rows.csv", "y", 5, 6, 3
+	s.Features = sparse.WhitenedFeatures
 	s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](5)
 	s.OutputLow, s.OutputHigh, s.Blocks, s.Jitter = end(0), end(1), 4, 1e-4
 }
@@ -156,7 +157,7 @@ func hyperparameterConditions() inert.Conditions[searchSettings, hyperparameterM
 				inert.Values(&s.Rule, mechanism.SelectionAsPublished),
 				inert.Values(&s.CoinPress, mechanism.IntervalsPublished), inert.Values(&s.Sigmas, []float64{0.1, 0.4}),
 				inert.Values(&s.Lengthscales, []float64{0.5, 2}), inert.Values(&s.N, 50), inert.Values(&s.Sigma, 0.2),
-				inert.Values(&s.Repeats, 2))
+				inert.Values(&s.Repeats, 2), inert.Held(&s.Features, "own data have whitened ones alone, which is checked"))
 		},
 	}
 }

@@ -47,6 +47,9 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	if !given(&s.Lengthscale) {
 		s.Lengthscale = method.Automatic()
 	}
+	if !given(&s.Probabilities) {
+		s.Probabilities = sharesForm
+	}
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)
 		if s.Features == sparse.WhitenedFeatures {
@@ -176,7 +179,8 @@ func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Predicti
 		return nil, err
 	}
 	labels := classmodel.NewLabels(f.settings.Alpha, f.labels.centre)
-	if labels.Inverted(len(f.rows.Classes)) {
+	inverted := f.settings.Probabilities == sharesForm && labels.Inverted(len(f.rows.Classes))
+	if inverted {
 		at = at.Inside()
 	}
 	out := make([]method.Prediction, len(f.posteriors))
@@ -190,7 +194,7 @@ func (f *classFit) Predict(ctx context.Context, x *mat.Dense) ([]method.Predicti
 			out[i].Scores, variances = append(out[i].Scores, mean), append(variances, variance)
 		}
 		if i == 0 { // probabilities of the fit without noise are not judged
-			out[i].Probabilities = labels.Probabilities(out[i].Scores, variances)
+			out[i].Probabilities = labels.Probabilities(out[i].Scores, variances, inverted)
 		}
 	}
 	return out, nil
@@ -260,6 +264,9 @@ func checkClassRelease(s *ClassificationSettings) error {
 	}
 	if err := s.Neighbours.Neighbours.CheckRelease(); err != nil {
 		return err
+	}
+	if s.Probabilities == softmaxForm {
+		return errors.New("probabilities=softmax is for judging: a model has shares where its alpha is not small")
 	}
 	_, err := mechanism.SafeFactor(mechanism.Analytic, s.Epsilon, s.Delta)
 	return err

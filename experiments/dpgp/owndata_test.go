@@ -63,6 +63,7 @@ func ownKinds(path string) func(*ClassificationSettings) {
 		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10, 100)
 		s.Lengthscale.Numbers, s.Inducing, s.Repeats = experiment.Several{3, 30}, experiment.Points{Count: 4}, 2
 		s.Bound, s.Regularisation, s.Jitter = sparse.Exact, sparse.RegularisationCorrected, 1e-8
+		s.Probabilities = sharesForm
 	}
 }
 
@@ -72,6 +73,7 @@ func namedKinds(s *ClassificationSettings) { s.Output = "kind[low|middle|high]" 
 func ownOutputs(path string) func(*searchSettings) {
 	return func(s *searchSettings) {
 		s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Repeats = "csv:"+path, "a", "y", 20, 4
+		s.Features = sparse.WhitenedFeatures
 		s.InputLow, s.InputHigh = experiment.SeveralOf[method.None](0), experiment.SeveralOf[method.None](10)
 		s.OutputLow, s.OutputHigh = endAt(-1), endAt(2)
 		s.Lengthscales, s.Sigmas = []float64{0.05, 1.5, 100}, []float64{0.3}
@@ -160,7 +162,7 @@ func releaseWith[S, M any](t *testing.T, x *experiment.Definition[S, M], n int64
 // A released classifier predicts from its file alone.
 func TestReleasedClasses(t *testing.T) {
 	r, err := releaseWith(t, classification(), 3, ownKinds(writeRows(t, 3000, nil)),
-		namedKinds)
+		namedKinds, func(s *ClassificationSettings) { s.Alpha = 0.5 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,6 +192,29 @@ func TestReleasedClasses(t *testing.T) {
 	notes := fmt.Sprint(r.Privacy.Notes)
 	if !strings.Contains(notes, "the classes are named in the settings") || r.Privacy.RNG != "secure" {
 		t.Errorf("%+v", r.Privacy)
+	}
+}
+
+// Probabilities of own data can be certain with the alpha that they have by default, which the softmax cannot: its loss is
+// -ln 0.67 of three classes at least.
+func TestJudgedProbabilities(t *testing.T) {
+	path := writeRows(t, 3000, nil)
+	loss := func(form probabilityForm) (loss, accuracy float64) {
+		m := trialtest.Compute(t, seed(1), classification(), ownKinds(path), func(s *ClassificationSettings) {
+			s.Alpha, s.Probabilities = 0.5, form
+		}).Metrics
+		return *m.LogLoss, m.Accuracy
+	}
+	shares, right := loss(sharesForm)
+	softmax, same := loss(softmaxForm)
+	if shares > 0.35 || softmax < 0.4 || right != same {
+		t.Errorf("losses %g and %g of the softmax, accuracies %g and %g", shares, softmax, right, same)
+	}
+	_, err := releaseWith(t, classification(), 3, ownKinds(path), namedKinds, func(s *ClassificationSettings) {
+		s.Probabilities = softmaxForm
+	})
+	if err == nil || !strings.Contains(err.Error(), "probabilities=softmax is for judging") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -318,10 +343,10 @@ func TestOwnSearchScoresReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, metrics := trial.Params, r.Metrics
+	p, metrics := regression.Experiment().Settings(trial.Params), r.Metrics
 	c := noisy.candidates[1]
-	if n, _ := noisy.z.Dims(); float64(n) != metrics["inducing_inputs"] || c.model.Variance != p["kernel_variance"] ||
-		c.model.Inducing.Jitter != p["jitter"] || c.noise.SigmaA != metrics["sigma_a"] {
+	if n, _ := noisy.z.Dims(); float64(n) != metrics["inducing_inputs"] || c.model.Variance != p.KernelVariance ||
+		c.model.Inducing.Jitter != p.Jitter || c.noise.SigmaA != metrics["sigma_a"] {
 		t.Errorf("%d inducing inputs, %+v; dpgp/regression has %v, %v", n, c.noise, p, metrics)
 	}
 	scores := func(s *ownSearch) []float64 {

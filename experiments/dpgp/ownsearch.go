@@ -43,6 +43,8 @@ func (s *searchSettings) checkOwn() error {
 	}
 	low, high := s.OutputLow, s.OutputHigh
 	switch {
+	case s.Features != sparse.WhitenedFeatures:
+		return errors.New("features=kernel: a choice from your own data scores models of whitened features")
 	case low.Is(method.Absent) || high.Is(method.Absent):
 		return errors.New("output_low and output_high are not given: they are the public range of the output, to which it " +
 			"is clipped; it must not be read off the data")
@@ -63,6 +65,9 @@ func completeSearch(s *searchSettings, given func(field any) bool) error {
 	}
 	if !given(&s.Inducing) && s.InducingFile == withoutFile {
 		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
+	}
+	if !given(&s.Features) {
+		s.Features = sparse.WhitenedFeatures
 	}
 	if !given(&s.KernelVariance) {
 		s.KernelVariance = own.Variance

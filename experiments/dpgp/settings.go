@@ -89,6 +89,8 @@ type searchSettings struct {
 	OutputLow ownEnd `name:"output_low" default:"none" later:"yes" when:"dataset is not simulated"`
 	// upper end of the public range of the output
 	OutputHigh ownEnd `name:"output_high" default:"none" later:"yes" when:"dataset is not simulated"`
+	// features of the models that are scored: whitened, the only ones for your own data
+	Features sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
 	// blocks into which the rows are drawn for a choice from your own data: each scores all candidates by
 	// held-out rows of its own, and a substituted row moves the scores of one block alone
 	Blocks int `name:"blocks" default:"20" min:"1" max:"100000" later:"yes" when:"dataset is not simulated"`
@@ -119,8 +121,11 @@ type ClassificationSettings struct {
 	// vectors of which the rows' products are summed: kernel, k of the inducing inputs, as published; whitened, of your
 	// own data the default, L^-1 k with the Cholesky factor L of their covariance, whose norm does not grow where kernels
 	// overlap, so that there is less noise where rows differ
-	Features     sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
-	autoInducing `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
+	Features sparse.Features `name:"features" default:"kernel" later:"yes" when:"dataset is not simulated"`
+	// probabilities of your own data's classes: shares, the default, of which their functions are the means, or softmax of
+	// the functions, which is taken for a small alpha in any case, and is not for a release
+	Probabilities probabilityForm `name:"probabilities" default:"softmax" later:"yes" when:"dataset is not simulated"`
+	autoInducing  `default:"low: -3.5 || high: 3.5" when:"low: dataset is simulated || high: dataset is simulated"`
 	severalKernel
 	// labels, drawn by the softmax of 4 cos(pi x/4 - 2 pi c/classes), c = 0, 1, ..., at inputs uniform on
 	// [-4, 4]; the first half is for training
@@ -146,6 +151,16 @@ type autoInducing struct {
 type classUpdate struct {
 	sparse.UpdateSettings `never:"covariance: classes and series follow from posterior means alone"`
 }
+
+// probabilityForm is how probabilities follow from the functions of the classes.
+type probabilityForm int
+
+const (
+	softmaxForm probabilityForm = iota
+	sharesForm
+)
+
+func (probabilityForm) Choices() []string { return []string{"softmax", "shares"} }
 
 // composition is how the classes share the budget: a row has a part in the sums of
 // every class.

@@ -156,7 +156,7 @@ func (c *Configuration) Matches(e *experiment.Experiment, p experiment.Params) e
 }
 
 // ofModel are names of settings of a choice and of a release that make the model whose settings were chosen.
-var ofModel = [][2]string{{"inducing", "inducing"}, {"inducing_centres", "inducing_centres"},
+var ofModel = [][2]string{{"features", "features"}, {"inducing", "inducing"}, {"inducing_centres", "inducing_centres"},
 	{"input_low", "input_low"}, {"input_high", "input_high"}, {"kernel_variance", "kernel_variance"},
 	{"output_low", "low"}, {"output_high", "high"}}
 

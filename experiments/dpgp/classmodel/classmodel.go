@@ -111,13 +111,14 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	g := sparsegp.InducingInputs{Kernel: kernel.EQ(1, m.Kernel.Variance), Z: scaling.Apply(model.Dense(m.Inducing)),
 		Jitter: m.Jitter}
 	labels := NewLabels(m.Mechanism.Alpha, m.Centre)
-	probabilities := labels.of(len(m.Classes), draws)
+	inverted := labels.Inverted(len(m.Classes))
+	probabilities := labels.of(len(m.Classes), draws, inverted)
 	for x := range q.Chunks() {
 		at, err := sparsegp.Project(ctx, q.Engine, g, scaling.Apply(x))
 		if err != nil {
 			return nil, err
 		}
-		if labels.Inverted(len(m.Classes)) {
+		if inverted {
 			at = at.Inside()
 		}
 		n, _ := x.Dims()

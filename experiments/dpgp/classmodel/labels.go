@@ -44,7 +44,7 @@ var quantiles = func() (z [32]float64) {
 	return z
 }()
 
-// leastCertain is what the softmax must be able to say of a class for its probabilities to be taken.
+// leastCertain is the least probability that the softmax can have of a certain class where it is taken.
 const leastCertain = 0.9
 
 // Inverted reports whether probabilities are averages of shares. The softmax of the functions (Milios et al. 2018,
@@ -83,9 +83,9 @@ const (
 )
 
 // of returns the function that has the probabilities of so many classes at a row by means and variances (C each) of their
-// functions, on the inducing inputs alone where they are [Labels.Inverted].
-func (l Labels) of(classes, draws int) func(mean, variance []float64) []float64 {
-	if l.Inverted(classes) {
+// functions, on the inducing inputs alone where they are inverted ([Labels.Inverted]).
+func (l Labels) of(classes, draws int, inverted bool) func(mean, variance []float64) []float64 {
+	if inverted {
 		return l.inverted
 	}
 	normals := standard(classes, draws)
@@ -94,8 +94,8 @@ func (l Labels) of(classes, draws int) func(mean, variance []float64) []float64 
 
 // Probabilities returns those of classes at rows (C×P each) by means and variances of their functions,
 // as [Model.Predict] does, with fewer draws.
-func (l Labels) Probabilities(means, variances [][]float64) [][]float64 {
-	of := l.of(len(means), judgedDraws)
+func (l Labels) Probabilities(means, variances [][]float64, inverted bool) [][]float64 {
+	of := l.of(len(means), judgedDraws, inverted)
 	out := make([][]float64, len(means))
 	mean, variance := make([]float64, len(means)), make([]float64, len(means))
 	for i := range means[0] {
