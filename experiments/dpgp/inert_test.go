@@ -107,7 +107,8 @@ func classificationConditions() inert.Conditions[ClassificationSettings, classif
 			return append(out, inert.Values(&s.Composition, equalShares),
 				inert.Values(&s.Neighbours.Neighbours, method.AddRemove),
 				inert.Values(&s.Features, sparse.WhitenedFeatures, sparse.KernelFeatures), inert.Values(&s.Centre, leastCentre),
-				inert.Values(&s.Alpha, 0.1), inert.Held(&s.Probabilities, "TestJudgedProbabilities has it"), inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
+				inert.Values(&s.Alpha, 0.1), inert.Held(&s.Probabilities, "TestJudgedProbabilities has it"),
+				inert.Values(&s.Classes, 4), inert.Values(&s.N, 50), inert.Values(&s.Repeats, 2),
 				inert.Values(&s.SplitSource, method.CommonSplits),
 				inert.Held(&s.Membership, "it records what an attack reads, and changes no metric"),
 				inert.Held(&s.Canaries, "TestCanaries of package method has it"))

@@ -195,8 +195,8 @@ func TestReleasedClasses(t *testing.T) {
 	}
 }
 
-// Probabilities of own data can be certain with the alpha that they have by default, which the softmax cannot: its loss is
-// -ln 0.67 of three classes at least.
+// Probabilities of own data can be certain with the alpha that they have by default, which the softmax cannot: its loss
+// is -ln 0.67 of three classes at least.
 func TestJudgedProbabilities(t *testing.T) {
 	path := writeRows(t, 3000, nil)
 	loss := func(form probabilityForm) (loss, accuracy float64) {
