@@ -53,7 +53,8 @@ var classifiers = method.Of(method.Method[ClassificationSettings, classification
 		Noise:    "use a larger epsilon, fewer inducing inputs, or more rows",
 		Settings: "choose lengthscale and inducing inputs anew, without looking at the data",
 	},
-	Taken: classmodel.Taken,
+	LargestOfRows: true, // as version 5 has it
+	Taken:         classmodel.Taken,
 })
 
 // method returns the settings that every method has.

@@ -80,8 +80,8 @@ type classificationMetrics struct {
 // ownClassMetrics are those of a user's own data.
 type ownClassMetrics struct {
 	// what the same epsilon buys without inputs: share of the test rows in the class that is always said, chosen
-	// by the exponential mechanism from the counts of the training rows, of which a person moves as many as
-	// rows_per_person; in expectation (own data only)
+	// by the exponential mechanism from the counts of the training rows, with the epsilon of one row also where a
+	// person is protected; in expectation (own data only)
 	AccuracyLargest *float64 `name:"accuracy_largest"`
 	method.ClassMeasures
 	// rows that were used (own data only)

@@ -103,6 +103,34 @@ func TestOwnClassification(t *testing.T) {
 	}
 }
 
+// The metric that results have is that of rows, and the rule of the warning that of persons.
+func TestLargestClassOfPersons(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,kind,id\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "%d,%s,%d\n", i%7, []string{"low", "high", "high"}[i%3], i)
+	}
+	path := filepath.Join(t.TempDir(), "persons.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var largest []float64
+	for _, most := range []int{1, 1000} {
+		out := trialtest.Compute(t, seed(1), classification(), ownKinds(path), func(s *ClassificationSettings) {
+			s.Inputs, s.InputHigh, s.Epsilon, s.Repeats = "a", experiment.SeveralOf[method.None](10), .5, 20
+			s.Lengthscale.Numbers = experiment.Several{3}
+			s.Person = method.Person{Person: "id", RowsPerPerson: most}
+		})
+		largest = append(largest, *out.Metrics.AccuracyLargest)
+		if text := fmt.Sprint(out.Warnings); strings.Contains(text, "is below that of always the largest class") {
+			t.Errorf("%d rows of a person: %g of such noise are no less than the rule has: %s", most, out.Metrics.Accuracy, text)
+		}
+	}
+	if largest[0] < .6 || largest[1] != largest[0] {
+		t.Errorf("always the largest class: %v", largest)
+	}
+}
+
 // Rows outside of the public range are warned of where results are judged, and in no release.
 func TestRowsBeyondThePublicRange(t *testing.T) {
 	path := writeRows(t, 300, nil)

@@ -43,6 +43,8 @@ type judging struct {
 	budget  *mechanism.Budget
 	advice  Advice
 
+	largestOfRows bool // see [Method]
+
 	series map[string]experiment.Series // of a trial with the setting membership
 	twins  string                       // its warning
 }
@@ -150,6 +152,7 @@ func (j *judging) regression(ctx context.Context) (*Scores, []string, error) {
 // classificationSplit is the result of a split, in shares of the test rows.
 type classificationSplit struct {
 	noisy, exact, chance, largest float64
+	rule                          float64 // that of largest, with the unit that is protected
 	measures                      *ClassMeasures
 }
 
@@ -171,8 +174,15 @@ func (j *judging) classificationOnce(ctx context.Context, repeat int) (out class
 	}
 	n := float64(len(test))
 	out.chance = float64(slices.Max(tested)) / n
-	for class, p := range LargestClass(counts, j.budget.Epsilon/j.rows.most()) {
-		out.largest += p * float64(tested[class]) / n
+	rule := func(epsilon float64) (accuracy float64) {
+		for class, p := range LargestClass(counts, epsilon) {
+			accuracy += p * float64(tested[class]) / n
+		}
+		return accuracy
+	}
+	out.rule = rule(j.budget.Epsilon / j.rows.most())
+	if out.largest = out.rule; j.largestOfRows {
+		out.largest = rule(j.budget.Epsilon)
 	}
 	got := noisy.Class()
 	out.noisy, out.exact = learn.Accuracy(got, want), learn.Accuracy(exact.Class(), want)
@@ -211,7 +221,7 @@ func (j *judging) classification(ctx context.Context) (*Scores, []string, error)
 	out := &Scores{}
 	m := &out.Classification
 	m.RowCounts = j.rows.counts()
-	measures := make([]*ClassMeasures, len(splits))
+	measures, rule := make([]*ClassMeasures, len(splits)), 0.0
 	for i, o := range splits {
 		measures[i] = o.measures
 		k := 1 / float64(len(splits))
@@ -219,11 +229,12 @@ func (j *judging) classification(ctx context.Context) (*Scores, []string, error)
 		m.AccuracyChance += k * o.chance
 		m.AccuracyWithoutNoise += k * o.exact
 		m.AccuracyLargest += k * o.largest
+		rule += k * o.rule
 	}
 	m.ClassMeasures = *MeanOf(measures)
 	warnings := []string{j.rows.smallClasses()}
 	if j.advice.Settings != "" {
-		warnings = append(warnings, table.AccuracyWarning(m.Accuracy, m.AccuracyLargest, "that of always the largest class, "+
+		warnings = append(warnings, table.AccuracyWarning(m.Accuracy, rule, "that of always the largest class, "+
 			"chosen with the same epsilon", j.poor(m.AccuracyWithoutNoise, "more")))
 	}
 	return out, append(warnings, m.Warning()), nil

@@ -34,6 +34,9 @@ type Method[S, M any, L Learner] struct {
 	// Metrics returns the metrics of a trial.
 	Metrics func(L, *Scores) M
 	Advice  Advice
+	// LargestOfRows leaves accuracy_largest that of one row where a person is protected: results that are in use have it.
+	// The warning compares with that of a person.
+	LargestOfRows bool
 	// Taken reports whether predictions have a column of that name, with these classes.
 	Taken func(name string, classes []string) bool
 }
@@ -200,7 +203,8 @@ func (x *Definition[S, M, L]) run(ctx context.Context, t *experiment.Trial, s *S
 	if err != nil {
 		return nil, err
 	}
-	j := &judging{Splits: c.Splits, t: t, learner: l, rows: rows, budget: c.Budget, advice: x.method.Advice}
+	j := &judging{Splits: c.Splits, t: t, learner: l, rows: rows, budget: c.Budget, advice: x.method.Advice,
+		largestOfRows: x.method.LargestOfRows}
 	judge := j.regression
 	if x.method.Task == Classification {
 		judge = j.classification
