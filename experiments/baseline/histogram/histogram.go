@@ -195,8 +195,8 @@ func (a *algorithm) means(total []float64, output float64) []float64 {
 }
 
 // spread estimates the variance of all outputs about their mean, from noisy sums of which the numbers of rows have
-// noise of the standard deviation count. It errs upwards by the noise that it has itself, as far as the typical variances
-// reach: a mean that is brought too near to that of all is better than one of noise.
+// noise of the standard deviation count. It errs upwards by the noise that it has itself, as far as the typical
+// variances reach: a mean that is brought too near to that of all is better than one of noise.
 func (a *algorithm) spread(total []float64, mean, count float64) float64 {
 	squares := len(total) - 1
 	rows := 0.

@@ -47,8 +47,8 @@ func TestSuspiciousRegressions(t *testing.T) {
 		}, []string{"the standard deviations are too small; use a larger noise_variance or kernel_variance, or a shorter " +
 			"lengthscale; both variances are in squares of a quarter of the public range"}},
 		{"too wide", func(s *regressionSettings) { s.Epsilon, s.KernelVariance, s.NoiseVariance = 3, 400, 4 },
-			[]string{"regions of 95 % hold too many of the 400 test outputs, 100 %: the standard deviations are too large; use " +
-				"a smaller noise_variance or kernel_variance"}},
+			[]string{"regions of 95 % hold too many of the 400 test outputs, 100 %: the standard deviations are too large; " +
+				"use a smaller noise_variance or kernel_variance"}},
 		{"not all directions", func(s *regressionSettings) { s.Epsilon, s.Rank = 3, rank(1) },
 			[]string{"too small; directions beyond rank are left out, and what they would add is not known: use rank=full; " +
 				"otherwise use a larger noise_variance"}},

@@ -75,8 +75,8 @@ func (l Labels) inverted(mean, variance []float64) []float64 {
 }
 
 // The numbers of draws that a softmax is a mean of, half of them mirrored: the standard error is below 0.01 and, where
-// the probabilities of many rows are judged, below 0.03, and falls out of their mean. They are the same at every row and
-// each time.
+// the probabilities of many rows are judged, below 0.03, and falls out of their mean. They are the same at every row
+// and each time.
 const (
 	draws       = 4096
 	judgedDraws = 512
