@@ -438,7 +438,7 @@ var privacyMutants = []Mutant{
 	{Name: "compare: noise of an entry", File: "experiments/compare/candidates.go", Package: compared,
 		Tests: "EntryEpsilon", Old: `if spent <= epsilon {`, New: `if spent <= epsilon*1.01 {`},
 	{Name: "compare: inputs alone are not ranked", File: "experiments/compare/results.go", Package: compared,
-		Tests: "EntriesOfRow", Old: `b = inputs`, New: `b = whole`},
+		Tests: "EntriesOfRow", Old: `case e.Protects == UnitInputs:`, New: `case e.Protects == experiment.UnitRow:`},
 	{Name: "budget: a set has one place", File: "experiments/budget/source.go", Package: budget, Tests: "PlaceOfSet",
 		Old: `d.place = "set " + set`, New: `d.place = "set of " + set`},
 }
