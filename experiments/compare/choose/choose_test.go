@@ -308,8 +308,8 @@ func TestDivision(t *testing.T) {
 // Candidates are chosen with the probabilities exp(−ε₁ u/(2m)) given those trained: the differences of choices and
 // probabilities are a martingale.
 func TestProbabilities(t *testing.T) {
-	p := prepared(t, file(t, 0), numbers+"epsilon=20 delta=1e-4 "+cheap, Options{HeldOut: .2, Alone: true})
-	const runs = 300
+	p := prepared(t, file(t, 0), numbers+"epsilon=10 delta=1e-4 "+cheap, Options{HeldOut: .2, Alone: true})
+	const runs = 1000
 	excess, variance, certain := 0.0, 0.0, 0.0
 	entropy := rand.NewChaCha8([32]byte{7})
 	for range runs {
