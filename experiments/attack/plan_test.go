@@ -120,8 +120,8 @@ func fitted(t *testing.T, models int, args string) (*Plan, []compare.Trial) {
 	return p, trials
 }
 
-// Games of four models with canaries: a method without noise is found in most of them. One with noise is within its
-// guarantee but for one game in twenty, and with a tenth of the noise it would not be.
+// Games of four models with canaries: a method without noise is found in most of them, and one with noise is within its
+// guarantee but for one game in twenty.
 func TestCanariesAreFound(t *testing.T) {
 	tier.Sequential(t)
 	const games, models = 40, 4

@@ -441,9 +441,26 @@ func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 		for i := range rows {
 			rows[i] = i
 		}
-		u, err := search.utilities(context.Background(), search.rows.X, search.y, search.units(0, rows))
+		units := search.units(0, rows)
+		u, err := search.utilities(context.Background(), search.rows.X, search.y, units)
 		if err != nil {
 			t.Fatal(err)
+		}
+		steps := make([]int64, len(u))
+		for b := range s.Blocks { // each scored by its own rows alone
+			block := units[b*len(units)/s.Blocks : (b+1)*len(units)/s.Blocks]
+			own, err := search.score(context.Background(), search.rows.X, search.y, block, b, len(units))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range own {
+				steps[i] += v
+			}
+		}
+		for i, v := range u {
+			if v != float64(steps[i])/scoreSteps {
+				t.Errorf("candidate %d has the utility %g, its blocks alone %g", i, v, float64(steps[i])/scoreSteps)
+			}
 		}
 		return u
 	}

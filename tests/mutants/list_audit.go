@@ -158,6 +158,4 @@ var auditMutants = []Mutant{
 		`float64(c.Unit) * sensitivity(`, `sensitivity(`),
 	inRelease("person of a classifier", "sensitivity of one row for two", "experiments/dpgp/classifier.go",
 		`float64(unit) * sensitivity(c.labels)`, `sensitivity(c.labels)`),
-	inRelease("blocks", "each is scored by all rows", "experiments/dpgp/ownsearch.go",
-		`low, high := b*n/blocks, (b+1)*n/blocks`, `low, high := 0, n`),
 }
