@@ -134,8 +134,9 @@ var privacyMutants = []Mutant{
 		Tests: "SplitByPerson", Old: `if people == nil {
 		return split(rows)`, New: `if people != nil {
 		return split(rows)`},
-	{Name: "choice: each block is scored by all rows", File: "experiments/dpgp/ownsearch.go", Package: "./experiments/dpgp",
-		Tests: "UtilitiesOfSubstitutedRows", Old: `low, high := b*n/blocks, (b+1)*n/blocks`, New: `low, high := 0, n`},
+	{Name: "choice: each block is scored by all rows", File: "experiments/dpgp/ownsearch.go",
+		Package: "./experiments/dpgp", Tests: "UtilitiesOfSubstitutedRows",
+		Old: `low, high := b*n/blocks, (b+1)*n/blocks`, New: `low, high := 0, n`},
 	{Name: "persons: rows of one in several blocks", File: "experiments/dpgp/ownsearch.go", Package: "./experiments/dpgp",
 		Tests: "UtilitiesOfSubstitutedPersons", Old: `size := s.settings.method().Person.Rows()`, New: `size := 1`},
 	{Name: "persons: losses of all their rows", File: "experiments/kahm/own/release.go", Package: "./experiments/kahm/own",
