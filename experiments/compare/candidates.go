@@ -41,6 +41,8 @@ type Candidate struct {
 	// Limit returns the reason why the method is not tried on a table, with a setting named method; empty where it is, and
 	// nil for any table.
 	Limit func(t *Table, method string) string
+	// Keeps is that the method keeps rows with values that count as constants, which others leave out.
+	Keeps bool
 	// Settings returns settings that depend on the table; nil for none.
 	Settings func(*Table) map[string]string
 	// Named has the method take part only where the request names it.
@@ -126,7 +128,7 @@ func regressions() []Candidate {
 		of("baseline/ebm-regression", Private, experiment.UnitRow),
 		of("baseline/sgd-regression", Private, experiment.UnitRow),
 		{Experiment: "cloaking/regression", Task: method.Regression, Protects: experiment.UnitOutput, Fixed: onFolds(),
-			Limit: cubic},
+			Limit: cubic, Keeps: true},
 		of("baseline/label-noise", Private, experiment.UnitOutput),
 		of("baseline/exact-regression", NonPrivate, experiment.UnitRow),
 	}
@@ -138,7 +140,7 @@ func classifications() []Candidate {
 			Fixed: onInterface(), Ignores: append(ignores, "low", "high")}
 	}
 	hull := of("kahm/classifier", Private, UnitInputs)
-	hull.Fixed, hull.Named, hull.Epsilon, hull.Limit = onHulls(), true, entryEpsilon, anyClasses
+	hull.Fixed, hull.Named, hull.Keeps, hull.Epsilon = onHulls(), true, true, entryEpsilon
 	hull.Renames = map[string]string{"input_low": "low", "input_high": "high"}
 	return []Candidate{
 		of("dpgp/classification", Private, experiment.UnitRow),
@@ -148,7 +150,7 @@ func classifications() []Candidate {
 		of("baseline/sgd-classification", Private, experiment.UnitRow),
 		of("baseline/class-means", Private, experiment.UnitRow),
 		{Experiment: "cloaking/classification", Task: method.Classification, Protects: experiment.UnitOutput,
-			Fixed: onFolds(), Limit: twoClasses, Settings: ends, Ignores: []string{"low", "high"}},
+			Fixed: onFolds(), Limit: twoClasses, Keeps: true, Settings: ends, Ignores: []string{"low", "high"}},
 		of("baseline/randomised-response", Private, experiment.UnitOutput, lengthscale),
 		hull,
 		of("baseline/largest-class", Trivial, experiment.UnitRow),
@@ -162,14 +164,9 @@ const (
 	mostSparse = 10_000
 )
 
-// keepsRows is the reason why a method is not compared on rows that others leave out.
-const keepsRows = "it keeps rows with values that count as constants, and the others leave them out"
-
 // cubic limits the rows of a method whose time grows with their cube, unless it is sparse.
 func cubic(t *Table, method string) string {
 	switch {
-	case t.Clamped:
-		return keepsRows
 	case t.Rows > mostSparse:
 		return fmt.Sprintf("it takes at most %d rows, and there are %d", mostSparse, t.Rows)
 	case t.Rows > mostFull && method != "sparse":
@@ -179,19 +176,8 @@ func cubic(t *Table, method string) string {
 	return ""
 }
 
-// anyClasses limits a method to rows that all methods take.
-func anyClasses(t *Table, _ string) string {
-	if t.Clamped {
-		return keepsRows
-	}
-	return ""
-}
-
 // twoClasses limits a method to two classes.
 func twoClasses(t *Table, _ string) string {
-	if t.Clamped {
-		return keepsRows
-	}
 	if n := len(t.Classes); n != 2 {
 		return fmt.Sprintf("it tells two classes apart, and there are %d", n)
 	}

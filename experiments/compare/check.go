@@ -45,7 +45,13 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 		return err
 	}
 	output, person := table.NameOf(c.Text("output")), table.Unquoted(c.Text("person"))
-	if inputs := c.Text("inputs"); !c.every() {
+	if inputs := c.Text("inputs"); c.every() {
+		for i := range s.Columns { // a trial reads all others
+			if column := &s.Columns[i]; column.Infinite > 0 && !c.clamps() && column.Name != output && column.Name != person {
+				return c.unusable("inputs", column.Name, column)
+			}
+		}
+	} else {
 		for _, text := range table.SplitNames(inputs, "+,") {
 			column, err := columnOf(s, "inputs", text)
 			switch {
@@ -63,21 +69,11 @@ func (c *Contest) checkColumns(s *table.Summary) error {
 			}
 		}
 	}
-	if c.every() {
-		for i := range s.Columns { // a trial reads all others
-			if column := &s.Columns[i]; column.Infinite > 0 && !c.clamps() && column.Name != output && column.Name != person {
-				return c.unusable("inputs", column.Name, column)
-			}
-		}
-	}
 	return c.checkPersons(s, output)
 }
 
 // every reports whether all columns of numbers are inputs.
-func (r *Request) every() bool {
-	inputs := r.Text("inputs")
-	return inputs == "" || strings.TrimSpace(inputs) == table.Every
-}
+func (r *Request) every() bool { return strings.TrimSpace(r.Text("inputs")) == table.Every }
 
 // checkLevels refuses levels of a column that are not all of those of the data, unless others count as a constant.
 func (c *Contest) checkLevels(s *table.Summary, setting, text string) error {
@@ -86,23 +82,20 @@ func (c *Contest) checkLevels(s *table.Summary, setting, text string) error {
 	if err != nil || levels == nil {
 		return err
 	}
-	if c.clamps() {
-		c.unnamed = c.unnamed || slices.ContainsFunc(column.Levels, func(level string) bool {
-			return !slices.Contains(levels, level)
-		}) || column.Type == "number" && column.Distinct > len(levels)
+	other := slices.IndexFunc(column.Levels, func(level string) bool { return !slices.Contains(levels, level) })
+	more := column.Type == "number" && column.Distinct > len(levels)
+	switch {
+	case other < 0 && !more:
 		return nil
+	case c.clamps():
+		c.unnamed = true
+		return nil
+	case other >= 0:
+		return fmt.Errorf("%s = %s: the column has %q, too; name all that there are, or use invalid=clamp", setting, text,
+			column.Levels[other])
 	}
-	for _, level := range column.Levels {
-		if !slices.Contains(levels, level) {
-			return fmt.Errorf("%s = %s: the column has %q, too; name all that there are, or use invalid=clamp", setting, text,
-				level)
-		}
-	}
-	if column.Type == "number" && column.Distinct > len(levels) {
-		return fmt.Errorf("%s = %s: the column has %d different numbers; name all of them, or use invalid=clamp", setting,
-			text, column.Distinct)
-	}
-	return nil
+	return fmt.Errorf("%s = %s: the column has %d different numbers; name all of them, or use invalid=clamp", setting,
+		text, column.Distinct)
 }
 
 // checkPersons refuses a column that names no persons, or too few, and rows of them of which it is not said how many

@@ -14,7 +14,7 @@ import (
 func (c *Contest) setInputs(s *table.Summary, t *Table, output string) {
 	c.inputs = c.Text("inputs")
 	var names []string
-	if strings.TrimSpace(c.inputs) == table.Every {
+	if c.every() {
 		for _, column := range s.Columns {
 			if column.Input && column.Name != output && column.Name != table.Unquoted(c.Text("person")) {
 				names = append(names, table.QuoteName(column.Name))

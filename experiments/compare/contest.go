@@ -247,6 +247,9 @@ func (c *Contest) checkNames(registry *experiment.Registry) error {
 
 // limits returns the reason why a method takes no part whose settings are right; empty for none.
 func (c *Contest) limits(e *Entry, t *Table) (reason string) {
+	if e.Keeps && t.Clamped {
+		return "it keeps rows with values that count as constants, and the others leave them out"
+	}
 	if e.Limit != nil {
 		if reason := e.Limit(t, c.Text("method")); reason != "" {
 			return reason
@@ -271,7 +274,7 @@ func (c *Contest) settle(e *Entry, t *Table) (reason string) {
 			e.given[s.Name] = s.Text
 		}
 	}
-	if strings.TrimSpace(c.Text("inputs")) != table.Every {
+	if !c.every() {
 		e.given["inputs"] = c.inputs
 	}
 	if c.Task == method.Classification {
