@@ -95,7 +95,7 @@ func (r *Request) set(name, text string) (err error) {
 		r.Epsilons = v.([]float64)
 		slices.Sort(r.Epsilons)
 		for _, epsilon := range r.Epsilons {
-			if !math.IsInf(epsilon, 0) && (epsilon < mechanism.LeastEpsilon || epsilon > mechanism.LargestEpsilon) {
+			if !math.IsInf(epsilon, 0) && !mechanism.Rounds(epsilon) {
 				return fmt.Errorf("epsilon = %s: it is outside [%g, %g], for which the rounding of noise is known", text,
 					mechanism.LeastEpsilon, mechanism.LargestEpsilon)
 			}

@@ -38,6 +38,9 @@ const (
 	LargestEpsilon = 1e6
 )
 
+// Rounds reports whether the rounding of a release's noise is known for ε.
+func Rounds(epsilon float64) bool { return epsilon >= LeastEpsilon && epsilon <= LargestEpsilon }
+
 // SafeFactor is [Calibration.Factor] made larger by a share that covers its
 // rounding errors, so that the noise of a release is not below the one that its
 // guarantee needs. The share is
@@ -55,7 +58,7 @@ func SafeFactor(c Calibration, epsilon, delta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !(epsilon >= LeastEpsilon && epsilon <= LargestEpsilon) {
+	if !Rounds(epsilon) {
 		return 0, &Error{"epsilon", epsilon, "a release takes 1e-8 to 1e6, for which the rounding of its noise is " +
 			"known"}
 	}

@@ -180,7 +180,7 @@ func (j *judging) classificationOnce(ctx context.Context, repeat int) (out class
 		}
 		return accuracy
 	}
-	out.rule = rule(j.budget.Epsilon / j.rows.most())
+	out.rule = rule(j.budget.Epsilon / float64(j.rows.People.Most()))
 	if out.largest = out.rule; j.largestOfRows {
 		out.largest = rule(j.budget.Epsilon)
 	}

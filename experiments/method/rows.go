@@ -129,14 +129,6 @@ func (r *Rows) setRange(public *OutputRange) {
 	}
 }
 
-// most is m, the number of rows that no protected unit exceeds.
-func (r *Rows) most() float64 {
-	if r.People == nil {
-		return 1
-	}
-	return float64(r.People.PerPerson)
-}
-
 // Scaled returns an output in units of half its public range, from its middle.
 func (r *Rows) Scaled(value float64) float64 { return (value - r.Centre) / r.Scale }
 

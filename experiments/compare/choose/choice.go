@@ -41,7 +41,7 @@ type planned struct {
 
 // prepare divides the units, and plans the candidates' releases. Its errors are for the operator.
 func (c *Choice) prepare(ctx context.Context, t *experiment.Trial) (*planned, error) {
-	p := &planned{Choice: c, t: t, units: experiment.UnitRow, perUnit: 1}
+	p := &planned{Choice: c, t: t, units: experiment.UnitRow}
 	if c.contest.Unit == experiment.UnitOutput {
 		p.units = experiment.UnitOutput
 	}
@@ -49,9 +49,7 @@ func (c *Choice) prepare(ctx context.Context, t *experiment.Trial) (*planned, er
 	if p.full, err = c.Candidates[0].at(ctx, p, c.Budget.Epsilon, nil); err != nil {
 		return nil, err
 	}
-	if people := p.full.Rows.People; people != nil {
-		p.perUnit = people.PerPerson
-	}
+	p.perUnit = p.full.Rows.People.Most()
 	if err := p.divide(); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,14 @@ func (p *People) Units(rows int) (n int, name string) {
 	return p.Count, "persons"
 }
 
+// Most returns m, the number of rows that no protected unit exceeds: of a person, or one where p is nil.
+func (p *People) Most() int {
+	if p == nil {
+		return 1
+	}
+	return p.PerPerson
+}
+
 // Shared is the number of persons of another file who are in this one, by their identities.
 func (p *People) Shared(other *People) (n int) {
 	for identity := range other.index {
