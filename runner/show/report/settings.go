@@ -15,7 +15,6 @@ type settings struct {
 	name     string
 	params   []experiment.Param
 	known    *experiment.Experiment // nil for one that is not in the registry
-	external bool                   // a program, which only a sweep runs
 	defaults map[string]string
 	values   map[string]*values
 	seeds    map[int64]bool
@@ -50,7 +49,7 @@ func newSettings(name string, reg *experiment.Registry) *settings {
 		return s
 	}
 	if e, err := reg.Lookup(name); err == nil {
-		s.known, s.params, s.external = e, e.Params, e.External
+		s.known, s.params = e, e.Params
 		for i := range e.Params {
 			p := &e.Params[i]
 			if d, err := p.Convert(p.Default); p.Default != nil && err == nil {

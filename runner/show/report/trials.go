@@ -155,7 +155,11 @@ func (t *TrialTally) example(name string, params experiment.Params, seed int64, 
 	s := t.byName[name]
 	words, seeds := []string{"trial", name}, "--seed"
 	switch {
-	case s.external: // a sweep has the program, which is the first setting
+	case s.known == nil:
+		for _, p := range s.ordered(params) {
+			words = append(words, p+"="+experiment.FormatValue(params[p]))
+		}
+	case s.known.External: // a program, which only a sweep runs: it has it, as the first setting
 		words, seeds = []string{"sweep", "FILE"}, "--seeds"
 		for _, p := range s.ordered(params) {
 			value := experiment.FormatValue(params[p])
@@ -163,12 +167,8 @@ func (t *TrialTally) example(name string, params experiment.Params, seed int64, 
 				words = append(words, p+"="+value)
 			}
 		}
-	case s.known != nil:
-		words = append(words, s.known.Arguments(params)...)
 	default:
-		for _, p := range s.ordered(params) {
-			words = append(words, p+"="+experiment.FormatValue(params[p]))
-		}
+		words = append(words, s.known.Arguments(params)...)
 	}
 	words = append(words, seeds, strconv.FormatInt(seed, 10))
 	for _, flag := range []struct{ name, value, absent string }{{"--backend", backend, "cpu"},
