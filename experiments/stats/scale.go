@@ -48,7 +48,7 @@ func endsOf(interval int) (low, high float64) {
 // scale finds the intervals that hold values. It counts the first value of each unit. count is the noisy number
 // of values.
 func (p *problem) scale(private *mat.Dense, j int, count float64, source *release.Source) (
-	low, high float64, warnings []string, err error,
+	low, high float64, warning string, err error,
 ) {
 	counts := make([]float64, intervals)
 	for unit := 0; unit < p.slots; unit += p.most {
@@ -62,27 +62,27 @@ func (p *problem) scale(private *mat.Dense, j int, count float64, source *releas
 	noise, err := release.Laplace(release.Query{What: p.nameOf("numbers between powers of two", j), Coordinates: intervals,
 		Change: 2, Size: float64(p.units)}, p.epsilon)
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, 0, "", err
 	}
 	noisy, err := source.Add(noise, counts)
 	if err != nil {
-		return 0, 0, nil, err
+		return 0, 0, "", err
 	}
 	first, last, clear := rangeOf(noisy, noise.Scale())
 	low, _ = endsOf(first)
 	_, high = endsOf(last)
 	switch outside := min(count, float64(p.units)) - floats.Sum(noisy[first:last+1]); {
 	case !clear:
-		warnings = append(warnings, fmt.Sprintf("no power of two has clearly more values of %s than the noise of %.3g: its "+
-			"statistics may be of no use; give low and high, a larger epsilon, or fewer columns", p.names[j], noise.Scale()))
+		warning = fmt.Sprintf("no power of two has clearly more values of %s than the noise of %.3g: its statistics may be "+
+			"of no use; give low and high, a larger epsilon, or fewer columns", p.names[j], noise.Scale())
 	case first == powers && last == powers:
-		warnings = append(warnings, fmt.Sprintf("most values of %s are 0, and its statistics leave out any others; give "+
-			"low and high", p.names[j]))
+		warning = fmt.Sprintf("most values of %s are 0, and its statistics leave out any others; give low and high",
+			p.names[j])
 	case outside > outsideShare*count+2*noise.Scale()*math.Sqrt2*math.Sqrt(float64(last-first+1)):
-		warnings = append(warnings, fmt.Sprintf("some %.0f of %.0f values of %s are not between %.6g and %.6g, where its "+
-			"statistics are computed; give low and high, or a larger epsilon", outside, count, p.names[j], low, high))
+		warning = fmt.Sprintf("some %.0f of %.0f values of %s are not between %.6g and %.6g, where its statistics are "+
+			"computed; give low and high, or a larger epsilon", outside, count, p.names[j], low, high)
 	}
-	return low, high, warnings, nil
+	return low, high, warning, nil
 }
 
 // outsideShare is the share of values that the outer quantiles leave out by default.

@@ -198,8 +198,12 @@ func (p *problem) column(
 	out = []float64{count, rows - count}
 	low, high := p.low[j], p.high[j]
 	if !p.known(j) {
-		if low, high, warnings, err = p.scale(private, j, count, source); err != nil {
+		var warning string
+		if low, high, warning, err = p.scale(private, j, count, source); err != nil {
 			return nil, nil, err
+		}
+		if warning != "" {
+			warnings = append(warnings, warning)
 		}
 	}
 	grid := []float64{0, 1}
