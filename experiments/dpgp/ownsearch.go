@@ -213,8 +213,8 @@ func (s *ownSearch) predict(
 	return nil, nil, false, ctx.Err() // other errors have no part in the release
 }
 
-// score returns the steps of every candidate in block b of so many in all, whose units have each some of the rows
-// of x (N×D): the last quarter of the units are held out.
+// score returns the steps of every candidate in block b, whose units have each some of the rows of x (N×D): the last
+// quarter of them are held out. all is the number of units of a release.
 func (s *ownSearch) score(
 	ctx context.Context, x *mat.Dense, y []float64, units [][]int, b, all int,
 ) ([]int64, error) {

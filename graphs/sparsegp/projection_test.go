@@ -9,13 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/graphs/engine"
 	"privkern/graphs/internal/graphtest"
 	"privkern/graphs/op"
 )
 
-// A projection has the predictions of Predict, for several posteriors and from several goroutines.
-func TestProjection(t *testing.T) {
-	e := graphtest.Engine(t, "float64", 2)
+// projected is a problem with its posterior and a projection of its inputs.
+func projected(t *testing.T, workers int) (*engine.Engine, problem, *Posterior, *Projection) {
+	t.Helper()
+	e := graphtest.Engine(t, "float64", workers)
 	p := newProblem(5, 40, 6, 1)
 	post, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
 	if err != nil {
@@ -25,6 +27,12 @@ func TestProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e, p, post, at
+}
+
+// A projection has the predictions of Predict, for several posteriors and from several goroutines.
+func TestProjection(t *testing.T) {
+	e, p, post, at := projected(t, 2)
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -50,16 +58,7 @@ func TestProjection(t *testing.T) {
 
 // The variances of a projection are those on the inducing inputs and, of the whole, those without a covariance.
 func TestInside(t *testing.T) {
-	e := graphtest.Engine(t, "float64", 1)
-	p := newProblem(5, 40, 6, 1)
-	post, err := Infer(ctx, e, p.inducing, p.sums, p.precision, p.noise)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := Project(ctx, e, p.inducing, p.x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e, _, post, at := projected(t, 1)
 	variances := func(at *Projection, cov *mat.Dense) []float64 {
 		_, v, err := at.Predict(ctx, e, post.Mean, cov)
 		if err != nil {

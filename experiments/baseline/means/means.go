@@ -91,7 +91,7 @@ func (a *algorithm) Fit(_ context.Context, rows *method.Part, sums *ground.Sums)
 // body computes means, shares and variance from sums with noise of a standard deviation s. A count below that of its
 // noise, or below one row, counts as that.
 //
-// The variance is at least half of what the noise of the squares, s√(dC), makes of it: one below cannot be told from
+// The variance is at least half of the share of the noise of the squares, s√(dC), in it: one below cannot be told from
 // 0, and would make wrong classes certain. That of the noise of a mean is added, of a class of the average size. Both
 // were chosen by log loss and accuracy, among others such as a prior of 1/3, on 27 tables and ranges of two to eight
 // classes at ε from 0.3 to 10.

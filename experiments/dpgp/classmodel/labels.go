@@ -82,7 +82,7 @@ const (
 	judgedDraws = 512
 )
 
-// of returns the function that has the probabilities of so many classes at a row by means and variances (C each) of
+// of returns the function that has the probabilities of the classes at a row by means and variances (C each) of
 // their functions, on the inducing inputs alone where they are inverted ([Labels.Inverted]).
 func (l Labels) of(classes, draws int, inverted bool) func(mean, variance []float64) []float64 {
 	if inverted {

@@ -18,7 +18,7 @@ const (
 	// by 21 from -100 to 100, with two steps and hardly any noise; noise of epsilon=10 is wider, and they change by .5 of
 	// it.
 	suspectDrift = 1.5
-	// narrow is the standard deviation of the samples of all classes below which the range is what is too wide. Values
+	// narrow is the standard deviation of the samples of all classes below which the range is too wide. Values
 	// that fill it evenly have .29.
 	narrow = .1
 	// fewestSpread is the fewest samples whose standard deviation is taken for that of their class.
