@@ -96,7 +96,7 @@ type register struct {
 // Register implements [experiment.Exports].
 func (r *register) Register(s experiment.Spending, add func([]json.RawMessage) (json.RawMessage, error)) error {
 	s.Experiment = r.experiment
-	data, err := budget.DataOf(s.Dataset, r.folders[s.Dataset], r.reading, "")
+	data, err := dataOf(s, r.folders, r.reading)
 	if err == nil {
 		err = r.Ledger.Register(s, data, add)
 	}

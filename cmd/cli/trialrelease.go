@@ -218,17 +218,22 @@ func (a *app) release(
 
 // book books a release on the accounts of its data.
 func (o *trialOptions) book(s experiment.Spending, job trial.Job) ([]budget.Booking, error) {
-	reading := *experiment.SettingsIn[table.Reading](job.Params)
-	data, err := budget.DataOf(s.Dataset, job.Folders[s.Dataset], reading, s.Person)
-	if err == nil && s.Points != "" {
-		var points budget.Data
-		points, err = budget.DataOf(s.Points, job.Folders[s.Points], reading.In(s.Dataset), "")
-		data = data.At(points)
-	}
+	data, err := dataOf(s, job.Folders, *experiment.SettingsIn[table.Reading](job.Params))
 	if err != nil {
 		return nil, err
 	}
 	return o.ledger.Book(s, data, o.account)
+}
+
+// dataOf describes the data of a release or an export, and its points.
+func dataOf(s experiment.Spending, folders map[string]string, reading table.Reading) (budget.Data, error) {
+	data, err := budget.DataOf(s.Dataset, folders[s.Dataset], reading, s.Person)
+	if err == nil && s.Points != "" {
+		var points budget.Data
+		points, err = budget.DataOf(s.Points, folders[s.Points], reading.In(s.Dataset), "")
+		data = data.At(points)
+	}
+	return data, err
 }
 
 // showBookings prints the accounts that a release was charged to, for the operator alone.

@@ -124,23 +124,25 @@ type PublishedError struct {
 	Part    string // "inputs" or "output"
 	Earlier bool   // an earlier release has published it
 	Others  int    // releases that protect it, where it is this one that would publish it
+	Points  bool   // by points that are rows of the account's people
 }
 
 func (e *PublishedError) Error() string {
 	part := map[string]string{experiment.UnitInputs: "the inputs of every row",
 		experiment.UnitOutput: "the output of every row"}[e.Part]
 	if e.Earlier {
-		return fmt.Sprintf("an earlier release of these people has published %s as they were (%s), and this one would "+
-			"protect them: its guarantee would protect nothing; choose a method that takes them to be public", part, e.Account)
+		return fmt.Sprintf("an earlier release of these people has published %s as they were, or numbers that follow from them "+
+			"without noise (%s), and this one would protect them: its guarantee would protect nothing; choose a method that takes "+
+			"them to be public", part, e.Account)
 	}
 	instead := "choose a method that protects them"
-	if e.Part == experiment.UnitInputs {
-		instead += ", or predict at points that are no rows of these people"
+	if e.Points {
+		instead = "give points that are no rows of these people"
 	}
 	protect := " protect"
 	if e.Others == 1 {
 		protect = " protects"
 	}
-	return fmt.Sprintf("this release publishes %s as they are, and %s of these people%s them (%s): that guarantee would "+
-		"protect nothing any more; %s", part, text.Count(e.Others, "earlier release"), protect, e.Account, instead)
+	return fmt.Sprintf("this release publishes %s as they are, or numbers that follow from them without noise, and %s of "+
+		"these people%s them (%s): that guarantee would protect nothing any more; %s", part, text.Count(e.Others, "earlier release"), protect, e.Account, instead)
 }

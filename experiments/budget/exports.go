@@ -57,6 +57,6 @@ func (l *Ledger) Register(
 			}
 			s.publish(source.Source, spending, time)
 		}
-		return nil
+		return s.publishPoints(spending, d, time)
 	})
 }

@@ -256,8 +256,11 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 			if err := a.admit(e); err != nil {
 				return nil, err
 			}
-			// Data may grow. The limit, with its δ, stays.
-			if a.Rows = spending.Rows; a.Number == 0 {
+			// Data may grow, and n of persons is not that of their rows. The limit, with its δ, stays.
+			if a.Rows == 0 || i == 0 || spending.Units[0] != experiment.UnitPerson {
+				a.Rows = spending.Rows
+			}
+			if a.Number == 0 {
 				s.add(a, source.Source)
 			}
 			report, err := a.Report()
@@ -286,6 +289,7 @@ func (s *State) publishPoints(spending experiment.Spending, d *seen, time string
 			continue
 		}
 		if err := s.checkPublished(source, spending); err != nil {
+			err.(*PublishedError).Points = true
 			return err
 		}
 		s.publish(source, spending, time)

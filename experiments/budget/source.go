@@ -43,6 +43,8 @@ type Apart struct {
 	Time   string `json:"time"`
 	Reason string `json:"reason"`
 	From   []int  `json:"from,omitempty"` // IDs of sources
+	// Ways are those in which these sources recognised the data; none stand for all.
+	Ways []string `json:"ways,omitempty"`
 }
 
 // mostSketches is how many forms of the data a source keeps sketches of.
@@ -136,7 +138,7 @@ const (
 
 // knows returns the strongest way in which the source recognises data; "" for none.
 func (s *Source) knows(d *seen, digests []string) string {
-	for _, way := range []string{byPath, byPersons, bySketch, byBytes} {
+	for _, way := range ways {
 		if s.knowsBy(way, d, digests) {
 			return way
 		}
@@ -159,18 +161,28 @@ func (s *Source) knowsBy(way string, d *seen, digests []string) bool {
 	}
 }
 
+// ways are those in which data are recognised without a name, the strongest first.
+var ways = []string{byPath, byPersons, bySketch, byBytes}
+
 // parts reports whether a declaration keeps data of the source apart from those of another one: the
-// source itself must recognise them in every way in which the other does. Data of the other's people
-// that come under the name or at the path of the source are no such data.
+// source itself must recognise them in every way in which the other does, and the other did when it was declared.
+// Data of the other's people that come under the name or at the path of the source, or are added to its own, are no
+// such data.
 func (s *Source) parts(other *Source, d *seen, digests []string) bool {
-	return s.apartFrom(other.ID) && !slices.ContainsFunc([]string{byPath, byPersons, bySketch, byBytes},
-		func(way string) bool { return other.knowsBy(way, d, digests) && !s.knowsBy(way, d, digests) })
+	declared := func(way string) bool {
+		return slices.ContainsFunc(s.Apart, func(a Apart) bool {
+			return slices.Contains(a.From, other.ID) && (a.Ways == nil || slices.Contains(a.Ways, way))
+		})
+	}
+	return s.apartFrom(other.ID) && !slices.ContainsFunc(ways, func(way string) bool {
+		return other.knowsBy(way, d, digests) && !(s.knowsBy(way, d, digests) && declared(way))
+	})
 }
 
 // learnsWith reports whether the source takes data for its own that are charged to all of these: not
-// where it was declared to be apart from one of them.
+// where it and one of them were declared to be apart, since they may have rows of both.
 func (s *Source) learnsWith(all []found) bool {
-	return !slices.ContainsFunc(all, func(f found) bool { return s.apartFrom(f.ID) })
+	return !slices.ContainsFunc(all, func(f found) bool { return s.apartFrom(f.ID) || f.apartFrom(s.ID) })
 }
 
 // learn adds a form of the data.
@@ -382,6 +394,11 @@ func (s *State) find(d *seen, digests []string, r Request, time string) ([]found
 		apart := Apart{Time: time, Reason: r.NewPeople}
 		for _, f := range others {
 			apart.From = append(apart.From, f.ID)
+			for _, way := range ways {
+				if f.knowsBy(way, d, digests) {
+					apart.Ways = union(apart.Ways, []string{way})
+				}
+			}
 		}
 		named.Apart = append(named.Apart, apart)
 	case named == nil && len(others) > 0:

@@ -380,6 +380,9 @@ func TestNewPeopleAreThose(t *testing.T) {
 		{"two", two, "", []string{"two"}},
 		{"two", two[:90], "two", []string{"two"}},
 		{"three", two[:80], "two", []string{"two"}},
+		{"two", slices.Concat(two, one[1:]), "", []string{"data-1", "two"}},
+		{"two", slices.Concat(two, one[1:]), "two", []string{"two", "data-1"}},
+		{"two", two, "", []string{"two"}},
 		{"one", one, "two", []string{"two", "data-1"}},
 		{"copy", one, "two", []string{"two", "data-1"}},
 		{"two", one, "", []string{"data-1", "two"}},
@@ -472,7 +475,7 @@ func TestPublished(t *testing.T) {
 	}
 	row := release("", "row", "output", "inputs")
 	cloaked := release("inputs", "output")
-	kept := release("", "output") // at public points
+	kept := release("", "output") // of a method that protects inputs, too
 	kahm := release("output", "inputs")
 	person := release("inputs", "person", "output")
 	people := release("", "person", "row", "output", "inputs")

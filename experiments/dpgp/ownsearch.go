@@ -484,6 +484,7 @@ func planSearch(ctx context.Context, t *experiment.Trial, s *searchSettings) (*r
 		return nil, err
 	}
 	return o.rows.Data().Plan(experiment.UnitRow, experiment.Spending{Dataset: s.Dataset, Epsilon: s.Epsilon,
+		Points: s.method().Points,
 		Losses: []experiment.Loss{{Law: "exponential mechanism", Size: s.Epsilon, Times: 1}}}, o.publish), nil
 }
 

@@ -319,7 +319,7 @@ func (x *Definition[S, M, L]) planned(
 	}
 	return &Planned{Rows: rows, Plan: rows.Data().Plan(unit, experiment.Spending{
 		Dataset: c.Dataset, Epsilon: c.Budget.Epsilon, Delta: c.Budget.Delta, Losses: p.Losses, Size: p.Size,
-		Publishes: p.Publishes,
+		Publishes: p.Publishes, Points: c.Points,
 	}, func(ctx context.Context, private *mat.Dense, source *release.Source) (*experiment.Release, error) {
 		return publish(ctx, t, l, p, rows.private(unit, private), source)
 	})}, nil

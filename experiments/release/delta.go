@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"privkern/experiments/mechanism"
 	"privkern/runner/experiment"
@@ -11,26 +12,37 @@ import (
 // LargeDeltaError refuses a δ with which a mechanism may publish a row as it is.
 type LargeDeltaError struct {
 	Delta float64
-	Rows  int
+	Rows  int    // n, of the units that are protected
+	Units string // rows or persons
 }
 
 func (e *LargeDeltaError) Error() string {
-	return fmt.Sprintf("nothing is released: delta = %s for %d rows: with delta of 1/n = %.3g or more, a mechanism "+
-		"that publishes one row as it is counts as private; use a delta far below that, or --allow-large-delta",
-		experiment.FormatNumber(e.Delta), e.Rows, 1/float64(e.Rows))
+	one := "one row as it is"
+	if e.Units == persons {
+		one = "all rows of a person as they are"
+	}
+	return fmt.Sprintf("nothing is released: delta = %s for %d %s: with delta of 1/n = %.3g or more, a mechanism "+
+		"that publishes %s counts as private; use a delta far below that, or --allow-large-delta",
+		experiment.FormatNumber(e.Delta), e.Rows, e.Units, 1/float64(e.Rows), one)
 }
 
-// CheckDelta compares a release's δ with the number of rows n: it returns a
+// persons are the units of a release that protects all rows of each.
+const persons = "persons"
+
+// CheckDelta compares a release's δ with the number n of rows or persons that it protects: it returns a
 // *[LargeDeltaError] for δ ≥ 1/n, unless large ones are allowed, and a warning for
 // δ ≥ 0.1/n.
 func CheckDelta(s experiment.Spending, allowLarge bool) (warning string, err error) {
-	share := s.Delta * float64(s.Rows)
+	share, units := s.Delta*float64(s.Rows), "rows"
+	if slices.Contains(s.Units, experiment.UnitPerson) {
+		units = persons
+	}
 	switch {
 	case share >= 1 && !allowLarge:
-		return "", &LargeDeltaError{s.Delta, s.Rows}
+		return "", &LargeDeltaError{s.Delta, s.Rows, units}
 	case share >= 0.1:
-		return fmt.Sprintf("delta = %s is %.3g/n for n = %d rows: delta should be far below 1/n",
-			experiment.FormatNumber(s.Delta), share, s.Rows), nil
+		return fmt.Sprintf("delta = %s is %.3g/n for n = %d %s: delta should be far below 1/n",
+			experiment.FormatNumber(s.Delta), share, s.Rows, units), nil
 	}
 	return "", nil
 }

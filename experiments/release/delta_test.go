@@ -36,20 +36,25 @@ func TestCheckDelta(t *testing.T) {
 	} {
 		for allow, want := range map[bool]string{false: c.want, true: c.allowed} {
 			t.Run(fmt.Sprintf("%x, %d rows, allowed %t", c.delta, c.rows, allow), func(t *testing.T) {
-				warning, err := CheckDelta(experiment.Spending{Delta: c.delta, Rows: c.rows}, allow)
+				units, s := "rows", experiment.Spending{Delta: c.delta, Rows: c.rows, Units: experiment.UnitsOfARow()}
+				if c.rows%2 == 0 {
+					units, s.Units = "persons", append([]string{experiment.UnitPerson}, s.Units...)
+				}
+				warning, err := CheckDelta(s, allow)
 				got := none
 				var large *LargeDeltaError
 				switch {
 				case errors.As(err, &large):
 					got = refused
-					if large.Delta != c.delta || large.Rows != c.rows || warning != "" {
+					if large.Delta != c.delta || large.Rows != c.rows || warning != "" ||
+						!strings.Contains(large.Error(), fmt.Sprintf("for %d %s:", c.rows, units)) {
 						t.Errorf("%+v with warning %q", large, warning)
 					}
 				case err != nil:
 					t.Fatal(err)
 				case warning != "":
 					got = warned
-					if n := fmt.Sprintf("n = %d rows", c.rows); !strings.Contains(warning, n) {
+					if n := fmt.Sprintf("n = %d %s", c.rows, units); !strings.Contains(warning, n) {
 						t.Errorf("%q does not say %s", warning, n)
 					}
 				}

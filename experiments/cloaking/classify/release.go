@@ -87,7 +87,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	data := release.Data{Inputs: d.table, Output: d.labels, Account: d.account(), People: d.people}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
 		Dataset: s.Dataset, Person: s.Person.Column(),
-		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
+		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(),
 		Points: cloak.PointsFile(s.Predict),
 		Losses: c.steps.Losses(fit.first.Factor),
 		Size:   release.SizeOfTable(n, p.columns()),

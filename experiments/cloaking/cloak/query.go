@@ -3,7 +3,6 @@ package cloak
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -41,19 +40,9 @@ func OnlyForRelease(predict string) error {
 		"(run trial --rng secure --release FILE)", predict)
 }
 
-// Published are the parts of the private rows that leave with the points of a release: their inputs, where it
-// predicts at these or at the rows of the very file that they are from. The points of another file are
-// public by the user's word, unless the budget ledger recognises their rows: see [PointsFile].
-func Published(t *experiment.Trial, data, predict string) []string {
-	if predict != AtTraining {
-		rows, err := os.Stat(t.Dataset(data))
-		points, failed := os.Stat(t.Dataset(predict))
-		if err != nil || failed != nil || !os.SameFile(rows, points) {
-			return nil
-		}
-	}
-	return []string{experiment.UnitInputs}
-}
+// Published are the parts of the private rows that a release discloses without noise: the inputs. They leave as they
+// are where it predicts at them, and elsewhere standard deviations and the scale of the noise follow from them.
+func Published() []string { return []string{experiment.UnitInputs} }
 
 // PointsFile is the name of the file of points; "" where a release predicts at the training inputs.
 func PointsFile(predict string) string {
@@ -64,7 +53,7 @@ func PointsFile(predict string) string {
 }
 
 // Extrapolations lists the points of a file (P×d) at which a release predicts outside the range of
-// the training inputs (N×d), which are public as the points are.
+// the training inputs (N×d), which are public as the points are: see [Published].
 func Extrapolations(predict string, points, training *mat.Dense, names []string) []string {
 	if !table.Is(predict) {
 		return nil

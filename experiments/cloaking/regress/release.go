@@ -110,7 +110,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *regressionSettings) (*rel
 	data := release.Data{Inputs: r.data.Inputs, Output: r.data.Raw, People: r.data.People}
 	return data.Plan(experiment.UnitOutput, experiment.Spending{
 		Dataset: s.Dataset, Person: s.Person.Column(),
-		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(t, s.Dataset, s.Predict),
+		Epsilon: s.Epsilon, Delta: s.Delta, Publishes: cloak.Published(),
 		Points: cloak.PointsFile(s.Predict),
 		Losses: cloak.OneStep.Losses(m.Factor), Size: release.SizeOfTable(n, p.columns()),
 	}, p.publish), nil

@@ -410,7 +410,7 @@ func TestRelease(t *testing.T) {
 		printed := choice.Winner.Experiment + "\n"
 		if !c.o.Alone {
 			checkModel(t, out)
-			printed = choice.Winner.Experiment + " was chosen for csv:my.csv: "
+			printed = choice.Winner.Experiment + " was chosen for "
 		}
 		name := "model.json"
 		if c.o.Alone {

@@ -82,8 +82,8 @@ func (c *Choice) Text(file string, quote func(string) string) string {
 	}
 	b := c.Budget
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s was chosen for %s: %s from %s.\n\n", c.Winner.Experiment, c.contest.Text("dataset"),
-		c.contest.Text("output"), c.contest.Text("inputs"))
+	fmt.Fprintf(&out, "%s was chosen for %s from %s.\n\n", c.Winner.Experiment, c.contest.Text("output"),
+		c.contest.Text("inputs"))
 	for _, candidate := range c.Candidates {
 		fmt.Fprintf(&out, "candidate  %-28s trained on %d %s at epsilon = %s\n", candidate.Experiment, c.Training,
 			c.Whose(), number(candidate.Trained))

@@ -33,10 +33,15 @@ const wholeColumns = 1 << 12
 // named. Of data with more than [MaxValues] values the first columns and rows are read, but the persons
 // of all rows. A value in a wrong form is a text, so that only data that cannot be read at all are an
 // error. Settings that do not decide which values a file has have no effect: a number is the same with a
-// decimal comma, and equal rows are equal however a release understands them.
+// decimal comma, and equal rows are equal however a release understands them. Persons have the name that the settings
+// make of a cell, a date or a number, besides the one that it has without them.
 func ReadWhole(
 	name, path string, reading Reading, column string, hash func(string) uint64, person func(string),
 ) (*Whole, error) {
+	as, err := reading.form()
+	if err != nil {
+		return nil, err
+	}
 	reading = reading.layout()
 	rows, err := estimateAt(name, path, reading)
 	if err != nil {
@@ -86,6 +91,9 @@ func ReadWhole(
 			c := r.cell(i)
 			if i == named && c.kind != missing {
 				person(c.plain().identity())
+				if understood := as.cell(c.text); understood.kind == date || understood.kind == number {
+					person(understood.identity())
+				}
 			}
 			if !full {
 				w.Columns[i].add(c, w.Rows, hash)

@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/dataset/table"
 	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
@@ -133,6 +134,9 @@ func (p *prepared) register(ctx context.Context, t *experiment.Trial, grid float
 	var told string
 	n, _ := p.rows.x.Dims()
 	s := experiment.Spending{Dataset: p.settings.Dataset, Rows: n, Publishes: []string{experiment.UnitInputs}}
+	if table.Is(p.settings.Sensitive) {
+		s.Points = p.settings.Sensitive
+	}
 	err = t.Exports.Register(s, func(earlier []json.RawMessage) (json.RawMessage, error) {
 		all := make([]*registered, len(earlier), len(earlier)+1)
 		for i, raw := range earlier {
