@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -67,9 +68,7 @@ func (a *app) wholeRelease(ctx context.Context, r *audit.Request, second bool) (
 		return w, err
 	}
 	given := map[string]any{}
-	for name, v := range r.Given {
-		given[name] = v
-	}
+	maps.Copy(given, r.Given)
 	set, place := r.Set, data
 	if set == "" {
 		set, place = dataset.FileName(file), file

@@ -469,8 +469,7 @@ func (a *app) changedBudgets(reports []*budget.Report) error {
 
 // budgetUsage makes mistakes in a request usage errors.
 func budgetUsage(err error) error {
-	var argument *budget.ArgumentError
-	if errors.As(err, &argument) {
+	if _, ok := errors.AsType[*budget.ArgumentError](err); ok {
 		return usageError{err}
 	}
 	return err

@@ -196,8 +196,7 @@ func settled[T any](a *app, r *compare.Request, from *planned, err error,
 		}
 	}
 	out, err = settle(a.Experiments, r, data.Folder)
-	var refused *compare.RefusedError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*compare.RefusedError](err); ok {
 		err = usageError{err}
 	}
 	return out, err

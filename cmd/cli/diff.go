@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -60,8 +61,7 @@ usage error, or runs without a common experiment.`,
 
 // disjoint makes runs without a common experiment a usage error.
 func disjoint(err error) error {
-	var d *runs.DisjointError
-	if errors.As(err, &d) {
+	if _, ok := errors.AsType[*runs.DisjointError](err); ok {
 		return usageError{err}
 	}
 	return err
@@ -72,10 +72,8 @@ func (a *app) reportSeveral(folders []string, output string, metrics []string) e
 	if err := oneOf("output", output, "table", "json"); err != nil {
 		return err
 	}
-	for _, f := range folders {
-		if f == "" {
-			return usagef("an empty name; name output folders")
-		}
+	if slices.Contains(folders, "") {
+		return usagef("an empty name; name output folders")
 	}
 	spareMemory()
 	s, err := runs.Beside(a.Disk, folders, metrics, a.Experiments)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -155,10 +156,8 @@ func (a *app) exportFormat(
 	cmd.Flags().
 		StringArrayVar(&from, "from", nil, "output folder to export; repeatable (default: the newest in "+runsFolder+")")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, name := range append([]string{args[0]}, from...) {
-			if name == "" {
-				return usagef("a name is empty; see `%s --help`", cmd.CommandPath())
-			}
+		if slices.Contains(append([]string{args[0]}, from...), "") {
+			return usagef("a name is empty; see `%s --help`", cmd.CommandPath())
 		}
 		dirs := from
 		if len(dirs) == 0 {

@@ -45,8 +45,7 @@ Repeating the command completes an interrupted merge. See run help exit-codes.`,
 			}
 			a.reportConflicts(r.Conflicts)
 			if err != nil {
-				var other *merge.PlanError
-				if errors.As(err, &other) {
+				if _, ok := errors.AsType[*merge.PlanError](err); ok {
 					return usageError{err}
 				}
 				return err

@@ -185,8 +185,7 @@ func everyOf(n int) string {
 func (a *app) allSkipped(what string, p *plan.Plan, data *plan.Datasets) error {
 	text := what + " skipped for lack of data"
 	for _, name := range p.DatasetNames() {
-		var missing plan.MissingDataset
-		if errors.As(data.Get(name).Err, &missing) {
+		if missing, ok := errors.AsType[plan.MissingDataset](data.Get(name).Err); ok {
 			text += "; " + name + ": " + missing.Advice()
 		}
 	}

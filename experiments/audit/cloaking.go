@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -32,9 +33,7 @@ const (
 // with returns a copy of settings with others laid over it.
 func with(settings map[string]any, over ...any) map[string]any {
 	out := make(map[string]any, len(settings)+len(over)/2)
-	for name, v := range settings {
-		out[name] = v
-	}
+	maps.Copy(out, settings)
 	for i := 0; i < len(over); i += 2 {
 		out[over[i].(string)] = over[i+1]
 	}

@@ -205,10 +205,8 @@ func checkSpending(s experiment.Spending) error {
 		if !slices.Contains(experiment.Units(), u) {
 			return experiment.Unknown("unit of protection", u, experiment.Units())
 		}
-		for _, earlier := range s.Units[:i] {
-			if u == earlier {
-				return fmt.Errorf("it names the unit %s twice", u)
-			}
+		if slices.Contains(s.Units[:i], u) {
+			return fmt.Errorf("it names the unit %s twice", u)
 		}
 	}
 	if !printable(s.Experiment) {

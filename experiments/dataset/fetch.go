@@ -53,8 +53,7 @@ func (f *Fetcher) Fetch(ctx context.Context, set Set, root string, progress Prog
 	}
 	if set.Supplied != "" {
 		err := Verify(ctx, set, folder)
-		var absent *absentError
-		if errors.As(err, &absent) {
+		if _, ok := errors.AsType[*absentError](err); ok {
 			err = errors.New("it has no public address: " + set.Supplied)
 		}
 		if err != nil {
@@ -225,8 +224,7 @@ func (f *Fetcher) attempt(
 		return err
 	}
 	if err := verifyFile(ctx, part, identity{size, sha, ""}); err != nil {
-		var wrong *WrongFileError
-		if errors.As(err, &wrong) {
+		if _, ok := errors.AsType[*WrongFileError](err); ok {
 			err = errors.Join(err, os.Remove(part))
 		}
 		return err

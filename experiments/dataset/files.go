@@ -104,8 +104,7 @@ func findArrays(path string) (absolute, sha string, err error) {
 		return "", notSupplied, err
 	}
 	_, labels, err := findFile(LabelsBeside(path))
-	var absent *MissingFileError
-	if errors.As(err, &absent) {
+	if _, ok := errors.AsType[*MissingFileError](err); ok {
 		return absolute, sha, nil
 	}
 	if err != nil {
@@ -154,8 +153,7 @@ func openOwn(path string) (*os.File, error) {
 	if err == nil {
 		f, err = os.Open(path)
 	}
-	var in *fs.PathError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fmt.Errorf("%s: %w", path, in.Err)
 	}
 	return f, err

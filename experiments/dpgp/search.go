@@ -112,8 +112,7 @@ func (s *search) fill(ctx context.Context, all []*sample) error {
 			return err
 		}
 		at, err := sparsegp.ProjectAll(ctx, s.Engine, c.model.Inducing, validation)
-		var notPD *op.NotPositiveDefiniteError
-		if errors.As(err, &notPD) {
+		if _, ok := errors.AsType[*op.NotPositiveDefiniteError](err); ok {
 			return fmt.Errorf("lengthscale %s: the covariance of the inducing inputs: %w; use fewer inducing inputs, "+
 				"shorter lengthscales, or more jitter", experiment.FormatNumber(c.model.Lengthscale), err)
 		}

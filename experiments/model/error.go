@@ -41,8 +41,7 @@ const (
 // encoding/json refused the text of the file at path, in words of the file instead of those of
 // the decoder.
 func Explain(path string, raw []byte, err error) error {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		value, number, _ := strings.Cut(kind.Value, " ")
 		if number != "" && value == "number" && kind.Type.Kind() == reflect.Float64 {
 			return &Error{Path: path, Field: kind.Field, Err: fmt.Errorf("it is %s, which is too large for a number", number)}

@@ -190,8 +190,7 @@ func (g *gpu) failed(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var code driver.Error
-	if errors.As(err, &code) {
+	if code, ok := errors.AsType[driver.Error](err); ok {
 		if code.Capturing() {
 			return fmt.Errorf("device %d, %s: %s: %w", g.info.Index, g.info.Name, what, err)
 		}

@@ -3,6 +3,7 @@ package descent
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -109,9 +110,7 @@ func (g *group) steps(ctx context.Context, e *engine.Engine, kept engine.Values,
 	failed []error) (next gorgonia.Value, taken []float64, err error) {
 	m := len(g.problems)
 	in := engine.Values{"lambda": lambda}
-	for name, v := range kept {
-		in[name] = v
-	}
+	maps.Copy(in, kept)
 	out, err := e.Run(ctx, stepProgram(m, g.p, g.n, steps), in, engine.Stay("lambda"))
 	if err = batch.Failures(err, failed); err != nil {
 		return nil, nil, err

@@ -366,8 +366,7 @@ func (f *fit) solve(solves int) (*solutions, error) {
 // explain adds the cause and the remedy to the error of a matrix that is not positive definite.
 // The centred matrix of a positive semidefinite kernel is positive semidefinite, up to rounding.
 func (f *fit) explain(err error) error {
-	var notPD *op.NotPositiveDefiniteError
-	if errors.As(err, &notPD) {
+	if _, ok := errors.AsType[*op.NotPositiveDefiniteError](err); ok {
 		return fmt.Errorf("its centred matrix has an eigenvalue below −ρ = −%g, so the compression is not defined: take a "+
 			"positive semidefinite kernel, or a larger ρ: %w", f.options.Ridge, err)
 	}

@@ -3,6 +3,7 @@ package gp
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -73,9 +74,7 @@ func newLikelihood(e *engine.Engine, x *mat.Dense, y []float64, o Options) *like
 // variance and noise, and the mean.
 func (l *likelihood) at(ctx context.Context, theta []float64) (value float64, gradient []float64, err error) {
 	in := engine.Values{"lengthscales": engine.NewMatrix(tensor.Float64, mat.NewDense(1, l.lengths, theta[:l.lengths]))}
-	for name, v := range l.data {
-		in[name] = v
-	}
+	maps.Copy(in, l.data)
 	scalars := []string{"variance", "noise", "mean"}
 	for i, name := range scalars {
 		in[name] = engine.NewScalar(tensor.Float64, theta[l.lengths+i])

@@ -3,6 +3,7 @@ package hull
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -123,9 +124,7 @@ func (s *search) queue(i int, queries *engine.Resident) (out engine.Values, err 
 			return err
 		}
 		in := engine.Values{"queries": queries}
-		for name, v := range constants {
-			in[name] = v
-		}
+		maps.Copy(in, constants)
 		out, err = s.e.Run(s.ctx, program, in, engine.Stay(stay...))
 		return err
 	})

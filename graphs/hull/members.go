@@ -56,8 +56,7 @@ func failures(p engine.Program, err error, members int) ([]error, error) {
 // known drops the failures of members that an earlier run has reported; a later run reports them
 // again when it reads the outputs.
 func known(err error) error {
-	var failed *op.MembersError
-	if errors.As(err, &failed) {
+	if _, ok := errors.AsType[*op.MembersError](err); ok {
 		return nil
 	}
 	return err

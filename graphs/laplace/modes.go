@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -211,9 +212,7 @@ func (s *search) goesOn(i int) bool { return s.failed[i] == nil && s.change[i] >
 func (s *search) run(ctx context.Context, wanted []float64, halve bool) (refused bool, err error) {
 	m, dtype, parts := len(s.steps), s.e.ElementType(), 1
 	in := engine.Values{"f": s.at["f"], "dual": s.at["dual"]}
-	for name, v := range s.constant {
-		in[name] = v
-	}
+	maps.Copy(in, s.constant)
 	if halve {
 		parts = maxHalvings + 1
 		whole, rest := mat.NewDense(parts, 1, nil), mat.NewDense(parts, 1, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -188,8 +189,6 @@ func (m *Model) run(ctx context.Context, p engine.Program, fs [][]float64,
 	} else if all["f"], err = batch.Matrices(m.e.ElementType(), m.n, 1, columns); err != nil {
 		return nil, err
 	}
-	for name, v := range inputs {
-		all[name] = v
-	}
+	maps.Copy(all, inputs)
 	return m.e.Run(ctx, p, all)
 }

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"sync"
 )
@@ -93,9 +94,7 @@ func (x *Definition[S, M]) complete(p Params, given func(name any) bool) error {
 	err := x.declared.Complete(s, func(field any) bool {
 		return given(x.SettingAt(s, field))
 	})
-	for name, value := range x.settings.encode(reflect.ValueOf(s).Elem()) {
-		p[name] = value
-	}
+	maps.Copy(p, x.settings.encode(reflect.ValueOf(s).Elem()))
 	return err
 }
 
@@ -137,9 +136,7 @@ func (x *Definition[S, M]) MetricName(field func(*M) any) string {
 func (x *Definition[S, M]) Defaults() *S {
 	p := make(Params, len(x.Params))
 	s := new(S)
-	for name, value := range x.settings.encode(reflect.ValueOf(s).Elem()) {
-		p[name] = value
-	}
+	maps.Copy(p, x.settings.encode(reflect.ValueOf(s).Elem()))
 	for i := range x.Params {
 		if d := x.Params[i].Default; d != nil {
 			p[x.Params[i].Name] = d

@@ -144,8 +144,7 @@ type MissingDataset interface {
 // skipped where they are missing, failed where they differ from their digest.
 func WithoutData(rec *record.Record, err error) *record.Record {
 	rec.Provenance.Datasets = map[string]string{} // none was used
-	var missingError MissingDataset
-	if errors.As(err, &missingError) {
+	if _, ok := errors.AsType[MissingDataset](err); ok {
 		return rec.Skip(err.Error())
 	}
 	return rec.Fail(err.Error())

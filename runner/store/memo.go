@@ -323,8 +323,7 @@ func (m *Memo) say(format string, args ...any) {
 // complain sends a problem of the folder to the notice, without the name of the file, which
 // would differ for each worker.
 func (m *Memo) complain(problem string, err error) {
-	var of *fs.PathError
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		err = of.Err
 	}
 	m.say("%s %s (%v): what trials share is computed by each of them", filepath.Join(m.store.dir, sharedDir), problem, err)

@@ -2,6 +2,7 @@ package reconstruct
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -128,10 +129,8 @@ func (s *search) step(v, residual []float64, damping float64) []float64 {
 	for i := range q {
 		floats.AddScaled(out, -y.AtVec(i), s.jacobian.RawRowView(i))
 	}
-	for _, x := range out {
-		if math.IsNaN(x) {
-			return v
-		}
+	if slices.ContainsFunc(out, math.IsNaN) {
+		return v
 	}
 	return out
 }

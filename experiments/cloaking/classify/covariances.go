@@ -110,8 +110,7 @@ func (v *covariances) sparse(ctx context.Context, e *engine.Engine, k kernel.Ker
 			return err
 		}
 		features[i], err = laplace.Features(ctx, e, kmm, cross)
-		var notPD *op.NotPositiveDefiniteError
-		if errors.As(err, &notPD) {
+		if _, ok := errors.AsType[*op.NotPositiveDefiniteError](err); ok {
 			return fmt.Errorf("%w; the inducing inputs lie too near each other for the lengthscale: use fewer of them", err)
 		}
 		if err != nil {

@@ -44,8 +44,7 @@ type Work struct {
 // each).
 func SolveDesigns(ctx context.Context, w *Work, cs []*mat.Dense) ([]*design.Range, []*design.Design, error) {
 	ranges, err := design.Whiten(ctx, w.Engine, cs, w.Directions(), RankTolerance(w.Engine))
-	var one *design.MatrixError
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*design.MatrixError](err); ok {
 		return nil, nil, InBatch(one.Err, one.Matrix, len(cs))
 	} else if err != nil {
 		return nil, nil, err

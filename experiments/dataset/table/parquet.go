@@ -68,8 +68,7 @@ func openParquet(path, shown string, as *form) (_ reader, err error) {
 
 // pathless takes the path on this machine off an error.
 func pathless(err error) error {
-	var in *fs.PathError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("the Parquet file cannot be read: %w", in.Err)
 	}
 	return err

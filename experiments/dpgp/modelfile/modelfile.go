@@ -140,8 +140,7 @@ func (m *Model) Predict(ctx context.Context, q *model.Query) (*model.Prediction,
 	p := &model.Prediction{Columns: model.RegressionColumns}
 	for x := range q.Chunks() {
 		mean, variances, err := sparsegp.Predict(ctx, q.Engine, g, m.Mean, covs, scaling.Apply(x))
-		var notPD *op.NotPositiveDefiniteError
-		if errors.As(err, &notPD) {
+		if _, ok := errors.AsType[*op.NotPositiveDefiniteError](err); ok {
 			return nil, fmt.Errorf("the model cannot predict: the covariance of its inducing inputs: %w; its maker needs fewer "+
 				"of them, or jitter", err)
 		}

@@ -103,8 +103,7 @@ func sameContent(a, b string) (bool, error) {
 
 // pathless removes the path from an error: the user's is written before it.
 func pathless(err error) error {
-	var in *fs.PathError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*fs.PathError](err); ok {
 		return in.Err
 	}
 	return err

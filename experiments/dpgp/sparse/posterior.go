@@ -164,8 +164,7 @@ func (p *Posterior) Predict(
 ) (mean []float64, variances [][]float64, err error) {
 	covs := append([]*mat.Dense{p.Cov}, others...)
 	mean, variances, err = sparsegp.Predict(ctx, e, p.Model.Inducing, p.Mean, covs, x)
-	var notPD *op.NotPositiveDefiniteError
-	if errors.As(err, &notPD) {
+	if _, ok := errors.AsType[*op.NotPositiveDefiniteError](err); ok {
 		err = fmt.Errorf("the covariance of the inducing inputs: %w; use fewer inducing inputs, a shorter "+
 			"lengthscale, or jitter=1e-8", err)
 	}

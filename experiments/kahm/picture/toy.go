@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -262,9 +263,7 @@ func (r *toyTrial) evaluateGrid(ctx context.Context) error {
 	r.metrics.NoImage = float64(missing) / float64(n)
 	r.metrics.ImageDistanceMean = near / float64(n-missing)
 	grid := columnsOf(points, "")
-	for name, c := range columnsOf(global, "image_") {
-		grid[name] = c
-	}
+	maps.Copy(grid, columnsOf(global, "image_"))
 	grid["group"], grid["distance"] = group, rounded(m.distance)
 	r.series["grid"] = grid
 	if r.points.parts == 1 {

@@ -112,8 +112,7 @@ func (o *objective) evaluate(ctx context.Context, theta []float64) {
 	}
 	h := o.hyperparameters(theta)
 	value, gradient, err := gp.Evaluate(ctx, o.engine, o.x, o.y, kernel.Matern(2.5, 1, 1), h)
-	var indefinite *linalg.NotPositiveDefiniteError
-	if errors.As(err, &indefinite) {
+	if _, ok := errors.AsType[*linalg.NotPositiveDefiniteError](err); ok {
 		return
 	}
 	if err != nil {

@@ -277,8 +277,7 @@ func (p *Observations) factorised(sigma mat.Matrix, b *mat.Dense) (*mat.Dense, e
 		total.Add(total, sigma)
 	}
 	x, _, err := linalg.SolveSPD(p.engine, total, b)
-	var notPD *linalg.NotPositiveDefiniteError
-	if errors.As(err, &notPD) {
+	if _, ok := errors.AsType[*linalg.NotPositiveDefiniteError](err); ok {
 		return nil, nil
 	}
 	return x, err

@@ -74,8 +74,7 @@ func (p *prepared) together(ctx context.Context, all []*registered) (string, err
 		return "registered as export 1 of these data: repeated, it is the same; any other counts together with it", nil
 	}
 	kept, err := keptBy(ctx, p.engine, all)
-	var short *shortfallError
-	if errors.As(err, &short) {
+	if short, ok := errors.AsType[*shortfallError](err); ok {
 		short.advice = p.leftToDo(ctx, all, short)
 	}
 	if err != nil {
@@ -147,8 +146,7 @@ func keptBy(ctx context.Context, e *engine.Engine, all []*registered) ([]keptVar
 			return nil, err
 		}
 		left, err := r.keep(ctx, e, s)
-		var short *shortfallError
-		if errors.As(err, &short) {
+		if short, ok := errors.AsType[*shortfallError](err); ok {
 			short.export, short.last = j, j == len(all)-1
 		}
 		if err != nil {

@@ -58,12 +58,10 @@ func notOpened(err error) *Trouble {
 // ofMachine returns the trouble of an error that is the doing of this machine or of a
 // device; nil for every other error.
 func ofMachine(err error) *Trouble {
-	var trouble *Trouble
-	if errors.As(err, &trouble) {
+	if trouble, ok := errors.AsType[*Trouble](err); ok {
 		return trouble
 	}
-	var device machineError
-	if errors.As(err, &device) {
+	if device, ok := errors.AsType[machineError](err); ok {
 		return &Trouble{Machine: true, Reason: text.Sentence(err.Error()), Advice: device.MachineAdvice()}
 	}
 	return Shortage(err)

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 
 	"privkern/runner/experiment"
 	"privkern/runner/plan/search"
@@ -112,9 +113,7 @@ func (x *expander) block(b *block) error {
 	given := make(map[string]any, len(base)+len(b.sweep)+len(b.zip))
 	for _, c := range cases {
 		clear(given)
-		for k, v := range base {
-			given[k] = v
-		}
+		maps.Copy(given, base)
 		at := b.at
 		for _, a := range c {
 			given[a.name] = a.values[0].v
