@@ -223,7 +223,7 @@ func (s *ownSearch) score(
 	if len(fitted) == 0 || len(held) == 0 {
 		return make([]int64, len(s.candidates)), nil
 	}
-	fit, at, yFit, yHeld := learn.SelectRows(x, fitted), learn.SelectRows(x, held), selected(y, fitted), selected(y, held)
+	fit, at, yFit, yHeld := learn.SelectRows(x, fitted), learn.SelectRows(x, held), learn.Select(y, fitted), learn.Select(y, held)
 	likelihoods, best := make([]float64, len(s.candidates)), math.Inf(-1)
 	for i, c := range s.candidates {
 		likelihoods[i] = math.Inf(-1)
@@ -252,15 +252,6 @@ func (s *ownSearch) score(
 		}
 	}
 	return steps, nil
-}
-
-// selected are some of the values.
-func selected(values []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for i, row := range rows {
-		out[i] = values[row]
-	}
-	return out
 }
 
 // utilities are the sums over the blocks of the units, which come in a drawn order.
@@ -302,7 +293,7 @@ func (s *ownSearch) chooseOnce(ctx context.Context, repeat int) (out ownChoice, 
 	if len(units) < 4*s.settings.Blocks {
 		return out, fewRows(s.settings.Blocks, len(units), s.noun()+" for choosing")
 	}
-	y, want := selected(s.y, train), selected(s.y, test)
+	y, want := learn.Select(s.y, train), learn.Select(s.y, test)
 	x, at := learn.SelectRows(s.rows.X, train), learn.SelectRows(s.rows.X, test)
 	u, err := s.utilities(ctx, s.rows.X, s.y, units)
 	if err != nil {

@@ -37,7 +37,7 @@ func CrossValidateC(
 	choice := &CChoice{Accuracy: make([]float64, len(grid))}
 	for _, part := range parts {
 		train, test := SelectRows(x, part.Train), SelectRows(x, part.Test)
-		trainLabels, testLabels := SelectLabels(labels, part.Train), SelectLabels(labels, part.Test)
+		trainLabels, testLabels := Select(labels, part.Train), Select(labels, part.Test)
 		machines, failed, err := trainGrid(train, trainLabels, grid, opts)
 		if err != nil {
 			return nil, fmt.Errorf("cross-validation, C = %g: %w", grid[failed], err)

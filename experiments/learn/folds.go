@@ -124,11 +124,11 @@ func SelectRows(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// SelectLabels returns the labels of the given rows, in their order.
-func SelectLabels(labels, rows []int) []int {
-	out := make([]int, len(rows))
+// Select returns the values of the given rows, in their order.
+func Select[T any](values []T, rows []int) []T {
+	out := make([]T, len(rows))
 	for i, row := range rows {
-		out[i] = labels[row]
+		out[i] = values[row]
 	}
 	return out
 }

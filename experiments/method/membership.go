@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -58,10 +59,7 @@ func CoinsWithin(seed int64, classes [][]int) *Coins {
 	c := newCoins(n)
 	for class, units := range classes {
 		order := commonOrder(seed, class, len(units)) // in the place of repeats, of which there is one
-		for i, k := range order {
-			order[i] = units[k]
-		}
-		c.toss(order, (len(units)+1)/2)
+		c.toss(learn.Select(units, order), (len(units)+1)/2)
 	}
 	return c
 }

@@ -97,11 +97,7 @@ func Couple(x *mat.Dense, labels []int, folds []learn.Fold, options learn.SVMOpt
 	pairs := len(c.classes) * (len(c.classes) - 1) / 2
 	decisions, positive := make([][]float64, pairs), make([][]bool, pairs)
 	for i, f := range folds {
-		of := make([]int, len(f.Train))
-		for k, row := range f.Train {
-			of[k] = labels[row]
-		}
-		m, err := learn.TrainSVM(learn.SelectRows(x, f.Train), of, options)
+		m, err := learn.TrainSVM(learn.SelectRows(x, f.Train), learn.Select(labels, f.Train), options)
 		if err != nil {
 			return nil, fmt.Errorf("part %d of %d: %w", i+1, len(folds), err)
 		}

@@ -178,11 +178,7 @@ func (r *Rows) All() *Part { return r.part(r.X, r.outputs()) }
 
 // of returns some of the rows.
 func (r *Rows) of(rows []int) *Part {
-	all, some := r.outputs(), make([]float64, len(rows))
-	for i, row := range rows {
-		some[i] = all[row]
-	}
-	return r.part(learn.SelectRows(r.X, rows), some)
+	return r.part(learn.SelectRows(r.X, rows), learn.Select(r.outputs(), rows))
 }
 
 // among returns the rows of some of the units, rows or persons, as if there were no others: numbers below

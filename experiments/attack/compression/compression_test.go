@@ -177,7 +177,7 @@ func TestDivide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, others := learn.SelectLabels(d.persons, s.known), learn.SelectLabels(d.persons, s.attacked)
+	known, others := learn.Select(d.persons, s.known), learn.Select(d.persons, s.attacked)
 	for _, p := range others {
 		if slices.Contains(known, p) {
 			t.Fatalf("person %d is known and attacked", p)

@@ -99,7 +99,7 @@ func (r *Request) byBlocks(d *data, rng *rand.Rand) *division {
 		d.notes = append(d.notes, note)
 	}
 	slices.Sort(out.known)
-	out.units = learn.SelectLabels(d.persons, out.attacked)
+	out.units = learn.Select(d.persons, out.attacked)
 	out.folds = partsOf(out.known, func(row int) int { return part[row] })
 	return out
 }
@@ -120,10 +120,10 @@ func (r *Request) byPersons(d *data, rng *rand.Rand) *division {
 			*list = append(*list, rows[p]...)
 		}
 	}
-	out.units = learn.SelectLabels(d.persons, out.attacked)
+	out.units = learn.Select(d.persons, out.attacked)
 	slices.Sort(out.known)
 	var order []int // known persons, those of one class together
-	for _, list := range infer.GroupsOf(learn.SelectLabels(first, of[0])) {
+	for _, list := range infer.GroupsOf(learn.Select(first, of[0])) {
 		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for _, i := range list {
 			order = append(order, d.persons[rows[of[0][i]][0]])

@@ -63,7 +63,7 @@ func (r *Request) restore(ctx context.Context, d *data, z *mat.Dense, workers in
 			KnownFeatures: learn.SelectRows(z, split.known), Published: learn.SelectRows(z, rows),
 			Truth: learn.SelectRows(d.x, rows), Workers: workers, Rand: streams("reconstruction"), Step: step}
 		if d.persons != nil {
-			p.Persons = learn.SelectLabels(d.persons, split.known)
+			p.Persons = learn.Select(d.persons, split.known)
 		}
 		f, err := reconstruct.Run(ctx, p)
 		if err != nil {

@@ -74,8 +74,8 @@ func (r *Request) names(ctx context.Context, d *data, z *mat.Dense, by infer.Mea
 		if i == 0 {
 			out.Known, out.Attacked = len(split.known), len(split.attacked)
 		}
-		p := &infer.Problem{Labels: learn.SelectLabels(d.hidden, split.known), Folds: split.folds,
-			Truth: learn.SelectLabels(d.hidden, split.attacked)}
+		p := &infer.Problem{Labels: learn.Select(d.hidden, split.known), Folds: split.folds,
+			Truth: learn.Select(d.hidden, split.attacked)}
 		if d.persons != nil {
 			p.Groups = infer.GroupsOf(split.units, p.Truth)
 		}

@@ -212,10 +212,10 @@ func (d *data) complete() (*data, error) {
 	out := &data{x: learn.SelectRows(d.x, kept), classes: d.classes,
 		notes: []string{fmt.Sprintf("%d rows without a value in the columns hidden and person are left out", n-len(kept))}}
 	if d.hidden != nil {
-		out.hidden = learn.SelectLabels(d.hidden, kept)
+		out.hidden = learn.Select(d.hidden, kept)
 	}
 	if d.persons != nil {
-		out.persons = learn.SelectLabels(d.persons, kept)
+		out.persons = learn.Select(d.persons, kept)
 	}
 	return out, nil
 }

@@ -209,11 +209,11 @@ func (d *data) rowParts() []int { return partsOf(d.rowMembers()) }
 
 // guess restores the input of rows by what others tell that are not among them.
 func (h *hidden) guess(ctx context.Context, p *method.Prediction, train, test []int) (out [3][]float64, err error) {
-	c := h.candidates(pick(h.truth, train))
+	c := h.candidates(learn.Select(h.truth, train))
 	out[0] = slices.Repeat([]float64{c.best(c.logPrior)}, len(test))
 	rest, at := learn.SelectRows(h.rest, train), learn.SelectRows(h.rest, test)
 	if h.levels == nil {
-		out[1], err = regress(rest, pick(h.truth, train), at)
+		out[1], err = regress(rest, learn.Select(h.truth, train), at)
 	} else {
 		labels := make([]int, len(train))
 		for i, row := range train {

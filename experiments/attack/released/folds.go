@@ -69,15 +69,6 @@ func regress(x *mat.Dense, values []float64, at *mat.Dense) ([]float64, error) {
 	return m.Scores(at)[0], nil
 }
 
-// pick returns some of the values.
-func pick[T any](values []T, some []int) []T {
-	out := make([]T, len(some))
-	for i, k := range some {
-		out[i] = values[k]
-	}
-	return out
-}
-
 // beside joins matrices of the same rows.
 func beside(a, b *mat.Dense) *mat.Dense {
 	var out mat.Dense

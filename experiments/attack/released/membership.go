@@ -176,7 +176,7 @@ func (d *data) blind(part []int) ([]float64, error) {
 	out := make([]float64, len(d.units))
 	for k := range parts {
 		train, test := among(part, k, false, nil), among(part, k, true, nil)
-		scores, err := classify(learn.SelectRows(x, train), pick(labels, train), 2, learn.SelectRows(x, test))
+		scores, err := classify(learn.SelectRows(x, train), learn.Select(labels, train), 2, learn.SelectRows(x, test))
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func judge(name string, scores []float64, member []bool, part []int, apart bool)
 			of := func(kind bool) []int {
 				return among(group, k, true, func(unit int) bool { return member[unit] == kind })
 			}
-			against := pick(scores, of(!kind))
+			against := learn.Select(scores, of(!kind))
 			slices.Sort(against)
 			for _, unit := range of(kind) {
 				a.placed[unit] = placement(against, scores[unit], kind)
@@ -275,10 +275,10 @@ func count(member []bool) (n int) {
 func rateOf(level float64, scores []float64, member []bool, part []int) Rate {
 	r := Rate{Level: level}
 	for k := range parts {
-		threshold := attack.Thresholds(pick(scores, among(part, k, false, func(unit int) bool { return !member[unit] })),
+		threshold := attack.Thresholds(learn.Select(scores, among(part, k, false, func(unit int) bool { return !member[unit] })),
 			[]float64{level})[0]
 		test := among(part, k, true, nil)
-		found, alarms := attack.Rates(pick(scores, test), pick(member, test), threshold)
+		found, alarms := attack.Rates(learn.Select(scores, test), learn.Select(member, test), threshold)
 		r.Found, r.Alarms = r.Found+found/parts, r.Alarms+alarms/parts
 	}
 	return r

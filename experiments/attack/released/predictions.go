@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
 	"privkern/experiments/model"
 	"privkern/runner/experiment"
 )
@@ -149,7 +150,7 @@ func (p *predictions) Predict(ctx context.Context, q *model.Query) (*model.Predi
 		return nil, err
 	}
 	out := &model.Prediction{Columns: model.RegressionColumns[:1]}
-	for _, v := range pick(p.held.Outputs, at) {
+	for _, v := range learn.Select(p.held.Outputs, at) {
 		row := []float64{v}
 		if p.envelope.Classes != nil {
 			row = []float64{1 - v, v}

@@ -46,7 +46,7 @@ func (f *File) reconstruction(ctx context.Context, d *data, out *Results) error 
 		if err != nil {
 			return err
 		}
-		out.add(held, pick(h.Outputs, at), truth, member)
+		out.add(held, learn.Select(h.Outputs, at), truth, member)
 	}
 	out.conclude(d.Output, member)
 	return nil
@@ -81,9 +81,9 @@ func (d *data) known(part []int) (p *method.Prediction, common []float64, err er
 		x, at := learn.SelectRows(d.X, train), learn.SelectRows(d.X, test)
 		scores, counts := make([][]float64, classes), make([]float64, classes)
 		if d.Labels == nil {
-			scores[0], err = regress(x, pick(d.Values, train), at)
+			scores[0], err = regress(x, learn.Select(d.Values, train), at)
 		} else {
-			labels := pick(d.Labels, train)
+			labels := learn.Select(d.Labels, train)
 			for _, l := range labels {
 				counts[l]++
 			}

@@ -35,16 +35,9 @@ type rowSet struct{ train, test []int }
 
 // rowSets are the folds, and last the rows held out, where there are any.
 func (s *selector) rowSets() []rowSet {
-	places := func(at []int) []int {
-		rows := make([]int, len(at))
-		for i, place := range at {
-			rows[i] = s.rows[place]
-		}
-		return rows
-	}
 	var sets []rowSet
 	for _, f := range s.folds {
-		sets = append(sets, rowSet{places(f.Train), places(f.Test)})
+		sets = append(sets, rowSet{learn.Select(s.rows, f.Train), learn.Select(s.rows, f.Test)})
 	}
 	if len(s.heldOut) > 0 {
 		sets = append(sets, rowSet{s.rows, s.heldOut})

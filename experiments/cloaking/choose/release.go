@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/learn"
 	"privkern/experiments/method"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
@@ -152,10 +153,7 @@ func (p *selectionPlan) publish(
 			values[i] = u.of(z)
 		}
 	}
-	utilities := make([]float64, len(p.grid.configurations))
-	for i, model := range p.grid.of {
-		utilities[i] = values[model]
-	}
+	utilities := learn.Select(values, p.grid.of)
 	i, err := source.Choose(p.choice, utilities)
 	if err != nil {
 		return nil, err

@@ -171,10 +171,7 @@ func (v *validation) fitFolds(ctx context.Context, first, last int) (fits []*pre
 // prepareFold returns the public part of a fold, and the labels of its training rows.
 func (v *validation) prepareFold(ctx context.Context, i int) (*publicFit, []float64, error) {
 	f := v.folds[i]
-	labels := make([]float64, len(f.Train))
-	for j, row := range f.Train {
-		labels[j] = v.data.labels[row]
-	}
+	labels := learn.Select(v.data.labels, f.Train)
 	if share := positiveShare(labels); share == 0 || share == 1 {
 		return nil, nil, errors.New("the other folds hold one class only; use more folds or fold_scheme=random; each class " +
 			"needs two rows or more")
@@ -207,7 +204,7 @@ func (v *validation) summarise(fits []*prediction) (*experiment.Outcome[classifi
 		accuracy[i] = cloak.Mean(accuracies(fits[i].mean, truth))
 	}
 	rows := cloak.Tested(v.folds)
-	labels := cloak.At(d.labels, rows)
+	labels := learn.Select(d.labels, rows)
 	latent, probability = learn.SelectRows(latent, rows), learn.SelectRows(probability, rows)
 	m := classificationMetrics{UsedRows: float64(n), DroppedRows: float64(d.dropped)}
 	average, variance := stat.PopMeanVariance(accuracy, nil)
@@ -326,7 +323,7 @@ func (v *validation) series(rows []int, probability *mat.Dense, accuracy []float
 	d := v.data
 	predictions := experiment.Series{}
 	for j, name := range d.names {
-		column := cloak.At(mat.Col(nil, j, d.inputs), rows)
+		column := learn.Select(mat.Col(nil, j, d.inputs), rows)
 		if j == 0 {
 			predictions["x"] = column
 		} else {
@@ -340,7 +337,7 @@ func (v *validation) series(rows []int, probability *mat.Dense, accuracy []float
 	}
 	folds := experiment.Series{"x": number, "rows": sizes}
 	if !v.publishes() {
-		predictions["label"], folds["accuracy"] = cloak.At(d.labels, rows), accuracy
+		predictions["label"], folds["accuracy"] = learn.Select(d.labels, rows), accuracy
 	}
 	return map[string]experiment.Series{"predictions": predictions, "folds": folds}
 }

@@ -187,11 +187,7 @@ func (s *classificationSettings) drawn(t *experiment.Trial, d *problem, ordered 
 	if s.Rows.Is(AllRows) || s.Rows.Number >= len(rows) {
 		return rows
 	}
-	out := t.Stream("rows").Perm(len(rows))[:s.Rows.Number]
-	for i, place := range out {
-		out[i] = rows[place]
-	}
-	return out
+	return learn.Select(rows, t.Stream("rows").Perm(len(rows))[:s.Rows.Number])
 }
 
 // label is the class (±1) of an output.

@@ -133,16 +133,7 @@ func Clipped(y, low, high float64) float64 {
 func (c *Problem) SortRows() {
 	order := dataset.Order(c.Inputs, c.Raw)
 	c.Inputs.Copy(learn.SelectRows(c.Inputs, order))
-	c.Output, c.Raw, c.People = selected(c.Output, order), selected(c.Raw, order), People(c.People, order)
-}
-
-// selected returns the values at these places.
-func selected(values []float64, order []int) []float64 {
-	out := make([]float64, len(order))
-	for i, row := range order {
-		out[i] = values[row]
-	}
-	return out
+	c.Output, c.Raw, c.People = learn.Select(c.Output, order), learn.Select(c.Raw, order), People(c.People, order)
 }
 
 // Mean adds the values from the first to the last, and divides by their number.

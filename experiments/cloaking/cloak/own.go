@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/dataset"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 	"privkern/experiments/method"
 	"privkern/experiments/release"
@@ -108,10 +109,7 @@ func People(of *table.People, rows []int) *table.People {
 		return nil
 	}
 	out := *of
-	out.Of = make([]int, len(rows))
-	for i, row := range rows {
-		out.Of[i] = of.Of[row]
-	}
+	out.Of = learn.Select(of.Of, rows)
 	return &out
 }
 

@@ -342,12 +342,3 @@ func Tested(folds []learn.Fold) []int {
 	slices.Sort(rows)
 	return rows
 }
-
-// At returns the values of some rows.
-func At(values []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for i, row := range rows {
-		out[i] = values[row]
-	}
-	return out
-}

@@ -304,7 +304,7 @@ func (v *validation) summarise(releases []predictionSet, scores []score) *experi
 
 // measure sets the measures over the test rows of all folds, and those of the middle of the range.
 func (v *validation) measure(m *regressionMetrics, scores []score) {
-	outputs := cloak.At(v.truth, cloak.Tested(v.folds))
+	outputs := learn.Select(v.truth, cloak.Tested(v.folds))
 	n, absolute, square := float64(len(outputs)), 0.0, 0.0
 	for _, s := range scores {
 		absolute, square = absolute+s.absolute, square+s.square
@@ -361,22 +361,15 @@ func (r *predictor) predictions(rows []int, mean, sd, noisy []float64) map[strin
 		}
 		order = order[:listedRows]
 	}
-	column := func(values []float64) []float64 {
-		out := make([]float64, len(order))
-		for i, row := range order {
-			out[i] = values[row]
-		}
-		return out
-	}
-	series := experiment.Series{"noise_sd" + names.Suffix: column(sd)}
+	series := experiment.Series{"noise_sd" + names.Suffix: learn.Select(sd, order)}
 	for name, values := range r.data.Columns {
-		series[name] = column(values)
+		series[name] = learn.Select(values, order)
 	}
 	out := map[string]experiment.Series{"predictions": series}
 	if r.publishes() {
-		out["released"] = experiment.Series{"x": series["x"], "noisy" + names.Suffix: column(noisy)}
+		out["released"] = experiment.Series{"x": series["x"], "noisy" + names.Suffix: learn.Select(noisy, order)}
 	} else {
-		series[names.Output], series["mean"+names.Suffix] = column(r.data.Output), column(mean)
+		series[names.Output], series["mean"+names.Suffix] = learn.Select(r.data.Output, order), learn.Select(mean, order)
 	}
 	return out
 }

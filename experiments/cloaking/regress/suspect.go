@@ -8,6 +8,7 @@ import (
 
 	"privkern/experiments/cloaking/cloak"
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
 )
 
 // Warnings about the results on a user's own data. They depend on the outputs: they are for
@@ -77,7 +78,7 @@ func (v *validation) coverage(scores []score) (share float64) {
 
 // constants are the errors that predictions are compared with.
 func (v *validation) constants() table.Constants {
-	outputs := cloak.At(v.truth, cloak.Tested(v.folds))
+	outputs := learn.Select(v.truth, cloak.Tested(v.folds))
 	return table.Constants{Middle: v.middleError(), Mean: v.constantError(stat.Mean(outputs, nil)), Tests: len(outputs)}
 }
 

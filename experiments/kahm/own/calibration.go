@@ -26,15 +26,10 @@ const calibrated = 1. / 3
 // on either side is an error.
 func (j *Judged) Calibration(rng *rand.Rand) (*Calibration, error) {
 	part := &Rows{Data: &table.Data{}, Classes: j.Classes}
-	for _, i := range j.trained {
-		part.Labels = append(part.Labels, j.Labels[i])
-	}
+	part.Labels = learn.Select(j.Labels, j.trained)
 	if j.People != nil {
 		people := *j.People
-		people.Of = make([]int, len(j.trained))
-		for k, i := range j.trained {
-			people.Of[k] = j.People.Of[i]
-		}
+		people.Of = learn.Select(j.People.Of, j.trained)
 		part.People = &people
 	}
 	train, held, err := part.split(calibrated, rng)
@@ -46,15 +41,9 @@ func (j *Judged) Calibration(rng *rand.Rand) (*Calibration, error) {
 	if j.Parties == nil {
 		out.Train = part.sources(x, train, 0)
 	} else {
-		parties := make([]int, len(j.trained))
-		for k, i := range j.trained {
-			parties[k] = j.Parties[i]
-		}
-		out.Train = part.shares(x, train, parties, len(j.Holders))
+		out.Train = part.shares(x, train, learn.Select(j.Parties, j.trained), len(j.Holders))
 	}
-	for _, i := range held {
-		out.Labels = append(out.Labels, part.Labels[i])
-	}
+	out.Labels = learn.Select(part.Labels, held)
 	return out, nil
 }
 

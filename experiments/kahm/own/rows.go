@@ -252,9 +252,7 @@ func (d *Table) judge(t *experiment.Trial, dataset, party string, p *wide.Pipeli
 	out := &Judged{Rows: r, table: d, Budget: &p.Budget, Ranges: ranges, Train: r.sources(x, train, 0),
 		Trained: len(train), trained: train, Test: learn.SelectRows(x, test),
 		Clipped: float64(outside) / float64(len(r.Labels)) / float64(len(r.Names))}
-	for _, i := range test {
-		out.Tested = append(out.Tested, r.Labels[i])
-	}
+	out.Tested = learn.Select(r.Labels, test)
 	out.Majority = slices.MaxFunc(out.Train, func(a, b wide.Source) int {
 		return a.Samples.RawMatrix().Rows - b.Samples.RawMatrix().Rows
 	}).Class

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/readers"
+	"privkern/experiments/learn"
 	"privkern/runner/experiment"
 )
 
@@ -37,11 +38,7 @@ func (s *Images) draw(t *experiment.Trial) (*mat.Dense, error) {
 		return nil, fmt.Errorf("images = %d: there are only %d training images of the digit %d",
 			s.Images, len(rows), s.Digit)
 	}
-	order := t.Stream("images").Perm(len(rows))[:s.Images]
-	for i, r := range order {
-		order[i] = rows[r]
-	}
-	return all.Train.Matrix(order), nil
+	return all.Train.Matrix(learn.Select(rows, t.Stream("images").Perm(len(rows))[:s.Images])), nil
 }
 
 // memory returns the bytes of a machine of one digit: n×n matrices, and the images of

@@ -57,7 +57,7 @@ func (m *machine) tune(ctx context.Context) (*peak, error) {
 		}
 		rows := learn.RowNumbers(0, len(m.labels))
 		score, err := m.validate(ctx, func(f learn.Fold) (answers, error) {
-			svm, err := learn.TrainSVM(learn.SelectRows(rows, f.Train), learn.SelectLabels(m.labels, f.Train),
+			svm, err := learn.TrainSVM(learn.SelectRows(rows, f.Train), learn.Select(m.labels, f.Train),
 				m.options(v[0], tuningIterations, m.gram))
 			return decisions{svm, learn.SelectRows(rows, f.Test)}, err
 		})

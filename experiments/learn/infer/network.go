@@ -45,8 +45,8 @@ func (n *network) tune(ctx context.Context) (top *peak, err error) {
 func (n *network) tuned(ctx context.Context, most int) (*peak, error) {
 	right, all := make([]float64, most), 0
 	for _, f := range n.folds {
-		x, at, labels := learn.SelectRows(n.x, f.Train), learn.SelectRows(n.x, f.Test), learn.SelectLabels(n.labels, f.Test)
-		err := n.train(ctx, x, learn.SelectLabels(n.labels, f.Train), most, func(epoch int, l *layers) {
+		x, at, labels := learn.SelectRows(n.x, f.Train), learn.SelectRows(n.x, f.Test), learn.Select(n.labels, f.Test)
+		err := n.train(ctx, x, learn.Select(n.labels, f.Train), most, func(epoch int, l *layers) {
 			outputs, _ := l.forward(at)
 			for i, label := range labels {
 				if floats.MaxIdx(outputs.RawRowView(i)) == label {
@@ -93,7 +93,7 @@ func (n *network) train(ctx context.Context, x *mat.Dense, labels []int, epochs 
 		order := rng.Perm(len(labels))
 		for lo := 0; lo < len(order); lo += batch {
 			rows := order[lo:min(lo+batch, len(order))]
-			l.gradient(learn.SelectRows(x, rows), learn.SelectLabels(labels, rows), gradient)
+			l.gradient(learn.SelectRows(x, rows), learn.Select(labels, rows), gradient)
 			a.step(l.weights, gradient.weights)
 		}
 		each(epoch, l)

@@ -55,7 +55,7 @@ type voters struct {
 func (v *voters) tune(ctx context.Context) (*peak, error) {
 	top, err := climb(ctx, []axis{v.ladder}, func(values []float64) (float64, error) {
 		return v.validate(ctx, func(f learn.Fold) (answers, error) {
-			return v.votes(ctx, learn.SelectRows(v.x, f.Train), learn.SelectLabels(v.labels, f.Train),
+			return v.votes(ctx, learn.SelectRows(v.x, f.Train), learn.Select(v.labels, f.Train),
 				learn.SelectRows(v.x, f.Test), int(values[0]), false)
 		})
 	})
@@ -152,7 +152,7 @@ func (b *boosted) tune(ctx context.Context) (*peak, error) {
 			if err := ctx.Err(); err != nil {
 				return 0, err
 			}
-			m, err := b.fit(learn.SelectRows(b.x, f.Train), learn.SelectLabels(b.labels, f.Train), int(v[0]), mostRounds)
+			m, err := b.fit(learn.SelectRows(b.x, f.Train), learn.Select(b.labels, f.Train), int(v[0]), mostRounds)
 			if err != nil {
 				return 0, err
 			}

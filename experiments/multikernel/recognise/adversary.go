@@ -87,7 +87,7 @@ func (a *adversary) disclose() (Disclosed, error) {
 func (a *adversary) machine() error {
 	train, test, labels := a.scaledTrain, a.scaledTest, a.train.Privacy
 	if rows := DrawnRows(labels, a.machineRows, a.Stream("rows of machines")); rows != nil {
-		train, labels = learn.SelectRows(train, rows), choose(labels, rows)
+		train, labels = learn.SelectRows(train, rows), learn.Select(labels, rows)
 	}
 	samples, columns := train.Dims()
 	if tested, _ := test.Dims(); a.machineRows > 0 || max(samples, tested) > mostMatrix {
@@ -177,12 +177,12 @@ func (a *adversary) neighbours() error {
 			}
 		}
 		predicted, err := learn.NearestNeighbours(a.ctx, e, learn.SelectRows(train, part.Train),
-			choose(a.train.Privacy, part.Train), learn.SelectRows(train, part.Test), ks...)
+			learn.Select(a.train.Privacy, part.Train), learn.SelectRows(train, part.Test), ks...)
 		if err != nil {
 			return err
 		}
 		for i := range ks {
-			sums[i] += learn.Accuracy(predicted[i], choose(a.train.Privacy, part.Test))
+			sums[i] += learn.Accuracy(predicted[i], learn.Select(a.train.Privacy, part.Test))
 		}
 	}
 	chosen := adversaryNeighbours[slices.Index(sums, slices.Max(sums))]
@@ -210,13 +210,4 @@ func (a *adversary) forest() error {
 func (a *adversary) score(predicted []int, what string) float64 {
 	a.step(what)
 	return 100 * learn.Accuracy(predicted, a.test.Privacy)
-}
-
-// choose returns the elements at the given places.
-func choose(labels, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = labels[row]
-	}
-	return out
 }

@@ -56,7 +56,7 @@ func TestDrawnRows(t *testing.T) {
 	}
 	rows := DrawnRows(labels, 500, trial.Stream("rows"))
 	counts := map[int]int{}
-	for _, l := range learn.SelectLabels(labels, rows) {
+	for _, l := range learn.Select(labels, rows) {
 		counts[l]++
 	}
 	if !slices.IsSorted(rows) || counts[0] != 399 || counts[1] != 100 || counts[2] != 2 {

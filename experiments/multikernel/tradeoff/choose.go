@@ -46,7 +46,7 @@ func (l *learner) choose(ctx context.Context, kernels []kernellist.Kernel, rows 
 	}
 	c := &chooser{learner: l, scores: map[string]float64{}}
 	for _, f := range l.innerParts(rows, "choice of kernels") {
-		c.parts = append(c.parts, learn.Fold{Train: choose(rows, f.Train), Test: choose(rows, f.Test)})
+		c.parts = append(c.parts, learn.Fold{Train: learn.Select(rows, f.Train), Test: learn.Select(rows, f.Test)})
 	}
 	for _, f := range c.parts {
 		if err := l.data.checkFold(f, s); err != nil {
@@ -89,10 +89,10 @@ func (c *choice) edge(what string, v float64, grid []float64) {
 func (l *learner) innerParts(rows []int, purpose string) []learn.Fold {
 	columns, groups := l.data.columns(), l.data.groups
 	for i := range columns {
-		columns[i] = choose(columns[i], rows)
+		columns[i] = learn.Select(columns[i], rows)
 	}
 	if groups != nil {
-		groups = choose(groups, rows)
+		groups = learn.Select(groups, rows)
 	}
 	return division{folds: choiceFolds, how: l.settings.Split}.divide(columns, groups, l.Stream(purpose))
 }
@@ -162,11 +162,11 @@ func (c *chooser) score(ctx context.Context, k kernellist.Kernel, rho float64) (
 		}
 		normalise(train, tested)
 		for _, u := range c.data.utilities {
-			m, err := learn.TrainSVM(train, choose(u.labels, f.Train), learn.SVMOptions{C: 1})
+			m, err := learn.TrainSVM(train, learn.Select(u.labels, f.Train), learn.SVMOptions{C: 1})
 			if err != nil {
 				return 0, fmt.Errorf("choosing gamma and rho: %w", err)
 			}
-			sum += learn.Accuracy(m.Predict(tested), choose(u.labels, f.Test))
+			sum += learn.Accuracy(m.Predict(tested), learn.Select(u.labels, f.Test))
 			count++
 		}
 	}

@@ -258,17 +258,8 @@ func combinations(columns []column) (joint []int, count int) {
 
 // samples returns rows with the labels for compression and weights.
 func (d *data) samples(rows []int) recognise.Samples {
-	return recognise.Samples{X: learn.SelectRows(d.x, rows), Utility: choose(d.joint, rows),
-		Privacy: choose(d.privacy.labels, rows)}
-}
-
-// choose returns the elements at the given places.
-func choose(labels, rows []int) []int {
-	out := make([]int, len(rows))
-	for i, row := range rows {
-		out[i] = labels[row]
-	}
-	return out
+	return recognise.Samples{X: learn.SelectRows(d.x, rows), Utility: learn.Select(d.joint, rows),
+		Privacy: learn.Select(d.privacy.labels, rows)}
 }
 
 // Sizes of the simulated rows.

@@ -25,14 +25,14 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 		l.warnings = append(l.warnings, fmt.Sprintf("support vector machines, that of the adversary too, learn from %d of "+
 			"the %d training rows, drawn at random; one that learns from all may tell more", len(few), len(rows)))
 		f = &recognise.Features{Train: learn.SelectRows(all.Train, few), Test: all.Test}
-		rows = choose(rows, few)
+		rows = learn.Select(rows, few)
 	}
 	parts := l.innerParts(rows, "calibration of machines")
 	if last > 1 {
 		m.Utilities, m.UtilityBaselines = map[string]float64{}, map[string]float64{}
 	}
 	for i, u := range columns[:last] {
-		of, tested := choose(u.labels, rows), choose(u.labels, fold.Test)
+		of, tested := learn.Select(u.labels, rows), learn.Select(u.labels, fold.Test)
 		penalty, err := l.penalty(f, of, len(fold.Train))
 		if err != nil {
 			return fmt.Errorf("utility %s: %w; or give c", u.name, err)
@@ -44,7 +44,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 		if err != nil {
 			return fmt.Errorf("utility %s: %w", u.name, err)
 		}
-		base := baseline(choose(u.labels, fold.Train), tested)
+		base := baseline(learn.Select(u.labels, fold.Train), tested)
 		m.Utility += percent / float64(last)
 		m.UtilityBaseline += base / float64(last)
 		if last > 1 {
@@ -53,7 +53,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	var err error
 	hidden := names[last]
-	if m.Privacy, err = l.machine(m, f, choose(l.data.privacy.labels, rows), test.Privacy, m.C, l.data.privacy, hidden,
+	if m.Privacy, err = l.machine(m, f, learn.Select(l.data.privacy.labels, rows), test.Privacy, m.C, l.data.privacy, hidden,
 		parts); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
@@ -68,7 +68,7 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 
 // cells numbers the combinations of all classes of rows.
 func (l *learner) cells(rows []int) []int {
-	cells, count := choose(l.data.joint, rows), len(l.data.privacy.classes)
+	cells, count := learn.Select(l.data.joint, rows), len(l.data.privacy.classes)
 	for i, row := range rows {
 		cells[i] = cells[i]*count + l.data.privacy.labels[row]
 	}

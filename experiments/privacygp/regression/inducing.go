@@ -300,10 +300,7 @@ func (p *prepared) judgeBelow(ctx context.Context, t *experiment.Trial, x *mat.D
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		known := make([]float64, len(fold.Train))
-		for i, row := range fold.Train {
-			known[i] = p.rows.y[row]
-		}
+		known := learn.Select(p.rows.y, fold.Train)
 		predictions := map[string]*prediction{}
 		for _, way := range []struct {
 			name  string

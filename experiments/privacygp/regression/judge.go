@@ -108,10 +108,7 @@ func (p *problem) judgeFold(ctx context.Context, r *rows, fold learn.Fold, publi
 	if err != nil {
 		return err
 	}
-	known := make([]float64, len(fold.Train))
-	for i, row := range fold.Train {
-		known[i] = r.y[row]
-	}
+	known := learn.Select(r.y, fold.Train)
 	at := p.scaled(learn.SelectRows(r.x, fold.Test))
 	predictions, sigma := map[string]*prediction{}, map[string]*mat.Dense{}
 	for _, way := range []struct {

@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/dataset/table"
+	"privkern/experiments/learn"
 	"privkern/experiments/model"
 	"privkern/experiments/privacygp/modelfile"
 	"privkern/experiments/privacygp/process"
@@ -199,11 +200,11 @@ func (p *prepared) registered(register experiment.Exports, grid float64) (*regis
 		order[j] = j
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(p.rows.names[a], p.rows.names[b]) })
-	r := &registered{Format: registeredFormat, Digest: digest, Output: p.rows.output, Inputs: picked(p.rows.names, order),
-		Kernel: modelfile.Kernel{Name: p.kernelName, Lengthscales: picked(p.Lengthscales, order), Variance: p.Variance},
+	r := &registered{Format: registeredFormat, Digest: digest, Output: p.rows.output, Inputs: learn.Select(p.rows.names, order),
+		Kernel: modelfile.Kernel{Name: p.kernelName, Lengthscales: learn.Select(p.Lengthscales, order), Variance: p.Variance},
 		Noise:  p.Noise, Tau2: p.tau2 * p.Variance, Condition: p.kept(), Together: p.method == strong}
 	for i := range n {
-		row := picked(p.rows.x.RawRowView(i), order)
+		row := learn.Select(p.rows.x.RawRowView(i), order)
 		r.X = append(r.X, row...)
 		mac := hmac.New(sha256.New, key)
 		for _, v := range append(row, p.rows.y[i]) {
@@ -212,21 +213,12 @@ func (p *prepared) registered(register experiment.Exports, grid float64) (*regis
 		r.Rows = append(r.Rows, mac.Sum(nil)[:rowDigest]...)
 	}
 	for i, place := range r.Condition.Places {
-		r.Condition.Places[i] = picked(place, order)
+		r.Condition.Places[i] = learn.Select(place, order)
 	}
 	if h := r.Condition.Kernel; h != nil {
-		h.Lengthscales = picked(h.Lengthscales, order)
+		h.Lengthscales = learn.Select(h.Lengthscales, order)
 	}
 	return r, r.factorise(p.noise.sigma)
-}
-
-// picked returns the elements in an order.
-func picked[T any](of []T, order []int) []T {
-	out := make([]T, len(order))
-	for i, j := range order {
-		out[i] = of[j]
-	}
-	return out
 }
 
 // smallestNoise is the least variance of the noise in a direction, over τ², that is kept in
