@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"privkern/experiments/learn"
 	"privkern/experiments/mechanism"
 )
 
@@ -157,10 +158,7 @@ func bestEvent(first, second []float64, claim mechanism.Guarantee, confidence fl
 		if swapped {
 			a, b = b, a
 		}
-		byPlace := make([]int, c.count())
-		for i := range byPlace {
-			byPlace[i] = i
-		}
+		byPlace := learn.AllRows(c.count())
 		byRatio := slices.Clone(byPlace)
 		// An atom is at the edge of the empty cell that holds nothing else.
 		slices.SortStableFunc(byPlace, func(i, j int) int { return cmp.Compare(c.low(i), c.low(j)) })

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"privkern/experiments/learn"
 	"privkern/experiments/method"
 	"privkern/runner/experiment"
 )
@@ -54,10 +55,7 @@ func correctedT(differences []float64, ratio float64) float64 {
 // holm returns p-values adjusted for their number by Holm's procedure: those below a level are distinctions of which
 // with that probability at most any is wrong.
 func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
+	order := learn.AllRows(len(p))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	out, most := make([]float64, len(p)), 0.0
 	for rank, i := range order {

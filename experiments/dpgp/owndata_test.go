@@ -24,6 +24,7 @@ import (
 	"privkern/experiments/dpgp/sparse/sparsetest"
 	"privkern/experiments/internal/schematest"
 	"privkern/experiments/internal/trialtest"
+	"privkern/experiments/learn"
 	"privkern/experiments/method"
 	models "privkern/experiments/model"
 	"privkern/experiments/release"
@@ -378,10 +379,7 @@ func TestOwnSearchScoresReleases(t *testing.T) {
 		t.Errorf("%d inducing inputs, %+v; dpgp/regression has %v, %v", n, c.noise, p, metrics)
 	}
 	scores := func(s *ownSearch) []float64 {
-		rows := make([]int, s.rows.Len())
-		for i := range rows {
-			rows[i] = i
-		}
+		rows := learn.AllRows(s.rows.Len())
 		u, err := s.utilities(t.Context(), s.rows.X, s.y, s.units(0, rows))
 		if err != nil {
 			t.Fatal(err)
@@ -437,10 +435,7 @@ func TestUtilitiesOfSubstitutedRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows := make([]int, search.rows.Len())
-		for i := range rows {
-			rows[i] = i
-		}
+		rows := learn.AllRows(search.rows.Len())
 		units := search.units(0, rows)
 		u, err := search.utilities(context.Background(), search.rows.X, search.y, units)
 		if err != nil {

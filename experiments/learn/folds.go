@@ -19,10 +19,7 @@ type Fold struct {
 // Neighbouring rows may be alike, as in a time series: a contiguous part is then harder
 // to predict, and more honest, than a random one.
 func ContiguousFolds(n, k int) ([]Fold, error) {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := AllRows(n)
 	return blocks(rows, k)
 }
 
@@ -131,4 +128,13 @@ func Select[T any](values []T, rows []int) []T {
 		out[i] = values[row]
 	}
 	return out
+}
+
+// AllRows returns the numbers from 0 below n.
+func AllRows(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }

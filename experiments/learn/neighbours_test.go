@@ -84,10 +84,7 @@ func TestNearestNeighboursAreExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range got {
-		rows := make([]int, 500)
-		for j := range rows {
-			rows[j] = j
-		}
+		rows := AllRows(500)
 		slices.SortStableFunc(rows, func(a, b int) int {
 			d := squaredDistance(x.RawRowView(i), x.RawRowView(a)) - squaredDistance(x.RawRowView(i), x.RawRowView(b))
 			return int(math.Copysign(min(1, math.Ceil(math.Abs(d))), d))

@@ -97,11 +97,7 @@ func generator(purpose string, numbers ...int64) *rand.Rand {
 
 // natural are the rows of the data, without canaries.
 func (r *Rows) natural() []int {
-	rows := make([]int, r.Len()-2*r.canaries)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
+	return learn.AllRows(r.Len() - 2*r.canaries)
 }
 
 // tossed are the coins of the canaries, of which the pair p has the numbers 2p and 2p + 1.

@@ -90,10 +90,7 @@ func Run(ctx context.Context, p *Problem) (*Findings, error) {
 	tried.chooseRidge(p.some(out))
 	attacked, _ := p.Truth.Dims()
 	held := p.some(out[:min(len(out), max(mostHeld/2, min(mostHeld, attacked)))])
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	all := learn.AllRows(n)
 	a := newAttacker(p, all)
 	a.regression = a.ridge(tried.lambda)
 	found := &Findings{}
@@ -114,10 +111,7 @@ func Run(ctx context.Context, p *Problem) (*Findings, error) {
 // parts divides n known rows at random into those that are held out, and others: by persons, since those attacked are
 // others, too, where three or more are known.
 func (p *Problem) parts(n int) (out, rest []int) {
-	units := make([]int, n)
-	for i := range units {
-		units[i] = i
-	}
+	units := learn.AllRows(n)
 	persons := infer.GroupsOf(units)
 	if p.Persons != nil {
 		if own := infer.GroupsOf(p.Persons); len(own) > 2 {

@@ -66,10 +66,7 @@ func (s Split) rows(n int) int {
 // of returns these rows of n, and the others, both in increasing order. A random half is
 // drawn from the stream "split".
 func (s Split) of(t *experiment.Trial, n int) (inside, outside []int) {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := learn.AllRows(n)
 	switch s {
 	case SecondHalf:
 		slices.Reverse(order)

@@ -177,10 +177,7 @@ func (s *classificationSettings) load(t *experiment.Trial, ordered bool) (*probl
 
 // drawn are the rows that are used.
 func (s *classificationSettings) drawn(t *experiment.Trial, d *problem, ordered bool) []int {
-	rows := make([]int, len(d.outputs))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := learn.AllRows(len(d.outputs))
 	if ordered {
 		rows = dataset.Order(d.table, d.outputs)
 	}

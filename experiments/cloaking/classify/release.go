@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"privkern/experiments/cloaking/cloak"
+	"privkern/experiments/learn"
 	"privkern/experiments/release"
 	"privkern/runner/experiment"
 )
@@ -72,10 +73,7 @@ func plan(ctx context.Context, t *experiment.Trial, s *classificationSettings) (
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int, len(d.labels))
-	for i := range all {
-		all[i] = i
-	}
+	all := learn.AllRows(len(d.labels))
 	fit.units = cloak.UnitsOf(d.people, all, fit.inputs.Of)
 	// Steps after the first depend on what is released before them.
 	if fit.first, err = c.calibrated(ctx, fit, make([]float64, len(fit.inputs.Count))); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"privkern/experiments/cloaking/design"
+	"privkern/experiments/learn"
 	"privkern/graphs/batch"
 	"privkern/graphs/descent"
 )
@@ -53,11 +54,7 @@ func (w *Work) columns(r *design.Range) []int {
 		return r.Distinct()
 	}
 	_, n := r.B.Dims()
-	all := make([]int, n)
-	for j := range all {
-		all[j] = j
-	}
-	return all
+	return learn.AllRows(n)
 }
 
 // start is the first weights of a descent in n columns, counted from 0 among those of a set;

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 )
 
@@ -291,10 +292,7 @@ func TestSolveShortOfItsGap(t *testing.T) {
 // scale, and refused with a worse one.
 func TestFromInterior(t *testing.T) {
 	r, d := solve(t, formulaMatrix(6, 40), FullRank)
-	columns := make([]int, 40)
-	for i := range columns {
-		columns[i] = i
-	}
+	columns := learn.AllRows(40)
 	mixed := func(share float64) []float64 { // with equal weights
 		out := make([]float64, len(d.Lambda))
 		for i, l := range d.Lambda {

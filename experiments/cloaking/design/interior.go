@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"privkern/experiments/learn"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -75,10 +76,7 @@ func Solve(ctx context.Context, r *Range, gap float64, most int) (*Design, error
 	_, n := r.B.Dims()
 	var short *GapError
 	if errors.As(err, &short) && len(r.distinct) < n {
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
+		all := learn.AllRows(n)
 		return solveOn(ctx, r, all, gap, most)
 	}
 	return d, err

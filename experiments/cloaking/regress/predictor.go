@@ -104,11 +104,7 @@ func newHeightPredictor(t *experiment.Trial, s *prediction, m cloak.Method, x cl
 
 // allRows are the places of all rows.
 func (r *predictor) allRows() []int {
-	all := make([]int, len(r.data.Output))
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return learn.AllRows(len(r.data.Output))
 }
 
 // trainingSet are rows of the data to predict from, with the rows of test (P×d), and the

@@ -270,11 +270,7 @@ func (j *Judged) Scaled() *mat.Dense {
 
 // all returns the numbers of all rows.
 func (r *Rows) all() []int {
-	rows := make([]int, len(r.Labels))
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
+	return learn.AllRows(len(r.Labels))
 }
 
 // groups divides rows by their labels, which are below count. Each group has the order of rows.

@@ -180,10 +180,7 @@ func (b *Builder) Parts(ctx context.Context, sources []Source) ([]Part, error) {
 	parts := make([]Part, len(clusters))
 	for i, c := range clusters {
 		if c.rows == nil {
-			c.rows = make([]int, c.source.size())
-			for j := range c.rows {
-				c.rows[j] = j
-			}
+			c.rows = learn.AllRows(c.source.size())
 		}
 		parts[i] = Part{Source: c.source, Rows: c.rows, Samples: c.Samples}
 	}

@@ -17,6 +17,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"privkern/experiments/learn"
 	"privkern/graphs/engine"
 )
 
@@ -96,10 +97,7 @@ func (q *Question) best(p *process, margin float64) []float64 {
 	for range spread {
 		all = append(all, value(q.uniform(dimensions)))
 	}
-	order := make([]int, len(q.Losses))
-	for i := range order {
-		order[i] = i
-	}
+	order := learn.AllRows(len(q.Losses))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(q.Losses[i], q.Losses[j]) })
 	for _, i := range order[:min(3, len(order))] {
 		for range near {

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"privkern/experiments/learn"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -65,10 +66,7 @@ func IntervalOf(right []bool, units []int) Interval {
 // nil makes each value a unit. The variance of one unit is 0.
 func Clustered(values []float64, units []int) (mean, variance float64, clusters int) {
 	if units == nil {
-		units = make([]int, len(values))
-		for i := range units {
-			units[i] = i
-		}
+		units = learn.AllRows(len(values))
 	}
 	n := float64(len(values))
 	mean = floats.Sum(values) / n

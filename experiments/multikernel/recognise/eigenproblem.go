@@ -195,10 +195,7 @@ func (k kernelPair) solveAsPrinted(labels []int, o discriminant.Options) (*print
 		return nil, errors.New("the QR algorithm finds no eigenvalues of (K̄² + ρK̄)⁻¹(K_B + ρ'K̄)")
 	}
 	values := eigen.Values(nil)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := learn.AllRows(n)
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(real(values[j]), real(values[i])) })
 	var vectors mat.CDense
 	eigen.VectorsTo(&vectors)

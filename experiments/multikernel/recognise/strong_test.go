@@ -1,6 +1,7 @@
 package recognise
 
 import (
+	"privkern/experiments/learn"
 	"slices"
 	"testing"
 )
@@ -77,9 +78,5 @@ func TestBlocks(t *testing.T) {
 }
 
 func seq(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
+	return learn.AllRows(n)
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"privkern/experiments/learn"
 	"privkern/experiments/model"
 	"privkern/experiments/multikernel/kernellist"
 	"privkern/experiments/multikernel/projectionfile"
@@ -25,10 +26,7 @@ func export(ctx context.Context, t *experiment.Trial, s *Settings) (*experiment.
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]int, len(l.data.joint))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := learn.AllRows(len(l.data.joint))
 	if err := s.checkRows(len(rows)); err != nil {
 		return nil, err
 	}

@@ -237,10 +237,7 @@ func trained(t *testing.T, s *Settings) (*learner, *mat.Dense) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := make([]int, len(l.data.joint))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := learn.AllRows(len(l.data.joint))
 	p, err := l.part(rows, s.Rho.Number)
 	if err != nil {
 		t.Fatal(err)
@@ -263,10 +260,7 @@ func trained(t *testing.T, s *Settings) (*learner, *mat.Dense) {
 // The test rows do not influence the learnt compression: with others the features of the first stay.
 func TestNothingIsLearntFromTestRows(t *testing.T) {
 	l, _ := trained(t, Learn().Defaults())
-	rows := make([]int, 180)
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := learn.AllRows(180)
 	p, err := l.part(rows, 10)
 	if err != nil {
 		t.Fatal(err)

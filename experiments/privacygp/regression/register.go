@@ -195,10 +195,7 @@ func (p *prepared) registered(register experiment.Exports, grid float64) (*regis
 		return nil, err
 	}
 	n, d := p.rows.x.Dims()
-	order := make([]int, d) // of the inputs by name
-	for j := range order {
-		order[j] = j
-	}
+	order := learn.AllRows(d) // of the inputs by name
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(p.rows.names[a], p.rows.names[b]) })
 	r := &registered{Format: registeredFormat, Digest: digest, Output: p.rows.output, Inputs: learn.Select(p.rows.names, order),
 		Kernel: modelfile.Kernel{Name: p.kernelName, Lengthscales: learn.Select(p.Lengthscales, order), Variance: p.Variance},
