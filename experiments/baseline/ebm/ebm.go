@@ -113,13 +113,10 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 	Advice: advice,
 })
 
-// Regression is baseline/ebm-regression and Classification baseline/ebm-classification; the plans plan a release of a
-// trial of each, for audits.
+// Regression is baseline/ebm-regression and Classification baseline/ebm-classification.
 var (
-	Regression         = regression.Experiment
-	Classification     = classification.Experiment
-	RegressionPlan     = regression.Plan
-	ClassificationPlan = classification.Plan
+	Regression     = regression.Experiment
+	Classification = classification.Experiment
 )
 
 // RegressionUnits and ClassificationUnits plan a release of some of the units.

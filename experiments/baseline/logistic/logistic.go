@@ -58,12 +58,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 // Experiment is baseline/logistic.
 var Experiment = definition.Experiment
 
-// Plan plans a release of a trial, for audits.
-var Plan = definition.Plan
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
-
 // algorithm is approximate minima perturbation. The noise b of the objective is drawn first, for (ε₁, δ₁) of the budget
 // (see [perturbation]); then θ is computed with |∇J(θ)| ≤ γ for the objective J that has b, and is given noise
 // for the rest (ε₂, δ₂).

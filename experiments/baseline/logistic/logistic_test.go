@@ -65,7 +65,7 @@ func TestNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Params, o.Secure = params, true
-	plan, err := Plan(t.Context(), o)
+	plan, err := definition.Plan(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func planned(t *testing.T, set ...func(*Settings)) *release.Plan {
 	}
 	trial := trialtest.New(t, trialtest.Options{Workers: 2})
 	trial.Params, trial.Secure = p, true
-	plan, err := Plan(t.Context(), trial)
+	plan, err := definition.Plan(t.Context(), trial)
 	if err != nil {
 		t.Fatal(err)
 	}

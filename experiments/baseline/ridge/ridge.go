@@ -68,9 +68,6 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 // Experiment is baseline/ridge.
 var Experiment = definition.Experiment
 
-// Plan plans a release of a trial, for audits.
-var Plan = definition.Plan
-
 // PlanUnits plans a release of some of the units.
 var PlanUnits = definition.PlanUnits
 

@@ -146,12 +146,6 @@ var Regression = regression.Experiment
 // Classification is baseline/sgd-classification.
 var Classification = classification.Experiment
 
-// Plans plan a release of a trial, for audits.
-var (
-	PlanRegression     = regression.Plan
-	PlanClassification = classification.Plan
-)
-
 // RegressionUnits and ClassificationUnits plan a release of some of the units.
 var (
 	RegressionUnits     = regression.PlanUnits
