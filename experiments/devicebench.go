@@ -337,18 +337,24 @@ func (d *devices) product(ctx context.Context, s setting) error {
 	return err
 }
 
-func (d *devices) kernel(ctx context.Context, s setting) error {
-	n, dims := d.sizes.points, d.sizes.dims
-	run, done, err := s.program(ctx, "kernel matrix", map[string]*mat.Dense{"x": normalMatrix(n, dims)},
-		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
-			eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1 / float64(dims)}
-			return b.Apply(op.Kernel(eq), in["x"], in["x"])
-		})
+// measure reports the rates of a program as rate does.
+func (s setting) measure(ctx context.Context, name string, operations, numbers int, inputs map[string]*mat.Dense,
+	f formula) error {
+	run, done, err := s.program(ctx, name, inputs, f)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return s.rate(ctx, 2*n*n*dims, n*dims+2*n*n, run)
+	return s.rate(ctx, operations, numbers, run)
+}
+
+func (d *devices) kernel(ctx context.Context, s setting) error {
+	n, dims := d.sizes.points, d.sizes.dims
+	return s.measure(ctx, "kernel matrix", 2*n*n*dims, n*dims+2*n*n, map[string]*mat.Dense{"x": normalMatrix(n, dims)},
+		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
+			eq := op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1 / float64(dims)}
+			return b.Apply(op.Kernel(eq), in["x"], in["x"])
+		})
 }
 
 func (d *devices) solves(ctx context.Context, s setting) error {
@@ -363,16 +369,9 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 	}
 	shifts := mat.NewDense(problems, 1, nil)
 	shifts.Apply(func(i, _ int, _ float64) float64 { return 100 + float64(i) }, shifts)
-	measure := func(s setting, name string, inputs map[string]*mat.Dense, f formula) error {
-		run, done, err := s.program(ctx, name, inputs, f)
-		if err != nil {
-			return err
-		}
-		defer done()
-		return s.rate(ctx, problems*(n*n*n/3+2*n*n*right), problems*(2*n*n+2*n*right), run)
-	}
-	t := normalMatrix(n, right)
-	err := measure(s, "least squares", map[string]*mat.Dense{"k": k, "t": t},
+	operations, numbers := problems*(n*n*n/3+2*n*n*right), problems*(2*n*n+2*n*right)
+	inputs := map[string]*mat.Dense{"k": k, "t": normalMatrix(n, right)}
+	err := s.measure(ctx, "least squares", operations, numbers, inputs,
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
 			solve := func(i int) *gorgonia.Node { return b.RidgeSolve(in["k"], b.Constant(shifts.At(i, 0)), in["t"]) }
 			total := solve(0)
@@ -384,8 +383,8 @@ func (d *devices) solves(ctx context.Context, s setting) error {
 	if err != nil {
 		return err
 	}
-	inputs := map[string]*mat.Dense{"k": k, "t": t, "shifts": shifts}
-	return measure(s.as("one batch"), "least squares in one batch", inputs,
+	inputs["shifts"] = shifts
+	return s.as("one batch").measure(ctx, "least squares in one batch", operations, numbers, inputs,
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
 			each := gorgonia.Must(gorgonia.Reshape(in["shifts"], []int{problems}))
 			return b.RidgeSolve(in["k"], each, in["t"])
@@ -399,16 +398,12 @@ func (d *devices) hull(ctx context.Context, s setting) error {
 	positive.Apply(func(_, _ int, v float64) float64 { return 1 + math.Abs(v) }, positive)
 	weights := mat.NewDense(1, dims, nil)
 	weights.Apply(func(_, j int, _ float64) float64 { return 1 / float64(j+2) }, weights)
-	run, done, err := s.program(ctx, "affine hull", map[string]*mat.Dense{
-		"z": normalMatrix(queries, columns), "x": normalMatrix(samples, dims), "w": weights, "b": positive},
+	return s.measure(ctx, "affine hull", 2*queries*samples*(dims+columns+1), 3*queries*columns+samples*(dims+columns+1),
+		map[string]*mat.Dense{"z": normalMatrix(queries, columns), "x": normalMatrix(samples, dims), "w": weights,
+			"b": positive},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
 			return b.AffineHull(in["z"], in["x"], in["w"], in["b"])
 		})
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.rate(ctx, 2*queries*samples*(dims+columns+1), 3*queries*columns+samples*(dims+columns+1), run)
 }
 
 func (d *devices) cloaking(ctx context.Context, s setting) error {

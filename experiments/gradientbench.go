@@ -19,7 +19,7 @@ func (d *devices) gradient(ctx context.Context, s setting) error {
 	n, dims := d.sizes.pairs, d.sizes.directed
 	y := normalMatrix(n, dims)
 	y.Apply(func(_, _ int, v float64) float64 { return v + 0.1 }, y)
-	run, done, err := s.program(ctx, "kernel gradient",
+	return s.measure(ctx, "kernel gradient", 4*n*n*dims, 3*n*dims+2*n*n,
 		map[string]*mat.Dense{"x": normalMatrix(n, dims), "y": y, "g": normalMatrix(n, n)},
 		func(b *engine.Builder, in map[string]*gorgonia.Node) *gorgonia.Node {
 			eq := op.Kernel(op.Profile{Metric: op.SquaredEuclidean, Form: op.Exponential, Scale: 1, Rate: 1 / float64(dims)})
@@ -31,11 +31,6 @@ func (d *devices) gradient(ctx context.Context, s setting) error {
 			}
 			return derivatives[0]
 		})
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.rate(ctx, 4*n*n*dims, 3*n*dims+2*n*n, run)
 }
 
 // likelihood measures one value with its gradient, and a whole search. Both are in
