@@ -57,9 +57,6 @@ The exit status is 4 if a violation is found; see run help exit-codes.`,
 			return append(auditNames(), "all"), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "text", "json"); err != nil {
-				return err
-			}
 			if list {
 				return a.listAudits(args)
 			}
@@ -96,7 +93,7 @@ The exit status is 4 if a violation is found; see run help exit-codes.`,
 	flags.Float64Var(&options.Confidence, "confidence", options.Confidence, "confidence of each bound, between 0 and 1")
 	flags.Uint64Var(&options.Seed, "seed", 0, "seed of the random numbers")
 	flags.BoolVar(&list, "list", false, "list the mechanisms")
-	flags.StringVar(&output, "output", "text", "text or json")
+	formats(cmd, &output, "text or json", "text", "json")
 	return cmd
 }
 

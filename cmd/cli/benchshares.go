@@ -30,9 +30,6 @@ Experiments whose data are not there are not run.`,
   run bench shares dpgp/inference privacygp/satellite
   run bench shares --output markdown > docs/shares.md`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json", "markdown"); err != nil {
-				return err
-			}
 			cases, err := a.shareCases(args)
 			if err != nil {
 				return err
@@ -51,7 +48,7 @@ Experiments whose data are not there are not run.`,
 			return bench.SharesText(a.out, rows)
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table, json or markdown")
+	formats(cmd, &output, "table, json or markdown", "table", "json", "markdown")
 	return cmd
 }
 

@@ -75,13 +75,10 @@ The exit status is 0 if there is no ledger yet; see run help exit-codes.`,
 		Example: "  run budget list\n  run budget list --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			return a.listBudgets(*file, output == "json")
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	return cmd
 }
 
@@ -229,14 +226,14 @@ The exit status is 2 if there is no such account; see run help exit-codes.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeAccounts(file),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(oneOf("output", output, "text", "json"), checkUnit(cmd, unit)); err != nil {
+			if err := checkUnit(cmd, unit); err != nil {
 				return err
 			}
 			return a.showBudget(*file, args[0], unit, output == "json")
 		},
 	}
 	cmd.Flags().StringVar(&unit, "unit", "", "the account of this unit only: "+unitNames())
-	cmd.Flags().StringVar(&output, "output", "text", "text or json")
+	formats(cmd, &output, "text or json", "text", "json")
 	return cmd
 }
 

@@ -41,9 +41,6 @@ and 2 for a usage error.`,
 			if args[0] == "" {
 				return usagef("an empty name; name the output folder")
 			}
-			if err := oneOf("output", output, "text", "json"); err != nil {
-				return err
-			}
 			spareMemory()
 			checked, err := a.Check(args[0], repair, version)
 			if err != nil {
@@ -54,7 +51,7 @@ and 2 for a usage error.`,
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false,
 		"seal files without a digest, put invalid files aside, rewrite the tables")
-	cmd.Flags().StringVar(&output, "output", "text", "format on stdout: text or json")
+	formats(cmd, &output, "format on stdout: text or json", "text", "json")
 	return cmd
 }
 

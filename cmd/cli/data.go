@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,9 +59,6 @@ and licence.`,
 		Example: "  run data list\n  run data list --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			type entry struct {
 				Name    string `json:"name"`
 				Title   string `json:"title"`
@@ -85,9 +81,7 @@ and licence.`,
 				entries = append(entries, e)
 			}
 			if output == "json" {
-				enc := json.NewEncoder(a.out)
-				enc.SetIndent("", "  ")
-				return enc.Encode(entries)
+				return a.printJSON(entries)
 			}
 			for _, e := range entries {
 				state := "found in " + e.Folder
@@ -107,7 +101,7 @@ and licence.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	return cmd
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,9 +45,6 @@ The output depends on the data, and no guarantee of a release covers it.`,
 			"  run data show images:pictures --output json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			name := table.Named(args[0])
 			path, err := a.pathOf(name)
 			if err != nil {
@@ -72,9 +68,7 @@ The output depends on the data, and no guarantee of a release covers it.`,
 			}
 			s.Reading = reading.Unusual()
 			if output == "json" {
-				enc := json.NewEncoder(a.out)
-				enc.SetIndent("", "  ")
-				return enc.Encode(s)
+				return a.printJSON(s)
 			}
 			most := shownColumns
 			if all {
@@ -86,7 +80,7 @@ The output depends on the data, and no guarantee of a release covers it.`,
 			return a.printColumns(name, s, *reading, most)
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("all columns, not the first %d", shownColumns))
 	return cmd
 }

@@ -34,9 +34,6 @@ usage error, or runs without a common experiment.`,
   run diff /shared/before /shared/after --output json`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "text", "json"); err != nil {
-				return err
-			}
 			if args[0] == "" || args[1] == "" {
 				return usagef("an empty name; name two output folders")
 			}
@@ -55,7 +52,7 @@ usage error, or runs without a common experiment.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "text", "format on stdout: text or json")
+	formats(cmd, &output, "format on stdout: text or json", "text", "json")
 	return cmd
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,14 +31,9 @@ sets. The exit status is 1 if something that was requested cannot be used.`,
 		Example: "  run doctor\n  PRIVKERN_BLAS=gonum run doctor\n  run doctor --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			findings := a.examine()
 			if output == "json" {
-				enc := json.NewEncoder(a.out)
-				enc.SetIndent("", "  ")
-				if err := enc.Encode(findings); err != nil {
+				if err := a.printJSON(findings); err != nil {
 					return err
 				}
 			} else {
@@ -62,7 +56,7 @@ sets. The exit status is 1 if something that was requested cannot be used.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	return cmd
 }
 

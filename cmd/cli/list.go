@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 
@@ -39,9 +38,6 @@ listed entries.`,
 				a.Experiments.Names()...), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			what := ""
 			if len(args) == 1 {
 				what = args[0]
@@ -51,9 +47,7 @@ listed entries.`,
 				return err
 			}
 			if output == "json" {
-				enc := json.NewEncoder(a.out)
-				enc.SetIndent("", "  ")
-				return enc.Encode(l)
+				return a.printJSON(l)
 			}
 			page := &listPage{columns: columns(a.out)}
 			if what == "" || what == "experiments" {
@@ -65,7 +59,7 @@ listed entries.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	cmd.AddCommand(a.listRunsCommand())
 	return cmd
 }

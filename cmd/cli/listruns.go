@@ -36,9 +36,6 @@ The exit status is 0, 1 if the folder cannot be read, and 2 for a usage error.`,
   run list runs --output json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			wanted, err := parseTags(tags)
 			if err != nil {
 				return err
@@ -46,7 +43,7 @@ The exit status is 0, 1 if the folder cannot be read, and 2 for a usage error.`,
 			return a.listRuns(args, wanted, output)
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	cmd.Flags().StringArrayVar(&tags, "tag", nil, "list only runs with this name=value (default: all); repeat for several")
 	return cmd
 }

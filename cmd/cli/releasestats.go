@@ -60,9 +60,6 @@ docs/releases.md.`,
   run release stats my.csv columns=age,weight low=0 high=120,300 delta=1e-6 --out stats.csv`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			if out == "" {
 				return usagef("--out names no file; add --out FILE, which gets the statistics")
 			}
@@ -92,7 +89,7 @@ docs/releases.md.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "file of the statistics, which must not be there yet; FILE.json describes them")
-	flags.StringVar(&output, "output", "table", "on stdout: table or json, the record of the release")
+	formats(cmd, &output, "on stdout: table or json, the record of the release", "table", "json")
 	forRelease.add(flags)
 	return cmd
 }

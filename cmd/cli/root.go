@@ -317,6 +317,13 @@ func (a *app) missing(n int) string {
 // barWidth is the width of a bar of at most that many columns, where others take some of the line.
 func (a *app) barWidth(most, others int) int { return max(1, min(most, columns(a.err)-others)) }
 
+// formats adds the flag --output, of which the first format is the default; other words are refused before the command
+// runs.
+func formats(cmd *cobra.Command, output *string, usage string, valid ...string) {
+	cmd.Flags().StringVar(output, "output", valid[0], usage)
+	cmd.PreRunE = func(*cobra.Command, []string) error { return oneOf("output", *output, valid...) }
+}
+
 // oneOf refuses values of a flag that are not valid.
 func oneOf(flag, value string, valid ...string) error {
 	if slices.Contains(valid, value) {

@@ -36,13 +36,10 @@ of no trial or the beginning of several.`,
   run show results/runs/quickstart`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := oneOf("output", output, "text", "json"); err != nil {
-				return err
-			}
 			return a.show(args[0], in, output == "json")
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "text", "format on stdout: text or json")
+	formats(cmd, &output, "format on stdout: text or json", "text", "json")
 	cmd.Flags().StringVar(&in, "in", "",
 		"the output folder that has the trial, or a folder of such (default "+runsFolder+")")
 	return cmd

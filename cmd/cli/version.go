@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,19 +14,14 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: "  run version\n  run version --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := oneOf("output", output, "table", "json"); err != nil {
-				return err
-			}
 			h := host("")
 			if output == "json" {
-				enc := json.NewEncoder(a.out)
-				enc.SetIndent("", "  ")
-				return enc.Encode(map[string]string{"version": h.Version, "revision": h.Revision, "go": h.Go})
+				return a.printJSON(map[string]string{"version": h.Version, "revision": h.Revision, "go": h.Go})
 			}
 			_, err := fmt.Fprintf(a.out, "privkern %s (revision %s, %s)\n", h.Version, h.Revision, h.Go)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "table", "table or json")
+	formats(cmd, &output, "table or json", "table", "json")
 	return cmd
 }
