@@ -3,24 +3,13 @@ package budget
 import (
 	"math"
 	"math/big"
+	"privkern/experiments/mechanism/loss"
 	"strconv"
 )
 
 // The sums of the filters are of rational numbers. Floating-point sums would need slack, and
 // slack refuses the last of ten releases of 0.1 within 1. The cost, microseconds an
 // entry, is far below that of the noise.
-
-// decimal returns the number that the shortest decimal form of x shows, which a person
-// wrote and the ledger holds. It differs from x by at most half a
-// unit in the last place. A guarantee is stated in this form, and so are
-// the sums.
-func decimal(x float64) *big.Rat {
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', -1, 64))
-	if !ok {
-		panic("budget: " + number(x) + " is not finite") // checkAmount refuses it
-	}
-	return r
-}
 
 // binary returns x as it is: a number that is computed, and that nobody writes.
 func binary(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
@@ -34,17 +23,8 @@ func square(x float64) *big.Rat {
 // floor returns the largest float64 whose decimal form is not above r ≥ 0.
 func floor(r *big.Rat) float64 {
 	x, _ := r.Float64()
-	for x = math.Min(x, math.MaxFloat64); x > 0 && decimal(x).Cmp(r) > 0; {
+	for x = math.Min(x, math.MaxFloat64); x > 0 && loss.Decimal(x).Cmp(r) > 0; {
 		x = math.Nextafter(x, 0)
-	}
-	return x
-}
-
-// above returns a float64 that is at least r ≥ 0, and +Inf beyond the range.
-func above(r *big.Rat) float64 {
-	x, _ := r.Float64()
-	for !math.IsInf(x, 1) && decimal(x).Cmp(r) < 0 {
-		x = math.Nextafter(x, math.Inf(1))
 	}
 	return x
 }

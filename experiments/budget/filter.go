@@ -38,7 +38,7 @@ func filters() []filter {
 
 // part returns n parts of the δ of a limit.
 func part(l Limit, n int64) *big.Rat {
-	return new(big.Rat).Mul(decimal(l.Delta), big.NewRat(n, parts))
+	return new(big.Rat).Mul(loss.Decimal(l.Delta), big.NewRat(n, parts))
 }
 
 // muSlack is the part by which the M of a limit is rounded down. Within the
@@ -58,7 +58,7 @@ func (f filter) total(entries []Entry) total {
 	for _, e := range entries {
 		switch {
 		case f.name == pureFilter && e.Pure > 0:
-			t.amount.Add(t.amount, decimal(e.Pure))
+			t.amount.Add(t.amount, loss.Decimal(e.Pure))
 		case f.name == gaussianFilter && e.Mu > 0:
 			t.amount.Add(t.amount, square(e.Mu))
 			t.outside.Add(t.outside, binary(e.MuDelta))
@@ -87,7 +87,7 @@ func (f filter) ceiling(l Limit) (*big.Rat, error) {
 		rho, err := mechanism.ZCDPFor(l.Epsilon, delta)
 		return binary(float64(rho)), err
 	}
-	return decimal(l.Epsilon), nil
+	return loss.Decimal(l.Epsilon), nil
 }
 
 // rest returns how much of a limit the entries leave: negative where they exceed it, nil where the
@@ -104,7 +104,7 @@ func (f filter) rest(entries []Entry, l Limit) (*big.Rat, error) {
 	}
 	rest := most.Sub(most, t.amount)
 	if first, others := f.first(entries); others != nil {
-		l.Epsilon = floor(first.Sub(decimal(l.Epsilon), first))
+		l.Epsilon = floor(first.Sub(loss.Decimal(l.Epsilon), first))
 		if l.Epsilon >= minEpsilon {
 			most, err := f.ceiling(l)
 			if err != nil {
@@ -124,7 +124,7 @@ func (f filter) first(entries []Entry) (epsilon, others *big.Rat) {
 	if f.name == pureFilter || len(entries) == 0 || entries[0].Pure == 0 {
 		return nil, nil
 	}
-	return decimal(entries[0].Pure), f.total(entries[1:]).amount
+	return loss.Decimal(entries[0].Pure), f.total(entries[1:]).amount
 }
 
 // epsilon returns the smallest ε of a limit that admits the entries, with the δ of this one: +Inf
@@ -136,14 +136,14 @@ func (f filter) epsilon(entries []Entry, l Limit) float64 {
 	}
 	epsilon := f.convert(t.amount, l)
 	if first, others := f.first(entries); others != nil {
-		epsilon = min(epsilon, above(first)+f.convert(others, l))
+		epsilon = min(epsilon, loss.Above(first)+f.convert(others, l))
 	}
 	return epsilon
 }
 
 // convert returns the ε of a sum, at the filter's share of the δ of a limit.
 func (f filter) convert(sum *big.Rat, l Limit) float64 {
-	amount := above(sum)
+	amount := loss.Above(sum)
 	if amount == 0 || f.name == pureFilter {
 		return amount
 	}

@@ -29,16 +29,20 @@ func Times(n int) string {
 
 // Ranges returns numbers in ascending order without duplicates, neighbours as a range: "0..4", "7".
 func Ranges(numbers []int64) []string {
-	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
+	return Runs(slices.Compact(slices.Sorted(slices.Values(numbers))))
+}
+
+// Runs is Ranges of numbers in the order that they have.
+func Runs(numbers []int64) []string {
 	var out []string
-	for i := 0; i < len(sorted); {
+	for i := 0; i < len(numbers); {
 		j := i
-		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
 			j++
 		}
-		part := strconv.FormatInt(sorted[i], 10)
+		part := strconv.FormatInt(numbers[i], 10)
 		if j > i {
-			part += ".." + strconv.FormatInt(sorted[j], 10)
+			part += ".." + strconv.FormatInt(numbers[j], 10)
 		}
 		out = append(out, part)
 		i = j + 1

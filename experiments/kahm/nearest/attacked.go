@@ -9,8 +9,6 @@ import (
 	"privkern/experiments/kahm/own"
 	"privkern/experiments/kahm/wide"
 	"privkern/experiments/method"
-	"privkern/graphs/engine"
-	"privkern/graphs/hull"
 	"privkern/runner/experiment"
 )
 
@@ -62,19 +60,9 @@ func membership(ctx context.Context, t *experiment.Trial, s *ClassifierSettings,
 // scoresOfAll returns the scores of the classes at all rows, C×N, by machines of the training rows.
 func scoresOfAll(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, j *own.Judged,
 ) ([][]float64, error) {
-	e := engine.Of(t.Engine)
-	b, err := wide.NewBuilder(t, e, data, p)
+	seen, err := distancesTo(ctx, t, data, p, j.Train, j.Scaled())
 	if err != nil {
 		return nil, err
 	}
-	defer frugal()()
-	model, err := b.Build(ctx, j.Train)
-	if err != nil {
-		return nil, err
-	}
-	seen, err := model.Ensemble.Nearest(ctx, e, j.Scaled(), hull.Search{ByGroup: true})
-	if err != nil {
-		return nil, err
-	}
-	return machinefile.Nearness(seen.Distance), nil
+	return machinefile.Nearness(seen), nil
 }

@@ -103,22 +103,32 @@ func probabilitiesOf(ctx context.Context, t *experiment.Trial, data wide.Data, p
 	if err != nil {
 		return nil, []string{fmt.Sprintf("there is no log_loss: %v", err)}, nil
 	}
+	seen, err := distancesTo(ctx, t, data, p, c.Train, c.Held)
+	if err != nil {
+		return nil, nil, err
+	}
+	fitted := method.FitSoftmax(nearness(seen), c.Labels, j.ClassSizes())
+	return fitted.Probabilities(nearness(byClass)), nil, nil
+}
+
+// distancesTo are those of points to the machines of each class (q×C), which are fitted to samples.
+func distancesTo(ctx context.Context, t *experiment.Trial, data wide.Data, p *wide.Pipeline, samples []wide.Source,
+	points *mat.Dense) (*mat.Dense, error) {
 	e := engine.Of(t.Engine)
 	b, err := wide.NewBuilder(t, e, data, p)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer frugal()()
-	model, err := b.Build(ctx, c.Train)
+	model, err := b.Build(ctx, samples)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	seen, err := model.Ensemble.Nearest(ctx, e, c.Held, hull.Search{ByGroup: true})
+	seen, err := model.Ensemble.Nearest(ctx, e, points, hull.Search{ByGroup: true})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	fitted := method.FitSoftmax(nearness(seen.Distance), c.Labels, j.ClassSizes())
-	return fitted.Probabilities(nearness(byClass)), nil, nil
+	return seen.Distance, nil
 }
 
 // nearness returns the distances (q×C) times −1, as C×q.

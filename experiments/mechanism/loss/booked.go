@@ -98,7 +98,7 @@ func Book(losses []experiment.Loss, delta float64) (Booked, error) {
 			continue
 		}
 		if pure != nil {
-			pure.Add(pure, new(big.Rat).Mul(decimal(l.Size), new(big.Rat).SetInt64(int64(l.Times))))
+			pure.Add(pure, new(big.Rat).Mul(Decimal(l.Size), new(big.Rat).SetInt64(int64(l.Times))))
 		}
 		mu, err := gdp(l)
 		if err != nil {
@@ -113,7 +113,7 @@ func Book(losses []experiment.Loss, delta float64) (Booked, error) {
 	}
 	out.Rho *= slack
 	if pure != nil {
-		out.Pure = above(pure)
+		out.Pure = Above(pure)
 	}
 	if err := finite(out); err != nil {
 		return Booked{}, err
@@ -225,9 +225,9 @@ func mills(x float64) float64 {
 	return 1 / t
 }
 
-// decimal returns the number that the shortest decimal form of x shows, as a person wrote it. Sums of
+// Decimal returns the number that the shortest decimal form of x shows, as a person wrote it. Sums of
 // these are exact.
-func decimal(x float64) *big.Rat {
+func Decimal(x float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', -1, 64))
 	if !ok {
 		panic(fmt.Sprintf("loss: %g is not finite", x)) // check refuses it
@@ -235,10 +235,10 @@ func decimal(x float64) *big.Rat {
 	return r
 }
 
-// above returns a float64 whose decimal form is at least r ≥ 0, and +Inf beyond the range.
-func above(r *big.Rat) float64 {
+// Above returns a float64 whose decimal form is at least r ≥ 0, and +Inf beyond the range.
+func Above(r *big.Rat) float64 {
 	x, _ := r.Float64()
-	for !math.IsInf(x, 1) && decimal(x).Cmp(r) < 0 {
+	for !math.IsInf(x, 1) && Decimal(x).Cmp(r) < 0 {
 		x = math.Nextafter(x, math.Inf(1))
 	}
 	return x

@@ -20,10 +20,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"privkern/runner/experiment"
+	"privkern/runner/text"
 )
 
 // Method is the way in which settings are chosen.
@@ -196,7 +196,7 @@ func (s *Spec) Direction() string {
 // of a halving, and the size of rounds may change. Other seeds of the trials are another search: settings of one search
 // have means over the same seeds.
 func (s *Spec) String() string {
-	text := fmt.Sprintf("%s %s %s seed=%d; seeds: %s", s.Method, s.Direction(), s.Metric, s.Seed, ranges(s.Seeds))
+	text := fmt.Sprintf("%s %s %s seed=%d; seeds: %s", s.Method, s.Direction(), s.Metric, s.Seed, strings.Join(text.Runs(s.Seeds), ","))
 	for _, d := range s.Space {
 		text += fmt.Sprintf("; %s: %s", d.Param.Name, d)
 	}
@@ -204,23 +204,6 @@ func (s *Spec) String() string {
 		text += fmt.Sprintf("; %s: %s, eta=%g, budget=%d", s.Fidelity, list(s.Levels), s.Eta, s.Budget)
 	}
 	return text
-}
-
-// ranges writes seeds as a sweep file does: 0..4,7.
-func ranges(seeds []int64) string {
-	var parts []string
-	for first := 0; first < len(seeds); {
-		last := first
-		for last+1 < len(seeds) && seeds[last+1] == seeds[last]+1 {
-			last++
-		}
-		part := strconv.FormatInt(seeds[first], 10)
-		if last > first {
-			part += ".." + strconv.FormatInt(seeds[last], 10)
-		}
-		parts, first = append(parts, part), last+1
-	}
-	return strings.Join(parts, ",")
 }
 
 // Useless returns the first dimension of which a part has no effect in any of many settings, and why: the dimension is
