@@ -106,11 +106,11 @@ func fitted(t *testing.T, models int, args string) (*Plan, []compare.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := histogram.Experiment().Settings(p.Entry.Params[0])
+	settings := histogram.Definition.Experiment().Settings(p.Entry.Params[0])
 	var trials []compare.Trial
 	for seed := range models {
 		trial := trialtest.New(t, trialtest.Options{Seed: uint64(seed), File: path})
-		out, err := histogram.Experiment().Compute(t.Context(), trial, settings)
+		out, err := histogram.Definition.Experiment().Compute(t.Context(), trial, settings)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -261,7 +261,7 @@ var (
 // classMeans releases the means of classes, and replaces a row by the worst of all, inputs and classes searched.
 func classMeans(ctx context.Context) (Subject, error) {
 	p, err := newPlanned(baseline.Experiments(), "baseline/class-means", "data.csv", classifierData, baselineSettings,
-		means.Plan)
+		means.Definition.Plan)
 	if err != nil {
 		return Subject{}, err
 	}
@@ -280,7 +280,7 @@ func classMeans(ctx context.Context) (Subject, error) {
 // largestClass releases the counts of classes with Laplace noise, and replaces a row by one of another class.
 func largestClass(ctx context.Context) (Subject, error) {
 	p, err := newPlanned(baseline.Experiments(), "baseline/largest-class", "data.csv", classifierData, baselineSettings,
-		largest.Plan)
+		largest.Definition.Plan)
 	if err != nil {
 		return Subject{}, err
 	}

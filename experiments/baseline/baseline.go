@@ -22,22 +22,22 @@ import (
 // Experiments returns the baselines.
 func Experiments() experiment.Paper {
 	return experiment.Paper{Name: "baseline", Experiments: []*experiment.Experiment{
-		histogram.Experiment().Experiment,
-		ridge.Experiment().Experiment,
-		ebm.Regression().Experiment,
-		sgd.Regression().Experiment,
-		labelnoise.Experiment().Experiment,
-		exact.Regression().Experiment,
+		histogram.Definition.Experiment().Experiment,
+		ridge.Definition.Experiment().Experiment,
+		ebm.Regression.Experiment().Experiment,
+		sgd.Regression.Experiment().Experiment,
+		labelnoise.Definition.Experiment().Experiment,
+		exact.Regression.Experiment().Experiment,
 
-		means.Experiment().Experiment,
-		logistic.Experiment().Experiment,
-		forest.Experiment().Experiment,
-		ebm.Classification().Experiment,
-		sgd.Classification().Experiment,
+		means.Definition.Experiment().Experiment,
+		logistic.Definition.Experiment().Experiment,
+		forest.Definition.Experiment().Experiment,
+		ebm.Classification.Experiment().Experiment,
+		sgd.Classification.Experiment().Experiment,
 		sgd.Digits().Experiment,
-		response.Experiment().Experiment,
-		largest.Experiment().Experiment,
-		exact.Classification().Experiment,
+		response.Definition.Experiment().Experiment,
+		largest.Definition.Experiment().Experiment,
+		exact.Classification.Experiment().Experiment,
 	}}
 }
 

@@ -82,7 +82,8 @@ const (
 var advice = method.Advice{Noise: "use a larger epsilon, fewer inputs, or more rows",
 	Settings: "use more leaves, or a method in which inputs act together"}
 
-var regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor]{
+// Regression is baseline/ebm-regression.
+var Regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor]{
 	Name: "baseline/ebm-regression", Version: 2,
 	Summary: "a sum of functions of the inputs, boosted by noisy sums of residuals (DP-EBM), with protection of rows",
 	Source:  paper,
@@ -97,7 +98,8 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Regressor
 	Advice: advice,
 }, func(s *RegressionSettings) *method.OutputRange { return &s.OutputRange })
 
-var classification = ground.Classification(ground.Baseline[ClassificationSettings, Classifier]{
+// Classification is baseline/ebm-classification.
+var Classification = ground.Classification(ground.Baseline[ClassificationSettings, Classifier]{
 	Name: "baseline/ebm-classification", Version: 3, // 3: accuracy_largest is that of persons
 	Summary: "sums of functions of the inputs, boosted by noisy sums of residuals (DP-EBM), with protection of rows",
 	Source:  paper + "; of more than two classes by multinomial logistic regression",
@@ -112,15 +114,3 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 		"each, with the probabilities as shares of its exponential. Scores of an input follow one another by class.",
 	Advice: advice,
 })
-
-// Regression is baseline/ebm-regression and Classification baseline/ebm-classification.
-var (
-	Regression     = regression.Experiment
-	Classification = classification.Experiment
-)
-
-// RegressionUnits and ClassificationUnits plan a release of some of the units.
-var (
-	RegressionUnits     = regression.PlanUnits
-	ClassificationUnits = classification.PlanUnits
-)

@@ -23,7 +23,7 @@ func inputs(d *ground.Data, dataset string, epsilon float64) {
 	d.Repeats = 3
 }
 
-// values are settings of a regression.
+// values are settings of a Regression.
 func values(dataset string, epsilon float64, set ...func(*RegressionSettings)) func(*RegressionSettings) {
 	return func(s *RegressionSettings) {
 		inputs(&s.Data, dataset, epsilon)
@@ -83,7 +83,7 @@ func TestRegressionJudged(t *testing.T) {
 		{"much noise", 0.01, 20, func(*RegressionSettings) {}},
 		{"as published", 10, 8, published},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression(), values(data, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(), values(data, c.epsilon, c.set)).Metrics
 		if m.RMSE > c.most || m.RMSECentre < 12 {
 			t.Errorf("%s: RMSE %g, of the middle %g", c.name, m.RMSE, m.RMSECentre)
 		}
@@ -103,7 +103,7 @@ func TestClassificationJudged(t *testing.T) {
 		{"a category", classes(other, "c[n|y]", 1000, category), .95, .6},
 		{"a category, noise", classes(other, "c[n|y]", 2, category), .85, .6},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), c.set).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), c.set).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > c.largest {
 			t.Errorf("%s: accuracy %g, of the largest class %g", c.name, m.Accuracy, m.AccuracyLargest)
 		}
@@ -112,14 +112,14 @@ func TestClassificationJudged(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	at := mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9})
-	p := baselinetest.Released(t, regression, RegressionFormat, values(baselinetest.Regression(t, 1000), 1000), at)
+	p := baselinetest.Released(t, Regression, RegressionFormat, values(baselinetest.Regression(t, 1000), 1000), at)
 	for i, want := range []float64{26, 66, 42} {
 		if got := p.Rows[i][0]; math.Abs(got-want) > 4 {
 			t.Errorf("%v: mean %g, want %g", at.RawRowView(i), got, want)
 		}
 	}
 	three := classes(baselinetest.Classes(t, 500), "k[u|v|w]", 50)
-	p = baselinetest.Released(t, classification, ClassificationFormat, three, at)
+	p = baselinetest.Released(t, Classification, ClassificationFormat, three, at)
 	for i, want := range []string{"u", "v", "w"} {
 		if p.Labels[i] != want {
 			t.Errorf("%v: class %s, want %s", p.Rows[i], p.Labels[i], want)
@@ -131,7 +131,7 @@ func TestReleased(t *testing.T) {
 func TestJudgedAsReleased(t *testing.T) {
 	data := two(t, 300)
 	at := mat.NewDense(3, 4, []float64{.5, 1, 0, 0, .5, 0, 1, 0, -.5, 0, 0, 1})
-	p := baselinetest.Released(t, classification, ClassificationFormat, classes(data, "c[n|y]", 1e6, category), at)
+	p := baselinetest.Released(t, Classification, ClassificationFormat, classes(data, "c[n|y]", 1e6, category), at)
 	for i, want := range []string{"n", "y", "y"} {
 		if p.Labels[i] != want {
 			t.Errorf("%v: class %s, want %s", at.RawRowView(i), p.Labels[i], want)
@@ -156,11 +156,11 @@ func TestNeighbours(t *testing.T) {
 		most        []float64
 		one, others float64 // the least shares of the first and of some later query
 	}{
-		{"regression", baselinetest.Neighbours(t, regression, values(baselinetest.Regression(t, 40), 1,
+		{"regression", baselinetest.Neighbours(t, Regression, values(baselinetest.Regression(t, 40), 1,
 			func(s *RegressionSettings) { few(&s.Boosting) }), change(2, 100)), .99, .99},
-		{"three classes", baselinetest.Neighbours(t, classification, classes(baselinetest.Classes(t, 40), "k[u|v|w]", 1,
+		{"three classes", baselinetest.Neighbours(t, Classification, classes(baselinetest.Classes(t, 40), "k[u|v|w]", 1,
 			func(s *ClassificationSettings) { few(&s.Boosting) }), change(3, 1)), .99, .8},
-		{"two classes", baselinetest.Neighbours(t, classification, classes(baselinetest.Table(t, "a,b,k",
+		{"two classes", baselinetest.Neighbours(t, Classification, classes(baselinetest.Table(t, "a,b,k",
 			[][]string{{"0", "1", "u"}, {"0", "1", "v"}, {"1", "2", "u"}, {"-1", "9", "v"}, {"-1", "9", "u"}}), "k[u|v]", 1,
 			func(s *ClassificationSettings) { few(&s.Boosting) }), change(2, 1)), .99, .8},
 	} {

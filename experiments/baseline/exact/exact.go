@@ -30,7 +30,8 @@ type Data struct {
 
 const advice = "use inputs that tell more about the output, or more rows"
 
-var regression = ground.ReferenceRegression(ground.Reference[Settings]{
+// Regression is baseline/exact-regression.
+var Regression = ground.ReferenceRegression(ground.Reference[Settings]{
 	Name: "baseline/exact-regression", Version: 2,
 	Summary: "without privacy, for reference: the best of a Gaussian process, ridge regression and boosted trees",
 	Source: "Rasmussen and Williams 2006, Eqs. 2.25 and 5.8; Hoerl and Kennard 1970; Friedman 2001; each judged by " +
@@ -47,7 +48,8 @@ var regression = ground.ReferenceRegression(ground.Reference[Settings]{
 	Advice: method.Advice{Settings: advice},
 }, func(s *Settings) *method.OutputRange { return &s.OutputRange })
 
-var classification = ground.ReferenceClassification(ground.Reference[Data]{
+// Classification is baseline/exact-classification.
+var Classification = ground.ReferenceClassification(ground.Reference[Data]{
 	Name: "baseline/exact-classification", Version: 2,
 	Summary: "without privacy, for reference: the best of a Gaussian process, logistic regression and boosted trees",
 	Source: "Rasmussen and Williams 2006, Section 6.5; multinomial logistic regression; Friedman 2001; each judged by " +
@@ -63,9 +65,3 @@ var classification = ground.ReferenceClassification(ground.Reference[Data]{
 	},
 	Advice: method.Advice{Settings: advice},
 })
-
-// Regression is baseline/exact-regression.
-var Regression = regression.Experiment
-
-// Classification is baseline/exact-classification.
-var Classification = classification.Experiment

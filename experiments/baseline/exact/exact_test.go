@@ -31,7 +31,7 @@ func own(dataset, output string) func(*ground.Data) {
 
 // The outputs have noise of standard deviation 1 about a plane.
 func TestRegression(t *testing.T) {
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression(), func(s *Settings) {
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(), func(s *Settings) {
 		own(baselinetest.Regression(t, 400), "y")(&s.Data.Data)
 		s.Low, s.High = method.End{Number: 0}, method.End{Number: 100}
 	}).Metrics
@@ -43,7 +43,7 @@ func TestRegression(t *testing.T) {
 // The classes follow from the inputs.
 func TestClassification(t *testing.T) {
 	tier.Sequential(t)
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), func(s *Data) {
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), func(s *Data) {
 		own(baselinetest.Classes(t, 400), "k")(&s.Data)
 	}).Metrics
 	if m.Accuracy != m.AccuracyWithoutNoise || m.Accuracy < .94 || *m.LogLoss > .3 {
@@ -58,7 +58,7 @@ func TestPoor(t *testing.T) {
 		class := map[bool]string{true: "v", false: "u"}[i%10 == 0]
 		cells = append(cells, []string{fmt.Sprint(i % 7), fmt.Sprint(i % 4), class})
 	}
-	warnings := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), func(s *Data) {
+	warnings := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), func(s *Data) {
 		own(baselinetest.Table(t, "a,b,k", cells), "k")(&s.Data)
 	}).Warnings
 	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.HasSuffix(w, "; "+advice) }) {
@@ -68,12 +68,12 @@ func TestPoor(t *testing.T) {
 
 // A budget is refused, and a release is none.
 func TestRefused(t *testing.T) {
-	x := Classification()
+	x := Classification.Experiment()
 	_, err := x.Resolved(x.With(func(s *Data) { s.Epsilon = 3 }))
 	if err == nil || !strings.Contains(err.Error(), "without privacy") {
 		t.Errorf("epsilon = 3: %v", err)
 	}
-	if x.Release != nil || Regression().Release != nil {
+	if x.Release != nil || Regression.Experiment().Release != nil {
 		t.Error("there is a release")
 	}
 }

@@ -43,7 +43,8 @@ const format = "baseline/forest/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
-var definition = ground.Classification(ground.Baseline[Settings, Body]{
+// Definition is baseline/forest.
+var Definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/forest", Version: 4, // 3: accuracy_largest is that of persons; 4: the depth of trees of persons
 	Summary: "a forest of random trees with noisy counts of the classes in their leaves, with protection of rows",
 	Source: "the random structure of Fletcher and Islam, \"Differentially private random decision forests using smooth " +
@@ -61,12 +62,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer levels, or more rows",
 		Settings: "use more levels, narrower public ranges, or fewer inputs"},
 })
-
-// Experiment is baseline/forest.
-var Experiment = definition.Experiment
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm has the noise of two queries. The first are the numbers of rows of each class in each leaf of all T trees.
 //

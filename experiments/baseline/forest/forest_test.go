@@ -28,7 +28,7 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 1000)
 	for _, c := range []struct{ epsilon, least float64 }{{math.Inf(1), .93}, {100, .9}, {1, .85}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("epsilon = %g: accuracy %g, of the largest class %g", c.epsilon, m.Accuracy, m.AccuracyLargest)
 		}
@@ -47,7 +47,7 @@ func TestJudgedSmallClass(t *testing.T) {
 		}
 		rows = append(rows, []string{fmt.Sprint(a), fmt.Sprint(b), class})
 	}
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(baselinetest.Table(t, "a,b,k", rows), 3),
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(baselinetest.Table(t, "a,b,k", rows), 3),
 		func(s *Settings) { s.Output = "k[u|v]" }).Metrics
 	if m.Accuracy < .88 || m.AccuracyLargest < .75 || *m.LogLoss > .3 {
 		t.Errorf("accuracy %g, of the largest class %g, log loss %g", m.Accuracy, m.AccuracyLargest, *m.LogLoss)
@@ -62,7 +62,7 @@ func TestDepth(t *testing.T) {
 	}
 	data := baselinetest.Table(t, "a,b,k,who", rows)
 	for _, c := range []struct{ most, want int }{{0, 4}, {25, 3}} {
-		plan := baselinetest.Plan(t, definition, func(s *Settings) {
+		plan := baselinetest.Plan(t, Definition, func(s *Settings) {
 			own(data, 2)(s)
 			if s.Trees.Number = 4; c.most > 0 {
 				s.Person = method.Person{Person: "who", RowsPerPerson: c.most}
@@ -85,7 +85,7 @@ func TestWithoutNoise(t *testing.T) {
 	data := baselinetest.Classes(t, 300)
 	var accuracies []float64
 	for _, epsilon := range []float64{.3, math.Inf(1)} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon), func(s *Settings) {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon), func(s *Settings) {
 			s.Depth = experiment.Or[Auto, int]{Number: 5}
 		}).Metrics
 		accuracies = append(accuracies, m.AccuracyWithoutNoise)
@@ -96,7 +96,7 @@ func TestWithoutNoise(t *testing.T) {
 }
 
 func TestReleased(t *testing.T) {
-	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 1000), 10),
+	p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Classes(t, 1000), 10),
 		mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9}))
 	for i, want := range []string{"u", "v", "w"} {
 		if p.Labels[i] != want {
@@ -108,7 +108,7 @@ func TestReleased(t *testing.T) {
 // The sensitivities are reached, by rows in other leaves of all trees with another class.
 func TestNeighbours(t *testing.T) {
 	data := baselinetest.Classes(t, 60)
-	most := baselinetest.Neighbours(t, definition, func(s *Settings) {
+	most := baselinetest.Neighbours(t, Definition, func(s *Settings) {
 		own(data, 1)(s)
 		s.Trees.Number = 4
 	}, func(row []float64, rng *rand.Rand) {
@@ -171,7 +171,7 @@ func TestSharesWithoutRow(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	data := baselinetest.Classes(t, 30)
-	_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Experiment(), own(data, 1), func(s *Settings) {
+	_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Definition.Experiment(), own(data, 1), func(s *Settings) {
 		s.Trees.Number, s.Depth = 4000, experiment.Or[Auto, int]{Number: 12}
 	})
 	trialtest.Refuses(t, err, "has more than 4194304 numbers")

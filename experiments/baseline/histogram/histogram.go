@@ -44,7 +44,8 @@ const format = "baseline/histogram/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
-var definition = ground.Regression(ground.Baseline[Settings, Body]{
+// Definition is baseline/histogram.
+var Definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/histogram", Version: 3,
 	Summary: "noisy means of the outputs in the cells of a public partition, with protection of rows",
 	Source: "Lei, \"Differentially private M-estimators\" (NIPS 2011), with the cells of Wasserman and Zhou, \"A " +
@@ -59,12 +60,6 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer cells, or more rows",
 		Settings: "use more cells, or name the inputs that decide first"},
 }, func(s *Settings) *method.OutputRange { return &s.OutputRange })
-
-// Experiment is baseline/histogram.
-var Experiment = definition.Experiment
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm has the noise of one query: for each cell the number of rows, times a weight w ≤ 1, and the sum of their
 // outputs y in [−1, 1], and for all cells together the sum of 1 − y², times w.

@@ -30,7 +30,7 @@ func own(dataset string, epsilon, delta float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Regression(t, 1000)
 	for _, c := range []struct{ epsilon, most float64 }{{math.Inf(1), 5}, {100, 5}, {1, 9}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon, 1e-6)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon, 1e-6)).Metrics
 		if m.RMSE > c.most || m.RMSECentre < 10 {
 			t.Errorf("epsilon = %g: RMSE %g, of the middle %g", c.epsilon, m.RMSE, m.RMSECentre)
 		}
@@ -42,7 +42,7 @@ func TestClipped(t *testing.T) {
 	for high, want := range map[float64]string{
 		77: "", 55: ` values of "y" are outside [0, 55] and were clipped; errors are measured against those that were read`,
 	} {
-		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(),
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
 			own(baselinetest.Regression(t, 1000), 10, 1e-6), func(s *Settings) { s.High.Number = high })
 		all := strings.Join(out.Warnings, "\n")
 		if m := out.Metrics.ClippedFraction; !(m > 0) || (want == "") != (m < .01) || !strings.Contains(all, want) ||
@@ -55,7 +55,7 @@ func TestClipped(t *testing.T) {
 func TestReleased(t *testing.T) {
 	at := mat.NewDense(3, 2, []float64{-.9, 1, 0, 5, .9, 20}) // with one beyond the range
 	for _, epsilon := range []float64{1, 20} {
-		p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Regression(t, 2000), epsilon, 1e-6), at)
+		p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Regression(t, 2000), epsilon, 1e-6), at)
 		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "1 of 6 numbers are beyond the range of their input") {
 			t.Errorf("%q", p.Warnings)
 		}
@@ -72,7 +72,7 @@ func TestReleased(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta float64 }{{1, 1e-6}, {10, .1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			most := baselinetest.Neighbours(t, definition, own(baselinetest.Regression(t, 60), c.epsilon, c.delta),
+			most := baselinetest.Neighbours(t, Definition, own(baselinetest.Regression(t, 60), c.epsilon, c.delta),
 				func(row []float64, rng *rand.Rand) {
 					row[0], row[1] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1)
 					row[2] = 300*rng.Float64() - 100
@@ -137,7 +137,7 @@ func TestCellsByPublicNumbers(t *testing.T) {
 		{func(s *Settings) { s.Cells.IsWord, s.Cells.Number = false, 1000 }, "more than 16384 cells"},
 		{func(s *Settings) { s.Cut.IsWord, s.Cut.Number = false, 3 }, "there are 2 inputs"},
 	} {
-		_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Experiment(), func(s *Settings) {
+		_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Definition.Experiment(), func(s *Settings) {
 			own(data, 1, 1e-6)(s)
 			s.Cut.IsWord, s.Cut.Number = false, 2
 			c.set(s)
@@ -159,7 +159,7 @@ func TestWithoutNoise(t *testing.T) {
 	for _, end := range []float64{15, 100, 10_000} {
 		for _, cells := range []int{16, 50, 100} {
 			metrics := func(epsilon float64) ground.RegressionMetrics {
-				return trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+				return trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), func(s *Settings) {
 					s.Dataset, s.Inputs, s.Output, s.Epsilon, s.Delta = data, "a", "y", epsilon, 1e-6
 					s.InputLow, s.InputHigh = method.Ends{Numbers: experiment.Several{0}}, method.Ends{Numbers: experiment.Several{1}}
 					s.Low, s.High = method.End{Number: -end}, method.End{Number: end}
@@ -186,7 +186,7 @@ func TestCellsOfPersons(t *testing.T) {
 	data := baselinetest.Table(t, "a,b,y,id", rows)
 	last := math.MaxInt
 	for _, most := range []int{2, 20} {
-		plan := baselinetest.Plan(t, definition, func(s *Settings) {
+		plan := baselinetest.Plan(t, Definition, func(s *Settings) {
 			own(data, 3, 1e-6)(s)
 			s.Person.Person, s.RowsPerPerson = "id", most
 		})

@@ -37,7 +37,8 @@ const format = "baseline/label-noise/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
-var definition = ground.Regression(ground.Baseline[Settings, Body]{
+// Definition is baseline/label-noise.
+var Definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/label-noise", Version: 4,
 	Summary: "a Gaussian process on outputs with noise, with protection of outputs; inputs are public",
 	Source: "noise on each output (Dwork, McSherry, Nissim and Smith 2006); random features of the kernel (Rahimi and " +
@@ -54,12 +55,6 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 		Settings: "use inputs that tell more about the output",
 		Narrow:   "the outputs vary more in some places than in others", Wide: "use a narrower public range of the output"},
 }, func(s *Settings) *method.OutputRange { return &s.OutputRange })
-
-// Experiment is baseline/label-noise.
-var Experiment = definition.Experiment
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm adds noise to each output, in [−1, 1], and learns of the noisy outputs and of the inputs, which are public.
 //

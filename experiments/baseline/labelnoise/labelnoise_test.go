@@ -31,7 +31,7 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Regression(t, 1000)
 	for _, c := range []struct{ epsilon, most float64 }{{math.Inf(1), 1.2}, {100, 2}, {5, 9}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon)).Metrics
 		if m.RMSE > c.most || m.RMSECentre < 12 || m.RMSEWithoutNoise > 1.2 {
 			t.Errorf("epsilon = %g: RMSE %g, without noise %g, of the middle %g", c.epsilon, m.RMSE, m.RMSEWithoutNoise,
 				m.RMSECentre)
@@ -44,7 +44,7 @@ func TestJudged(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	at := mat.NewDense(3, 2, []float64{-.8, 1, 0, 5, .8, 9})
-	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Regression(t, 500), 100), at)
+	p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Regression(t, 500), 100), at)
 	for i, want := range []float64{26, 50, 74} {
 		if row := p.Rows[i]; math.Abs(row[0]-want) > 4*row[1]+1 || row[1] > 3 || row[2] < row[1] {
 			t.Errorf("at row %d: mean, deviations and limits %v, want %g", i, row, want)
@@ -62,7 +62,7 @@ func TestRegions(t *testing.T) {
 	}
 	data := baselinetest.Table(t, "x,y", rows)
 	for _, epsilon := range []float64{30, 100, 300} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), func(s *Settings) {
 			own(data, epsilon)(s)
 			s.Inputs, s.Low, s.High = "x", method.End{Number: 0}, method.End{Number: 25}
 			s.InputLow, s.InputHigh = method.Ends{Numbers: experiment.Several{0}}, method.Ends{Numbers: experiment.Several{10}}
@@ -77,7 +77,7 @@ func TestRegions(t *testing.T) {
 // The sensitivity is reached by outputs at both ends of the range.
 func TestNeighbours(t *testing.T) {
 	data := baselinetest.Table(t, "a,b,y", [][]string{{"0", "1", "0"}, {"0", "1", "0"}, {"1", "1", "0"}})
-	most := baselinetest.Neighbours(t, definition, own(data, 1), func(row []float64, rng *rand.Rand) {
+	most := baselinetest.Neighbours(t, Definition, own(data, 1), func(row []float64, rng *rand.Rand) {
 		row[0] = []float64{-1e9, 0, 50, 100, math.Inf(1)}[rng.IntN(5)]
 	})
 	if most[0] < 1-1e-6 {
@@ -94,7 +94,7 @@ func TestPersons(t *testing.T) {
 	data := baselinetest.Table(t, "a,b,y,id", rows)
 	var scales []float64
 	for _, person := range []string{method.NoColumn, "id"} {
-		plan := baselinetest.Plan(t, definition, func(s *Settings) {
+		plan := baselinetest.Plan(t, Definition, func(s *Settings) {
 			own(data, 1)(s)
 			if s.Person.Person = person; person == "id" {
 				s.RowsPerPerson = 4
@@ -175,7 +175,7 @@ func TestPosterior(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	x := Experiment()
+	x := Definition.Experiment()
 	for name, set := range map[string]func(*Settings){
 		"add-remove": func(s *Settings) { s.Neighbours = ground.AddRemove },
 		"clamp":      func(s *Settings) { s.Invalid.Invalid = method.Clamp },

@@ -35,7 +35,8 @@ const format = "baseline/largest-class/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
-var definition = ground.Classification(ground.Baseline[Settings, Body]{
+// Definition is baseline/largest-class.
+var Definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/largest-class", Version: 2, // 2: accuracy_largest is that of persons
 	Summary: "always the largest class, from noisy counts, with protection of rows",
 	Source:  "noisy counts (Dwork, McSherry, Nissim and Smith 2006)",
@@ -46,12 +47,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	About: "The shares of the classes, made with differential privacy: run predict THIS_FILE --at x.csv gives every row " +
 		"the class of the largest share, and the shares as probabilities. The inputs have no part in it.",
 })
-
-// Experiment is baseline/largest-class.
-var Experiment = definition.Experiment
-
-// Plan plans a release of a trial, for audits.
-var Plan = definition.Plan
 
 // algorithm has the noise of one query, the counts of the classes. The vector of a row is one in the place of its
 // class, and two of these are 2 apart in the sum of magnitudes: Laplace noise of scale 2/ε protects a substituted row,

@@ -28,7 +28,7 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 300)
 	for _, epsilon := range []float64{math.Inf(1), 1, 0.001} {
-		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), func(s *Settings) {
 			own(data, epsilon)(s)
 			s.Repeats = 100
 		})
@@ -63,7 +63,7 @@ func TestJudgedPersons(t *testing.T) {
 	}
 	data := baselinetest.Table(t, "a,b,k,id", rows)
 	for _, most := range []int{2, 50} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), func(s *Settings) {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), func(s *Settings) {
 			own(data, .1)(s)
 			s.Output, s.Repeats = "k[u|v]", 300
 			s.Person = method.Person{Person: "id", RowsPerPerson: most}
@@ -75,7 +75,7 @@ func TestJudgedPersons(t *testing.T) {
 }
 
 func TestReleased(t *testing.T) {
-	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 500), 10),
+	p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Classes(t, 500), 10),
 		mat.NewDense(2, 2, []float64{-.8, 1, .8, 5}))
 	for i, row := range p.Rows {
 		if p.Labels[i] != "v" || math.Abs(row[1]-.4) > .1 {
@@ -86,7 +86,7 @@ func TestReleased(t *testing.T) {
 
 // The sensitivity is reached by rows of different classes.
 func TestNeighbours(t *testing.T) {
-	most := baselinetest.Neighbours(t, definition, own(baselinetest.Classes(t, 40), 1),
+	most := baselinetest.Neighbours(t, Definition, own(baselinetest.Classes(t, 40), 1),
 		func(row []float64, rng *rand.Rand) { row[2] = float64(rng.IntN(3)) })
 	if most[0] < 1-1e-6 {
 		t.Errorf("the query moves by %g of its sensitivity at most: is it too large?", most[0])

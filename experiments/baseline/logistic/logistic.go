@@ -38,7 +38,8 @@ const format = "baseline/logistic/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
-var definition = ground.Classification(ground.Baseline[Settings, Body]{
+// Definition is baseline/logistic.
+var Definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/logistic", Version: 3, // 3: accuracy_largest is that of persons
 	Summary: "logistic regression by approximate minima perturbation, linear or on random features, with protection of " +
 		"rows",
@@ -54,9 +55,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer inputs or frequencies, or more rows",
 		Settings: "use features=fourier, or another regularisation"},
 })
-
-// Experiment is baseline/logistic.
-var Experiment = definition.Experiment
 
 // algorithm is approximate minima perturbation. The noise b of the objective is drawn first, for (ε₁, δ₁) of the budget
 // (see [perturbation]); then θ is computed with |∇J(θ)| ≤ γ for the objective J that has b, and is given noise

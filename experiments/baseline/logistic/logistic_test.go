@@ -37,7 +37,7 @@ func TestJudged(t *testing.T) {
 		kind           features.Kind
 		epsilon, least float64
 	}{{features.Linear, 100, .85}, {features.Fourier, 100, .88}, {features.Linear, 3, .75}, {features.Fourier, 3, .7}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon, c.kind)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon, c.kind)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("features %d, epsilon = %g: accuracy %g, of the largest class %g", c.kind, c.epsilon, m.Accuracy,
 				m.AccuracyLargest)
@@ -47,7 +47,7 @@ func TestJudged(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	for _, kind := range []features.Kind{features.Linear, features.Fourier} {
-		p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 1000), 20, kind),
+		p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Classes(t, 1000), 20, kind),
 			mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9}))
 		for i, want := range []string{"u", "v", "w"} {
 			if p.Labels[i] != want {
@@ -59,13 +59,13 @@ func TestReleased(t *testing.T) {
 
 // Files of neighbours with equal noisy numbers are equal: the rest of a file is public. Only (ε, δ) is known.
 func TestNeighbours(t *testing.T) {
-	x, o := Experiment(), trialtest.New(t, trialtest.Options{Workers: 2})
+	x, o := Definition.Experiment(), trialtest.New(t, trialtest.Options{Workers: 2})
 	params, err := x.Resolved(x.With(own(baselinetest.Classes(t, 40), 1, features.Fourier)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Params, o.Secure = params, true
-	plan, err := definition.Plan(t.Context(), o)
+	plan, err := Definition.Plan(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNeighbours(t *testing.T) {
 func TestExtremeBudgets(t *testing.T) {
 	data := baselinetest.Classes(t, 40)
 	for _, epsilon := range []float64{1e-5, 1e4, math.Inf(1)} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon, features.Linear)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon, features.Linear)).Metrics
 		if epsilon > 1 && m.Accuracy < .7 {
 			t.Errorf("epsilon = %g: accuracy %g", epsilon, m.Accuracy)
 		}
@@ -117,7 +117,7 @@ func TestExtremeBudgets(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	data := baselinetest.Classes(t, 40)
-	_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Experiment(), func(s *Settings) {
+	_, err := trialtest.Try(t, trialtest.Options{Workers: 1}, Definition.Experiment(), func(s *Settings) {
 		own(data, .1, features.Linear)(s)
 		s.Regularisation = experiment.NumberOr[features.Auto](.1)
 	})

@@ -31,7 +31,8 @@ const format = "baseline/class-means/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
-var definition = ground.Classification(ground.Baseline[Settings, Body]{
+// Definition is baseline/class-means.
+var Definition = ground.Classification(ground.Baseline[Settings, Body]{
 	// 3: accuracy_largest is that of persons; 4: a variance that follows its noise
 	Name: "baseline/class-means", Version: 4,
 	Summary: "the nearest of noisy means of the classes, with protection of rows",
@@ -45,15 +46,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer inputs, or more rows",
 		Settings: "use a method whose classes are not separated by planes"},
 })
-
-// Experiment is baseline/class-means.
-var Experiment = definition.Experiment
-
-// Plan plans a release of a trial, for audits.
-var Plan = definition.Plan
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm has the noise of one query: for each class the sums over its rows of u (d), √d and |u|²/√d.
 //

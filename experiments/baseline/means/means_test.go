@@ -25,7 +25,7 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 1000)
 	for _, c := range []struct{ epsilon, least float64 }{{100, .85}, {1, .8}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("epsilon = %g: accuracy %g, of the largest class %g", c.epsilon, m.Accuracy, m.AccuracyLargest)
 		}
@@ -41,13 +41,13 @@ func TestVariance(t *testing.T) {
 		s.InputHigh = method.Ends{Numbers: experiment.Several{300, 3000}}
 	}
 	for _, epsilon := range []float64{.5, math.Inf(1)} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon), wide).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon), wide).Metrics
 		if m.AccuracyWithoutNoise < .8 || m.AccuracyLargest > .7 {
 			t.Errorf("epsilon = %g: accuracy without noise %g, of the largest class %g", epsilon, m.AccuracyWithoutNoise,
 				m.AccuracyLargest)
 		}
 	}
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, .5), func(s *Settings) {
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, .5), func(s *Settings) {
 		s.Repeats = 5
 	}).Metrics
 	if *m.LogLoss > 1.1 {
@@ -56,7 +56,7 @@ func TestVariance(t *testing.T) {
 }
 
 func TestReleased(t *testing.T) {
-	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 500), 10),
+	p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Classes(t, 500), 10),
 		mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9}))
 	for i, want := range []string{"u", "v", "w"} {
 		if p.Labels[i] != want {
@@ -68,7 +68,7 @@ func TestReleased(t *testing.T) {
 // The sensitivity is reached, by rows in opposite corners with different classes.
 func TestNeighbours(t *testing.T) {
 	data := baselinetest.Classes(t, 40)
-	most := baselinetest.Neighbours(t, definition, own(data, 1), func(row []float64, rng *rand.Rand) {
+	most := baselinetest.Neighbours(t, Definition, own(data, 1), func(row []float64, rng *rand.Rand) {
 		row[0], row[1] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1)
 		row[2] = float64(rng.IntN(3))
 	})

@@ -45,7 +45,8 @@ const format = "baseline/randomised-response/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Classification)
 
-var definition = ground.Classification(ground.Baseline[Settings, Body]{
+// Definition is baseline/randomised-response.
+var Definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Name: "baseline/randomised-response", Version: 3, // 3: accuracy_largest is that of persons
 	Summary: "least squares on classes that are answered at random, with protection of the classes alone",
 	Source: "randomised response (Warner 1965; Kairouz, Bonawitz and Ramage 2016), random features (Rahimi and Recht " +
@@ -61,12 +62,6 @@ var definition = ground.Classification(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer classes, or more rows",
 		Settings: "use more features, or other inputs"},
 })
-
-// Experiment is baseline/randomised-response.
-var Experiment = definition.Experiment
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm answers the class of each row at random, once. All else is computed from the answers and from inputs, which
 // are public, and so is post-processing: lengthscale and regularisation are chosen by the answers.

@@ -34,7 +34,7 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 1000)
 	for _, c := range []struct{ epsilon, least, most float64 }{{math.Inf(1), .93, .3}, {4, .9, .4}, {1, .8, .9}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon), func(s *Settings) {
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon), func(s *Settings) {
 			s.Repeats = 3
 		}).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 || m.AccuracyWithoutNoise < .93 || *m.LogLoss > c.most {
@@ -44,7 +44,7 @@ func TestJudged(t *testing.T) {
 }
 
 func TestReleased(t *testing.T) {
-	p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Classes(t, 1000), 5),
+	p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Classes(t, 1000), 5),
 		mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9}))
 	for i, want := range []string{"u", "v", "w"} {
 		if p.Labels[i] != want {
@@ -56,13 +56,13 @@ func TestReleased(t *testing.T) {
 // planned is the plan of a release.
 func planned(t *testing.T, set ...func(*Settings)) *release.Plan {
 	t.Helper()
-	p, err := Experiment().Resolved(Experiment().With(set...))
+	p, err := Definition.Experiment().Resolved(Definition.Experiment().With(set...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	trial := trialtest.New(t, trialtest.Options{Workers: 2})
 	trial.Params, trial.Secure = p, true
-	plan, err := definition.Plan(t.Context(), trial)
+	plan, err := Definition.Plan(t.Context(), trial)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRefused(t *testing.T) {
 		{func(s *Settings) { s.Neighbours = ground.AddRemove }, "inputs are public here"},
 		{func(s *Settings) { s.Invalid.Invalid = method.Clamp }, "use invalid=refuse"},
 	} {
-		_, err := Experiment().Resolved(Experiment().With(own(data, 1), c.set))
+		_, err := Definition.Experiment().Resolved(Definition.Experiment().With(own(data, 1), c.set))
 		trialtest.Refuses(t, err, c.want)
 	}
 }

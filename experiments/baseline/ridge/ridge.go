@@ -49,7 +49,8 @@ const format = "baseline/ridge/1"
 // PredictFormat makes run predict read its files.
 var PredictFormat = ground.Format[Body](format, method.Regression)
 
-var definition = ground.Regression(ground.Baseline[Settings, Body]{
+// Definition is baseline/ridge.
+var Definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Name: "baseline/ridge", Version: 4, // 4: the number of rows is that of the noisy matrix
 	Summary: "ridge regression on noisy sufficient statistics, linear or on random features, with protection of rows",
 	Source:  "adaptive sufficient statistics perturbation (Wang 2018, Algorithm 2)",
@@ -64,12 +65,6 @@ var definition = ground.Regression(ground.Baseline[Settings, Body]{
 	Advice: method.Advice{Noise: "use a larger epsilon, fewer inputs or frequencies, or more rows",
 		Settings: "use a smaller lengthscale, or more frequencies"},
 }, func(s *Settings) *method.OutputRange { return &s.OutputRange })
-
-// Experiment is baseline/ridge.
-var Experiment = definition.Experiment
-
-// PlanUnits plans a release of some of the units.
-var PlanUnits = definition.PlanUnits
 
 // algorithm has the noise of one query: the sums over the rows of xxᵀ, of which an entry off the diagonal is there
 // once and times √2, of xy, and of y²/2, where x are the p features of a row, with |x| ≤ 1, and y is its output in

@@ -34,7 +34,7 @@ func TestJudged(t *testing.T) {
 	for name, kind := range kinds {
 		for _, s := range []Shrinkage{Posterior, AdaSSP} {
 			for _, c := range []struct{ epsilon, most float64 }{{1000, 3.5}, {1, 9}} {
-				m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, c.epsilon, kind, s)).Metrics
+				m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon, kind, s)).Metrics
 				if m.RMSE > c.most || m.RMSECentre < 10 || m.RMSEWithoutNoise > c.most {
 					t.Errorf("%s, shrinkage %d, epsilon = %g: RMSE %g, without noise %g, of the centre %g", name, s, c.epsilon, m.RMSE,
 						m.RMSEWithoutNoise, m.RMSECentre)
@@ -51,7 +51,7 @@ func TestJudged(t *testing.T) {
 func TestWideRange(t *testing.T) {
 	data := baselinetest.Regression(t, 1000)
 	for high, want := range map[float64]int{100: 0, 1e6: 1} {
-		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, 1, features.Linear, Posterior),
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, 1, features.Linear, Posterior),
 			func(s *Settings) { s.High.Number = high })
 		if all := strings.Join(out.Warnings, "\n"); strings.Count(all, ", and the mean of the outputs has 1") != want ||
 			strings.Contains(all, "the middle") {
@@ -62,7 +62,7 @@ func TestWideRange(t *testing.T) {
 
 func TestReleased(t *testing.T) {
 	for name, kind := range kinds {
-		p := baselinetest.Released(t, definition, PredictFormat, own(baselinetest.Regression(t, 1000), 10, kind, Posterior),
+		p := baselinetest.Released(t, Definition, PredictFormat, own(baselinetest.Regression(t, 1000), 10, kind, Posterior),
 			mat.NewDense(3, 2, []float64{-.8, 2, 0, 5, .8, 8}))
 		for i, want := range []float64{28, 50, 72} {
 			if got := p.Rows[i][0]; got < want-6 || got > want+6 {
@@ -78,7 +78,7 @@ func TestWithoutNoise(t *testing.T) {
 	for _, shrinkage := range []Shrinkage{Posterior, AdaSSP} {
 		var errors []float64
 		for _, epsilon := range []float64{.5, math.Inf(1)} {
-			m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Experiment(), own(data, epsilon, features.Linear,
+			m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon, features.Linear,
 				shrinkage)).Metrics
 			errors = append(errors, m.RMSEWithoutNoise)
 		}
@@ -110,7 +110,7 @@ func TestEmptyPlaces(t *testing.T) {
 				own(data, 100, kind, Posterior)(s)
 				more(s)
 			}
-			p := baselinetest.Released(t, definition, PredictFormat, set, mat.NewDense(1, 2, []float64{.2, 4}))
+			p := baselinetest.Released(t, Definition, PredictFormat, set, mat.NewDense(1, 2, []float64{.2, 4}))
 			if sd := p.Rows[0][2]; sd < 8 || sd > 13 {
 				t.Errorf("%s, %s: an output has the standard deviation %g, want 10", name, what, sd)
 			}
@@ -122,7 +122,7 @@ func TestEmptyPlaces(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	data := baselinetest.Regression(t, 40)
 	for name, kind := range kinds {
-		most := baselinetest.Neighbours(t, definition, own(data, 1, kind, Posterior), func(row []float64, rng *rand.Rand) {
+		most := baselinetest.Neighbours(t, Definition, own(data, 1, kind, Posterior), func(row []float64, rng *rand.Rand) {
 			row[0], row[1] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1)
 			row[2] = float64(rng.IntN(2)) * 200
 		})

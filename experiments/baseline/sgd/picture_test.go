@@ -50,7 +50,7 @@ func TestPictures(t *testing.T) {
 		features    Kind
 		least, most float64
 	}{{"features", Scattering, .95, 1}, {"pixels", Inputs, 0, .8}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), stripes(t, 400,
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), stripes(t, 400,
 			func(s *ClassificationSettings) { s.Features = c.features })).Metrics
 		if m.Accuracy < c.least || m.Accuracy > c.most {
 			t.Errorf("%s: accuracy %g", c.name, m.Accuracy)
@@ -65,13 +65,13 @@ func TestPicturesReleased(t *testing.T) {
 		at.Set(1, i, float64(9*(i%6%2)))
 	}
 	for _, hidden := range []int{0, 4} {
-		p := baselinetest.Released(t, classification, PredictClassification, stripes(t, 150,
+		p := baselinetest.Released(t, Classification, PredictClassification, stripes(t, 150,
 			func(s *ClassificationSettings) { s.Hidden = hidden }), at)
 		if !slices.Equal(p.Labels, []string{"u", "v"}) {
 			t.Errorf("%d hidden units: classes %v, want u, v", hidden, p.Labels)
 		}
 	}
-	most := baselinetest.Neighbours(t, classification, stripes(t, 12, func(s *ClassificationSettings) {
+	most := baselinetest.Neighbours(t, Classification, stripes(t, 12, func(s *ClassificationSettings) {
 		s.Epsilon, s.Steps = 1, 3
 	}), func(row []float64, rng *rand.Rand) {
 		for i := range 24 {
@@ -118,7 +118,7 @@ func blocks(t testing.TB, n int, set func(*ClassificationSettings)) func(*Classi
 
 // Filters are learnt, judged and released.
 func TestConvolution(t *testing.T) {
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), blocks(t, 120,
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), blocks(t, 120,
 		func(*ClassificationSettings) {})).Metrics
 	if m.Accuracy < .95 {
 		t.Errorf("accuracy %g", m.Accuracy)
@@ -128,12 +128,12 @@ func TestConvolution(t *testing.T) {
 		at.Set(0, (2+i/5)*14+4+i%5, 8)
 		at.Set(1, (9+i/5)*14+4+i%5, 8)
 	}
-	p := baselinetest.Released(t, classification, PredictClassification, blocks(t, 40,
+	p := baselinetest.Released(t, Classification, PredictClassification, blocks(t, 40,
 		func(s *ClassificationSettings) { s.Epsilon = 1000 }), at)
 	if !slices.Equal(p.Labels, []string{"u", "v"}) {
 		t.Errorf("classes %v, want u, v", p.Labels)
 	}
-	most := baselinetest.Neighbours(t, classification, blocks(t, 4, func(s *ClassificationSettings) {
+	most := baselinetest.Neighbours(t, Classification, blocks(t, 4, func(s *ClassificationSettings) {
 		s.Epsilon, s.Steps = 1, 1
 	}), func(row []float64, rng *rand.Rand) {
 		for i := range 14 * 14 {
@@ -173,7 +173,7 @@ func TestPictureRefused(t *testing.T) {
 			t.Errorf("picture=%s: error %v, want one with %q", c.picture, err, c.want)
 		}
 	}
-	_, err := trialtest.Try(t, trialtest.Options{}, Classification(), stripes(t, 12, func(s *ClassificationSettings) {
+	_, err := trialtest.Try(t, trialtest.Options{}, Classification.Experiment(), stripes(t, 12, func(s *ClassificationSettings) {
 		s.Picture = "5x4"
 	}))
 	if err == nil || !strings.Contains(err.Error(), "it has 20 pixels, and there are 24 inputs") {

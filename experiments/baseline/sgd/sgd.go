@@ -99,7 +99,8 @@ var (
 var advice = method.Advice{Noise: "use a larger epsilon, fewer inputs or hidden units, or more rows",
 	Settings: "use hidden units, or a larger learning_rate"}
 
-var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
+// Regression is baseline/sgd-regression.
+var Regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 	Name: "baseline/sgd-regression", Version: 3, Source: paper, Held: 30, Format: regressionFormat,
 	Summary: "a linear model or a perceptron by noisy gradients, with protection of rows",
 	Data:    func(s *RegressionSettings) *ground.Data { return &s.Data },
@@ -114,7 +115,8 @@ var regression = ground.Regression(ground.Baseline[RegressionSettings, Body]{
 	Advice: advice,
 }, func(s *RegressionSettings) *method.OutputRange { return &s.OutputRange })
 
-var classification = ground.Classification(ground.Baseline[ClassificationSettings, Body]{
+// Classification is baseline/sgd-classification.
+var Classification = ground.Classification(ground.Baseline[ClassificationSettings, Body]{
 	Name: "baseline/sgd-classification", Version: 4, // 4: accuracy_largest is that of persons
 	Source: paper, Held: 30, Format: classificationFormat,
 	Summary: "a logistic model or a perceptron by noisy gradients, with protection of rows",
@@ -139,18 +141,6 @@ var classification = ground.Classification(ground.Baseline[ClassificationSetting
 			"from filters of the pixels, where the parameters have them."),
 	Advice: advice,
 })
-
-// Regression is baseline/sgd-regression.
-var Regression = regression.Experiment
-
-// Classification is baseline/sgd-classification.
-var Classification = classification.Experiment
-
-// RegressionUnits and ClassificationUnits plan a release of some of the units.
-var (
-	RegressionUnits     = regression.PlanUnits
-	ClassificationUnits = classification.PlanUnits
-)
 
 // momentum is the part of a step that the next one keeps.
 const momentum = 0.9

@@ -61,7 +61,7 @@ func TestRegressionJudged(t *testing.T) {
 		{"much", 100, .15, func(*RegressionSettings) {}}, {"little", 1, .5, func(*RegressionSettings) {}},
 		{"hidden", 100, .3, hidden}, {"sampled", 3, .4, sampled}, {"without", math.Inf(1), .15, func(*RegressionSettings) {}},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression(), values(table, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(), values(table, c.epsilon, c.set)).Metrics
 		if m.RMSE > c.most*m.RMSECentre {
 			t.Errorf("%s: rmse %g, of the middle %g", c.name, m.RMSE, m.RMSECentre)
 		}
@@ -79,7 +79,7 @@ func TestClassificationJudged(t *testing.T) {
 		{"much", 100, .85, func(*ClassificationSettings) {}}, {"little", 1, .75, func(*ClassificationSettings) {}},
 		{"hidden", 10, .85, hidden},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification(), classes(table, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), classes(table, c.epsilon, c.set)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("%s: accuracy %g, of the largest class %g", c.name, m.Accuracy, m.AccuracyLargest)
 		}
@@ -89,12 +89,12 @@ func TestClassificationJudged(t *testing.T) {
 func TestReleased(t *testing.T) {
 	for _, hidden := range []int{0, 6} {
 		at := mat.NewDense(3, 2, []float64{-.8, 1, .8, 5, -.8, 9})
-		p := baselinetest.Released(t, classification, PredictClassification, classes(baselinetest.Classes(t, 500), 30,
+		p := baselinetest.Released(t, Classification, PredictClassification, classes(baselinetest.Classes(t, 500), 30,
 			func(s *ClassificationSettings) { s.Hidden = hidden }), at)
 		if !slices.Equal(p.Labels, []string{"u", "v", "w"}) {
 			t.Errorf("%d hidden units: classes %v, want u, v, w", hidden, p.Labels)
 		}
-		p = baselinetest.Released(t, regression, PredictRegression, values(baselinetest.Regression(t, 500), 30,
+		p = baselinetest.Released(t, Regression, PredictRegression, values(baselinetest.Regression(t, 500), 30,
 			func(s *RegressionSettings) { s.Hidden = hidden }), at)
 		for i, want := range []float64{26, 66, 42} {
 			if math.Abs(p.Rows[i][0]-want) > 6 {
@@ -108,19 +108,19 @@ func TestReleased(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	few := func(s *Training, hidden int) { s.Steps, s.Hidden = 5, hidden }
 	for _, hidden := range []int{0, 4} {
-		most := baselinetest.Neighbours(t, regression, values(baselinetest.Regression(t, 40), 1,
+		most := baselinetest.Neighbours(t, Regression, values(baselinetest.Regression(t, 40), 1,
 			func(s *RegressionSettings) { few(&s.Training, hidden) }), func(row []float64, rng *rand.Rand) {
 			row[2] = float64(rng.IntN(13)-6) * 100
 		})
 		if len(most) != 5 || most[0] < .9 {
-			t.Errorf("regression, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
+			t.Errorf("Regression, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
 		}
-		most = baselinetest.Neighbours(t, classification, classes(baselinetest.Classes(t, 40), 1,
+		most = baselinetest.Neighbours(t, Classification, classes(baselinetest.Classes(t, 40), 1,
 			func(s *ClassificationSettings) { few(&s.Training, hidden) }), func(row []float64, rng *rand.Rand) {
 			row[0], row[1], row[2] = float64(rng.IntN(9)-4)/2, float64(rng.IntN(13)-1), float64(rng.IntN(3))
 		})
 		if len(most) != 5 || most[0] < .7 {
-			t.Errorf("classification, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
+			t.Errorf("Classification, %d hidden units: the queries move by %v of their sensitivity", hidden, most)
 		}
 	}
 }
@@ -270,14 +270,14 @@ func TestRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			params, err := Regression().Resolved(Regression().With(values(table, 1, c.set)))
+			params, err := Regression.Experiment().Resolved(Regression.Experiment().With(values(table, 1, c.set)))
 			if !isError(err, c.trial) {
 				t.Fatalf("error %v, want %q", err, c.trial)
 			}
 			if err != nil {
 				return
 			}
-			if err := Regression().CheckRelease(params); !isError(err, c.release) {
+			if err := Regression.Experiment().CheckRelease(params); !isError(err, c.release) {
 				t.Errorf("release: error %v, want %q", err, c.release)
 			}
 		})

@@ -24,17 +24,17 @@ type planner func(ctx context.Context, t *experiment.Trial, unit string, units [
 func planners() map[string]planner {
 	return map[string]planner{
 		"dpgp/regression":              regression.PlanUnits,
-		"baseline/ridge":               ridge.PlanUnits,
-		"baseline/histogram":           histogram.PlanUnits,
-		"baseline/ebm-regression":      ebm.RegressionUnits,
-		"baseline/sgd-regression":      sgd.RegressionUnits,
-		"baseline/label-noise":         labelnoise.PlanUnits,
+		"baseline/ridge":               ridge.Definition.PlanUnits,
+		"baseline/histogram":           histogram.Definition.PlanUnits,
+		"baseline/ebm-regression":      ebm.Regression.PlanUnits,
+		"baseline/sgd-regression":      sgd.Regression.PlanUnits,
+		"baseline/label-noise":         labelnoise.Definition.PlanUnits,
 		"dpgp/classification":          dpgp.PlanUnitsOfClasses,
-		"baseline/forest":              forest.PlanUnits,
-		"baseline/ebm-classification":  ebm.ClassificationUnits,
-		"baseline/sgd-classification":  sgd.ClassificationUnits,
-		"baseline/class-means":         means.PlanUnits,
-		"baseline/randomised-response": response.PlanUnits,
+		"baseline/forest":              forest.Definition.PlanUnits,
+		"baseline/ebm-classification":  ebm.Classification.PlanUnits,
+		"baseline/sgd-classification":  sgd.Classification.PlanUnits,
+		"baseline/class-means":         means.Definition.PlanUnits,
+		"baseline/randomised-response": response.Definition.PlanUnits,
 	}
 }
 
