@@ -48,17 +48,7 @@ func (d division) divide(columns [][]int, groups []int, rng *rand.Rand) []learn.
 		}
 		next += n
 	}
-	folds := make([]learn.Fold, d.folds)
-	for row, p := range part {
-		for f := range folds {
-			if f == p {
-				folds[f].Test = append(folds[f].Test, row)
-			} else {
-				folds[f].Train = append(folds[f].Train, row)
-			}
-		}
-	}
-	return folds
+	return learn.FoldsOf(part, d.folds)
 }
 
 // unit is a set of rows that stay together.
