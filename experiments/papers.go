@@ -52,9 +52,6 @@ func knowStandIns(e *experiment.Experiment) {
 				return s
 			}
 		}
-		if e.Datasets == nil {
-			return ""
-		}
-		return dataset.StandIn(e.Datasets(p)...)
+		return dataset.StandIn(e.Reads(p)...)
 	}
 }

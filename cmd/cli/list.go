@@ -219,8 +219,8 @@ func describe(e *experiment.Experiment) experimentEntry {
 	for _, m := range e.Metrics {
 		out.Metrics = append(out.Metrics, metricEntry(m))
 	}
-	if params, err := e.Resolve(nil); err == nil && e.Datasets != nil {
-		out.datasets = e.Datasets(params)
+	if params, err := e.Resolve(nil); err == nil {
+		out.datasets = e.Reads(params)
 	}
 	out.example = exampleTrial(e)
 	return out

@@ -29,12 +29,8 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Spacing) { // a bound is that of kernel features
 		s.Features = sparse.WhitenedFeatures
 	}
-	if !given(&s.Bound) {
-		s.Bound = sparse.Exact
-	}
-	if !given(&s.Regularisation) {
-		s.Regularisation = sparse.RegularisationCorrected
-	}
+	experiment.Default(given, &s.Bound, sparse.Exact)
+	experiment.Default(given, &s.Regularisation, sparse.RegularisationCorrected)
 	if !given(&s.Jitter) {
 		s.Jitter = 1e-8
 		if s.Features == sparse.WhitenedFeatures {
@@ -44,21 +40,15 @@ func completeClassification(s *ClassificationSettings, given func(field any) boo
 	if !given(&s.Inducing) && s.InducingFile == withoutFile {
 		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
 	}
-	if !given(&s.Lengthscale) {
-		s.Lengthscale = method.Automatic()
-	}
-	if !given(&s.Probabilities) {
-		s.Probabilities = sharesForm
-	}
+	experiment.Default(given, &s.Lengthscale, method.Automatic())
+	experiment.Default(given, &s.Probabilities, sharesForm)
 	if !given(&s.Ratio) {
 		s.Ratio = own.Ratio(s.KernelVariance)
 		if s.Features == sparse.WhitenedFeatures {
 			s.Ratio = own.WhitenedRatio(s.KernelVariance)
 		}
 	}
-	if !given(&s.Rho) {
-		s.Rho = own.Rho
-	}
+	experiment.Default(given, &s.Rho, own.Rho)
 	if !given(&s.Alpha) {
 		s.Alpha = ownAlpha
 		if s.Features == sparse.WhitenedFeatures {

@@ -66,12 +66,8 @@ func completeSearch(s *searchSettings, given func(field any) bool) error {
 	if !given(&s.Inducing) && s.InducingFile == withoutFile {
 		s.Inducing = experiment.Points{Word: experiment.NameOf(sparse.Auto(0))}
 	}
-	if !given(&s.Features) {
-		s.Features = sparse.WhitenedFeatures
-	}
-	if !given(&s.KernelVariance) {
-		s.KernelVariance = own.Variance
-	}
+	experiment.Default(given, &s.Features, sparse.WhitenedFeatures)
+	experiment.Default(given, &s.KernelVariance, own.Variance)
 	if !given(&s.Jitter) {
 		s.Jitter *= max(1, s.KernelVariance)
 	}

@@ -146,6 +146,21 @@ type Metric struct {
 // SmallMemory is the most that a trial of an experiment without Memory takes.
 const SmallMemory = 128 << 20
 
+// Reads returns the data sets that a trial with these settings reads.
+func (e *Experiment) Reads(p Params) []string {
+	if e.Datasets == nil {
+		return nil
+	}
+	return e.Datasets(p)
+}
+
+// Default gives a setting that was not given a value.
+func Default[T any](given func(field any) bool, setting *T, value T) {
+	if !given(setting) {
+		*setting = value
+	}
+}
+
 // Peak returns the bytes that are set aside for a trial: the estimate of Memory, or
 // SmallMemory where there is none.
 func (e *Experiment) Peak(p Params) int64 {

@@ -171,7 +171,7 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 			return nil, err
 		}
 		p.Versions[s.Experiment.Name] = s.Experiment.Version
-		used := usedBy(s.Experiment, s.Params)
+		used := s.Experiment.Reads(s.Params)
 		for _, name := range used {
 			d := data.Get(name)
 			if s.Experiment.External && d.Err != nil {
@@ -389,7 +389,7 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 		}
 		if keys {
 			// The parameters as the file has them: the experiment may have got more since.
-			as := ids.of(t.Experiment, given, t.Seed, usedBy(e, params))
+			as := ids.of(t.Experiment, given, t.Seed, e.Reads(params))
 			if !record.HasKey(as, t.Key) {
 				if len(p.Versions) == 0 {
 					return nil, errors.New("the plan has no result versions, as those of the first versions of this program: " +
@@ -402,20 +402,12 @@ func parse(b []byte, experiments *experiment.Registry, sealed, keys bool, broken
 				return nil, err
 			}
 		}
-		p.Trials = append(p.Trials, Trial{t.Key, ids.of(e.Name, params, t.Seed, usedBy(e, params))})
+		p.Trials = append(p.Trials, Trial{t.Key, ids.of(e.Name, params, t.Seed, e.Reads(params))})
 	}
 	if keys && digest.sum() != p.Digest {
 		return nil, errors.New("the plan's digest is not that of its settings: the plan was changed by hand, or damaged")
 	}
 	return &p, nil
-}
-
-// usedBy returns the data sets that a trial with these parameters reads.
-func usedBy(e *experiment.Experiment, params experiment.Params) []string {
-	if e.Datasets == nil {
-		return nil
-	}
-	return e.Datasets(params)
 }
 
 // Expect reports whether key is that of a record's content. The plan completes the
@@ -436,7 +428,7 @@ func (p *Plan) Expect(r *record.Record, key string, experiments *experiment.Regi
 	if err != nil {
 		return false
 	}
-	id.Datasets = p.digestsOf(usedBy(e, params))
+	id.Datasets = p.digestsOf(e.Reads(params))
 	return record.HasKey(id, key)
 }
 

@@ -141,18 +141,10 @@ func complete(s *Settings, given func(field any) bool) error {
 	if !given(&s.Features) && !given(&s.Bound) && !given(&s.Covariance) { // these are of kernel features
 		s.Features = sparse.WhitenedFeatures
 	}
-	if !given(&s.Inducing) {
-		s.Inducing = experiment.NameOf(sparse.Auto(0))
-	}
-	if !given(&s.Lengthscale) {
-		s.Lengthscale = method.Automatic()
-	}
-	if !given(&s.Sigma) {
-		s.Sigma = own.Sigma
-	}
-	if !given(&s.KernelVariance) {
-		s.KernelVariance = own.Variance
-	}
+	experiment.Default(given, &s.Inducing, experiment.NameOf(sparse.Auto(0)))
+	experiment.Default(given, &s.Lengthscale, method.Automatic())
+	experiment.Default(given, &s.Sigma, own.Sigma)
+	experiment.Default(given, &s.KernelVariance, own.Variance)
 	if !given(&s.Jitter) && s.whitened() {
 		s.Jitter *= max(1, s.KernelVariance) // a share of the variance proves the norm of features
 	}
@@ -162,9 +154,7 @@ func complete(s *Settings, given func(field any) bool) error {
 			s.Ratio = own.FilteredRatio(s.KernelVariance)
 		}
 	}
-	if !given(&s.Rho) {
-		s.Rho = own.Rho
-	}
+	experiment.Default(given, &s.Rho, own.Rho)
 	if inducing, err := s.inducing(); err == nil { // a check reports it
 		s.Lengthscale = inducing.Known(s.Lengthscale, s.Spec().Asked())
 	}

@@ -508,20 +508,18 @@ func (r *run) record(ctx context.Context, runner Runner, t plan.Trial, alone boo
 	if r.opts.Profile {
 		job.Profile = r.store.ProfilePath(t.Key)
 	}
-	if e.Datasets != nil {
-		for _, name := range e.Datasets(t.Params) {
-			d := r.data.Get(name)
-			job.Folders[name] = d.Folder
-			if trouble := trial.Shortage(d.Err); trouble != nil {
-				return nil, r.giveUp(t, trouble, 0) // the data that were read are kept
+	for _, name := range e.Reads(t.Params) {
+		d := r.data.Get(name)
+		job.Folders[name] = d.Folder
+		if trouble := trial.Shortage(d.Err); trouble != nil {
+			return nil, r.giveUp(t, trouble, 0) // the data that were read are kept
+		}
+		if d.Err != nil {
+			rec, err := trial.NewRecord(job)
+			if err != nil {
+				return nil, err
 			}
-			if d.Err != nil {
-				rec, err := trial.NewRecord(job)
-				if err != nil {
-					return nil, err
-				}
-				return plan.WithoutData(rec, d.Err), nil
-			}
+			return plan.WithoutData(rec, d.Err), nil
 		}
 	}
 	if refusal := r.refusal(e, t.Params); refusal != "" {

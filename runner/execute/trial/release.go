@@ -91,7 +91,7 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 ) (*record.Record, *experiment.Release, error) {
 	job.Datasets, job.RNG = nil, "" // digests of private data, and the salt of their key
 	described := job
-	described.Params = withoutPaths(e.Active(job.Params), filesOf(e, job.Params))
+	described.Params = withoutPaths(e.Active(job.Params), e.Reads(job.Params))
 	r, err := NewRecord(described)
 	if err != nil {
 		return nil, nil, err
@@ -120,14 +120,6 @@ func publish(ctx context.Context, e *experiment.Experiment, job Job, o ReleaseOp
 	}
 	r.Warnings = append(r.Warnings, release.Warnings...)
 	return r, release, nil
-}
-
-// filesOf returns the data sets that a trial with these settings needs.
-func filesOf(e *experiment.Experiment, params experiment.Params) []string {
-	if e.Datasets == nil {
-		return nil
-	}
-	return e.Datasets(params)
 }
 
 // withoutPaths returns parameters in which one of a user's files is named by its kind
