@@ -18,14 +18,13 @@ import (
 // library measures single calls for products and factors, by the BLAS that
 // PRIVKERN_BLAS chooses, with one worker and without a program.
 type library struct {
-	ctx  context.Context
 	m    experiment.Meter
 	pool *parallel.Pool
 }
 
-func newLibrary(ctx context.Context, m experiment.Meter) *library {
+func newLibrary(m experiment.Meter) *library {
 	cpublas.Setup()
-	return &library{ctx: ctx, m: m, pool: parallel.NewPool(1)}
+	return &library{m: m, pool: parallel.NewPool(1)}
 }
 
 // as are the elements of a matrix in an element type.
@@ -61,7 +60,7 @@ func beside[T cpublas.Float](l *library, row string, p experiment.Peer, result f
 // products measures products of square matrices in both element types.
 func products(orders ...int) func(context.Context, experiment.Meter) error {
 	return func(ctx context.Context, m experiment.Meter) error {
-		l := newLibrary(ctx, m)
+		l := newLibrary(m)
 		for _, n := range orders {
 			a, b := wave(n, n, 1e-3), wave(n, n, 7e-4)
 			if err := product(l, n, as[float64](a), as[float64](b)); err != nil {
@@ -86,7 +85,7 @@ func product[T cpublas.Float](l *library, n int, a, b []T) error {
 // choleskyFactors measures factors in both element types.
 func choleskyFactors(orders ...int) func(context.Context, experiment.Meter) error {
 	return func(ctx context.Context, m experiment.Meter) error {
-		l := newLibrary(ctx, m)
+		l := newLibrary(m)
 		for _, n := range orders {
 			a := mat.NewDense(n, n, nil)
 			for i := range n {

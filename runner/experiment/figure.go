@@ -170,9 +170,8 @@ type Pictures struct {
 	// Grid holds the pixels of the picture at [row][column], row by row: 0 is
 	// black, 1 is white, other values are clipped, and NaN is black. nil
 	// leaves a gap.
-	Grid         [][][]float64
-	RowLabels    []string // of the rows of the grid; nil for none
-	ColumnLabels []string // of its columns; nil for none
+	Grid      [][][]float64
+	RowLabels []string // of the rows of the grid; nil for none
 }
 
 // GroupBy returns the trials in groups of equal keys, in the order of their first

@@ -12,7 +12,6 @@ const mostTokens = 1024
 
 // candidate is a set of columns, or a mixture of values, whose values are sampled.
 type candidate struct {
-	token  func(row int) uint64
 	sample map[uint64]*value
 	level  int
 	// rows and full are whether values were in one row alone: with equal rows counted each, or once.
@@ -29,7 +28,7 @@ type value struct {
 
 // sample collects the values of a level that leaves at most mostTokens of them.
 func (m *maker) sample(token func(row int) uint64) *candidate {
-	c := &candidate{token: token, sample: map[uint64]*value{}}
+	c := &candidate{sample: map[uint64]*value{}}
 	for row := range m.n {
 		t := m.key.mix(token(row), 0)
 		if bits.LeadingZeros64(t) < c.level {

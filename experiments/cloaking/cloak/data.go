@@ -56,7 +56,6 @@ type Terms struct {
 	Unit    string   // of the outputs, with the space before it
 	Suffix  string   // of metrics and columns in that unit
 	Output  string   // column of the outputs
-	Clipped string   // metric that counts clipped outputs
 }
 
 // LoadCensus reads the !Kung females and normalises their heights.

@@ -51,8 +51,6 @@ type Features struct {
 	// Rank of the multi-kernel, which the paper wants below the number
 	// of columns of the samples.
 	Rank int
-	// Frobenius norm of the multi-kernel.
-	Frobenius float64
 	// MachineRows is the number of training samples that an adversary's support vector machine learns from at most, drawn
 	// at random, with kernel matrices in float32; 0: all.
 	MachineRows int
@@ -100,7 +98,6 @@ func (s Spec) Combine(ctx context.Context, e *engine.Engine, factors, tests []*m
 	if f.Rank, err = set.Rank(f.Weights); err != nil {
 		return nil, err
 	}
-	f.Frobenius = set.Frobenius(f.Weights)
 	if f.Train, err = set.Combine(factors, f.Weights); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ type Records struct {
 // outcome is the part of a record that an evaluation needs.
 type outcome struct {
 	key      string
-	seed     int64
 	computed string // backend and number format
 	status   record.Status
 	err      string
@@ -40,7 +39,7 @@ func Index(records iter.Seq[*record.Record]) (*Records, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the parameters of trial %s: %w", r.Key, err)
 		}
-		o := &outcome{key: r.Key, seed: r.Seed, computed: r.Backend + " " + r.DType, status: r.Status,
+		o := &outcome{key: r.Key, computed: r.Backend + " " + r.DType, status: r.Status,
 			metrics: r.Metrics, warnings: r.Warnings, privacy: r.Privacy}
 		if r.Error != nil {
 			o.err = *r.Error

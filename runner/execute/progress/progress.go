@@ -76,7 +76,6 @@ type Reporter struct {
 	bar      *progressbar.ProgressBar
 	total    int
 	finished int
-	cached   int
 	before   int            // failures of earlier runs
 	skipped  map[string]int // reason to count
 	givenUp  []string       // messages about trials without a result, shown at the end
@@ -194,7 +193,7 @@ func (r *Reporter) line(format string, args ...any) {
 func (r *Reporter) Planned(total, finished int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.total, r.finished, r.cached = total, finished, finished
+	r.total, r.finished = total, finished
 	planned := event{Event: "planned", Done: finished, Total: total, Backend: r.opts.Backend, Device: r.opts.Device}
 	r.event(planned, !r.opts.Quiet)
 	if r.opts.Quiet {

@@ -84,13 +84,12 @@ type reader struct {
 	ctx     context.Context
 	sources []*Folder
 	opts    Options
-	passes  int // of each, for the progress
 	done    int
 	total   int
 }
 
 func newReader(ctx context.Context, sources []*Folder, opts Options, passes int) *reader {
-	r := &reader{ctx: ctx, sources: sources, opts: opts, passes: passes}
+	r := &reader{ctx: ctx, sources: sources, opts: opts}
 	for _, s := range sources {
 		r.total += passes * len(s.Plan.Trials)
 	}

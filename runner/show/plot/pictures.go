@@ -4,7 +4,6 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -18,8 +17,6 @@ import (
 type pictureGrid struct {
 	pictures           *experiment.Pictures
 	rowLabels          []string // broken into lines
-	columnLabels       []string
-	columnStyle        text.Style
 	xLabel             string
 	left, above, below vg.Length // room for the labels
 	pixel              vg.Length // side of a pixel
@@ -41,14 +38,6 @@ func newPictureGrid(p *experiment.Pictures, xLabel string, width vg.Length) *pic
 	}
 	columns, _ := g.size()
 	g.pixel = min((width-g.left)/columns, largestPicture/vg.Length(max(p.Rows, p.Columns)))
-	// A little less than the room, for fonts wider than the one measured.
-	room := 0.92 * g.pixel * g.step(p.Columns)
-	g.columnStyle = columnLabelStyle(p.ColumnLabels, room)
-	for _, s := range p.ColumnLabels {
-		s = wrap(s, g.columnStyle, room)
-		g.columnLabels = append(g.columnLabels, s)
-		g.above = max(g.above, g.columnStyle.Height(s)+pictureLabel)
-	}
 	if len(g.rowLabels) > 0 {
 		// A label may be higher than a picture.
 		tallest := vg.Length(0)
@@ -88,21 +77,6 @@ func rowLabelStyle() text.Style {
 	return s
 }
 
-// columnLabelStyle returns the largest style that fits the longest word, at least 6.5 points.
-func columnLabelStyle(labels []string, width vg.Length) text.Style {
-	size := vg.Length(9.5)
-	for _, s := range labels {
-		for word := range strings.FieldsSeq(clean(s)) {
-			for size > 6.5 && style(size, false).Width(word) > width {
-				size -= 0.5
-			}
-		}
-	}
-	s := style(size, false)
-	s.XAlign, s.YAlign = draw.XCenter, draw.YBottom
-	return s
-}
-
 // draw draws the grid at the top of the canvas, centred, and returns the area of the pictures.
 func (g *pictureGrid) draw(c draw.Canvas) draw.Canvas {
 	columns, rows := g.size()
@@ -117,10 +91,6 @@ func (g *pictureGrid) draw(c draw.Canvas) draw.Canvas {
 	for i, s := range g.rowLabels {
 		c.FillText(rowLabelStyle(),
 			vg.Point{X: x0 - pictureLabel, Y: y1 - pixel*(vg.Length(i)*g.step(p.Rows)+vg.Length(p.Rows)/2)}, s)
-	}
-	for j, s := range g.columnLabels {
-		c.FillText(g.columnStyle, vg.Point{X: x0 + pixel*(vg.Length(j)*g.step(p.Columns)+vg.Length(p.Columns)/2),
-			Y: y1 + pictureLabel}, s)
 	}
 	if g.xLabel != "" {
 		s := style(10.5, false)

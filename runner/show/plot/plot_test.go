@@ -78,8 +78,7 @@ func demos() map[string][]experiment.Panel {
 	for i := range 9 {
 		many.Lines = append(many.Lines, sine(fmt.Sprintf("curve %d", i+1), 30, 5, float64(i)/3, i))
 	}
-	pictures := experiment.Pictures{Rows: 14, Columns: 14, ColumnLabels: []string{"original", "noisy, ε = 1", "fabricated",
-		"image on the affine hull", "none"}}
+	pictures := experiment.Pictures{Rows: 14, Columns: 14}
 	for i := range 3 {
 		var row [][]float64
 		for j := range 4 {
