@@ -578,8 +578,18 @@ func TestPointsOfPeople(t *testing.T) {
 			}
 			_, err := l.Book(kept, d.At(save(t, folder+"/points.csv", c.points, ",", "")), Request{})
 			var published *PublishedError
-			if errors.As(err, &published) != c.refused || err != nil && !c.refused {
+			if errors.As(err, &published) != c.refused || err != nil && !c.refused || c.refused && !published.Points {
 				t.Errorf("%s, own data %v: %v", name, own, err)
+			}
+			if own {
+				continue
+			}
+			export := experiment.Spending{Experiment: "x", Rows: 200, Publishes: []string{experiment.UnitInputs}}
+			d = save(t, folder+"/exported.csv", patients(200, 4), ",", "")
+			err = l.Register(export, d.At(save(t, folder+"/points.csv", c.points, ",", "")),
+				func([]json.RawMessage) (json.RawMessage, error) { return json.RawMessage("{}"), nil })
+			if errors.As(err, &published) != c.refused || err != nil && !c.refused {
+				t.Errorf("%s, sensitive places: %v", name, err)
 			}
 		}
 	}

@@ -436,6 +436,7 @@ func TestRegressionSpending(t *testing.T) {
 	other := spendingRows()
 	clipped := slices.IndexFunc(rows, func(row []float64) bool { return row[2] > 1 })
 	other[clipped][2] *= 2 // clipped to the same value
+	places := "csv:" + writeRows(t, [][]float64{{1, 0, 0}, {2.5, 0, 0}, {4, 0, 0}})
 	for _, c := range []struct {
 		name           string
 		rows           [][]float64
@@ -456,10 +457,14 @@ func TestRegressionSpending(t *testing.T) {
 		{"another clipped output", other, func(*Settings) {}, 1, 1, 1e-4},
 		{"two inputs", rows, func(s *Settings) { s.Inputs, s.Inducing = "a+b", "3" }, 2, 1, 1e-4},
 		{"another budget", rows, func(s *Settings) { s.Epsilon, s.Delta = 0.25, 1e-7 }, 1, 0.25, 1e-7},
+		{"inducing inputs of a file", rows, func(s *Settings) { s.Inducing = places }, 1, 1, 1e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := planFor(t, rowSettings(writeRows(t, c.rows)), c.change)
 			want := spendingOf(t, c.rows, c.inputs, c.epsilon, c.delta)
+			if c.name == "inducing inputs of a file" {
+				want.Points = places
+			}
 			want.Size = plan.Spending.Size // see TestSizeOfModel
 			if want.Dataset = plan.Spending.Dataset; !strings.HasPrefix(want.Dataset, "csv:") {
 				t.Errorf("the spending names the data %q, not the file", want.Dataset)
