@@ -59,7 +59,7 @@ func beside[T cpublas.Float](l *library, row string, p experiment.Peer, result f
 
 // products measures products of square matrices in both element types.
 func products(orders ...int) func(context.Context, experiment.Meter) error {
-	return func(ctx context.Context, m experiment.Meter) error {
+	return func(_ context.Context, m experiment.Meter) error {
 		l := newLibrary(m)
 		for _, n := range orders {
 			a, b := wave(n, n, 1e-3), wave(n, n, 7e-4)
@@ -84,7 +84,7 @@ func product[T cpublas.Float](l *library, n int, a, b []T) error {
 
 // choleskyFactors measures factors in both element types.
 func choleskyFactors(orders ...int) func(context.Context, experiment.Meter) error {
-	return func(ctx context.Context, m experiment.Meter) error {
+	return func(_ context.Context, m experiment.Meter) error {
 		l := newLibrary(m)
 		for _, n := range orders {
 			a := mat.NewDense(n, n, nil)

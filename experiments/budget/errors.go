@@ -144,5 +144,6 @@ func (e *PublishedError) Error() string {
 		protect = " protects"
 	}
 	return fmt.Sprintf("this release publishes %s as they are, or numbers that follow from them without noise, and %s of "+
-		"these people%s them (%s): that guarantee would protect nothing any more; %s", part, text.Count(e.Others, "earlier release"), protect, e.Account, instead)
+		"these people%s them (%s): that guarantee would protect nothing any more; %s", part,
+		text.Count(e.Others, "earlier release"), protect, e.Account, instead)
 }

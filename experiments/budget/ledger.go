@@ -287,7 +287,7 @@ func (s *State) publishPoints(spending experiment.Spending, d *seen, time string
 			continue
 		}
 		if err := s.checkPublished(source, spending); err != nil {
-			err.(*PublishedError).Points = true
+			err.Points = true
 			return err
 		}
 		s.publish(source, spending, time)
@@ -328,7 +328,7 @@ func protects(unit, part string) bool {
 
 // checkPublished refuses a release that publishes what others protect, or protects what is public.
 // Whatever protects a part has an entry in the account of the part.
-func (s *State) checkPublished(source *Source, spending experiment.Spending) error {
+func (s *State) checkPublished(source *Source, spending experiment.Spending) *PublishedError {
 	for _, part := range rowParts {
 		a := s.account(source, part)
 		switch {

@@ -175,7 +175,7 @@ func (s *Source) parts(other *Source, d *seen, digests []string) bool {
 		})
 	}
 	return s.apartFrom(other.ID) && !slices.ContainsFunc(ways, func(way string) bool {
-		return other.knowsBy(way, d, digests) && !(s.knowsBy(way, d, digests) && declared(way))
+		return other.knowsBy(way, d, digests) && (!s.knowsBy(way, d, digests) || !declared(way))
 	})
 }
 

@@ -219,7 +219,8 @@ func (s *ownSearch) score(
 	if len(fitted) == 0 || len(held) == 0 {
 		return make([]int64, len(s.candidates)), nil
 	}
-	fit, at, yFit, yHeld := learn.SelectRows(x, fitted), learn.SelectRows(x, held), learn.Select(y, fitted), learn.Select(y, held)
+	fit, at := learn.SelectRows(x, fitted), learn.SelectRows(x, held)
+	yFit, yHeld := learn.Select(y, fitted), learn.Select(y, held)
 	likelihoods, best := make([]float64, len(s.candidates)), math.Inf(-1)
 	for i, c := range s.candidates {
 		likelihoods[i] = math.Inf(-1)

@@ -275,7 +275,8 @@ func count(member []bool) (n int) {
 func rateOf(level float64, scores []float64, member []bool, part []int) Rate {
 	r := Rate{Level: level}
 	for k := range parts {
-		threshold := attack.Thresholds(learn.Select(scores, among(part, k, false, func(unit int) bool { return !member[unit] })),
+		threshold := attack.Thresholds(
+			learn.Select(scores, among(part, k, false, func(unit int) bool { return !member[unit] })),
 			[]float64{level})[0]
 		test := among(part, k, true, nil)
 		found, alarms := attack.Rates(learn.Select(scores, test), learn.Select(member, test), threshold)

@@ -83,7 +83,8 @@ func TestRegressionJudged(t *testing.T) {
 		{"much noise", 0.01, 20, func(*RegressionSettings) {}},
 		{"as published", 10, 8, published},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(), values(data, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(),
+			values(data, c.epsilon, c.set)).Metrics
 		if m.RMSE > c.most || m.RMSECentre < 12 {
 			t.Errorf("%s: RMSE %g, of the middle %g", c.name, m.RMSE, m.RMSECentre)
 		}

@@ -47,7 +47,8 @@ func TestJudgedSmallClass(t *testing.T) {
 		}
 		rows = append(rows, []string{fmt.Sprint(a), fmt.Sprint(b), class})
 	}
-	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(baselinetest.Table(t, "a,b,k", rows), 3),
+	m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+		own(baselinetest.Table(t, "a,b,k", rows), 3),
 		func(s *Settings) { s.Output = "k[u|v]" }).Metrics
 	if m.Accuracy < .88 || m.AccuracyLargest < .75 || *m.LogLoss > .3 {
 		t.Errorf("accuracy %g, of the largest class %g, log loss %g", m.Accuracy, m.AccuracyLargest, *m.LogLoss)
@@ -85,9 +86,10 @@ func TestWithoutNoise(t *testing.T) {
 	data := baselinetest.Classes(t, 300)
 	var accuracies []float64
 	for _, epsilon := range []float64{.3, math.Inf(1)} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon), func(s *Settings) {
-			s.Depth = experiment.Or[Auto, int]{Number: 5}
-		}).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+			own(data, epsilon), func(s *Settings) {
+				s.Depth = experiment.Or[Auto, int]{Number: 5}
+			}).Metrics
 		accuracies = append(accuracies, m.AccuracyWithoutNoise)
 	}
 	if accuracies[0] != accuracies[1] {

@@ -37,7 +37,8 @@ func TestJudged(t *testing.T) {
 		kind           features.Kind
 		epsilon, least float64
 	}{{features.Linear, 100, .85}, {features.Fourier, 100, .88}, {features.Linear, 3, .75}, {features.Fourier, 3, .7}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon, c.kind)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+			own(data, c.epsilon, c.kind)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("features %d, epsilon = %g: accuracy %g, of the largest class %g", c.kind, c.epsilon, m.Accuracy,
 				m.AccuracyLargest)
@@ -108,7 +109,8 @@ func TestNeighbours(t *testing.T) {
 func TestExtremeBudgets(t *testing.T) {
 	data := baselinetest.Classes(t, 40)
 	for _, epsilon := range []float64{1e-5, 1e4, math.Inf(1)} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, epsilon, features.Linear)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+			own(data, epsilon, features.Linear)).Metrics
 		if epsilon > 1 && m.Accuracy < .7 {
 			t.Errorf("epsilon = %g: accuracy %g", epsilon, m.Accuracy)
 		}

@@ -34,9 +34,10 @@ func own(dataset string, epsilon float64) func(*Settings) {
 func TestJudged(t *testing.T) {
 	data := baselinetest.Classes(t, 1000)
 	for _, c := range []struct{ epsilon, least, most float64 }{{math.Inf(1), .93, .3}, {4, .9, .4}, {1, .8, .9}} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon), func(s *Settings) {
-			s.Repeats = 3
-		}).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+			own(data, c.epsilon), func(s *Settings) {
+				s.Repeats = 3
+			}).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 || m.AccuracyWithoutNoise < .93 || *m.LogLoss > c.most {
 			t.Errorf("epsilon = %g: %+v, log loss %g", c.epsilon, m, *m.LogLoss)
 		}

@@ -34,7 +34,8 @@ func TestJudged(t *testing.T) {
 	for name, kind := range kinds {
 		for _, s := range []Shrinkage{Posterior, AdaSSP} {
 			for _, c := range []struct{ epsilon, most float64 }{{1000, 3.5}, {1, 9}} {
-				m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, c.epsilon, kind, s)).Metrics
+				m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+					own(data, c.epsilon, kind, s)).Metrics
 				if m.RMSE > c.most || m.RMSECentre < 10 || m.RMSEWithoutNoise > c.most {
 					t.Errorf("%s, shrinkage %d, epsilon = %g: RMSE %g, without noise %g, of the centre %g", name, s, c.epsilon, m.RMSE,
 						m.RMSEWithoutNoise, m.RMSECentre)
@@ -51,7 +52,8 @@ func TestJudged(t *testing.T) {
 func TestWideRange(t *testing.T) {
 	data := baselinetest.Regression(t, 1000)
 	for high, want := range map[float64]int{100: 0, 1e6: 1} {
-		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(), own(data, 1, features.Linear, Posterior),
+		out := trialtest.Compute(t, trialtest.Options{Workers: 2}, Definition.Experiment(),
+			own(data, 1, features.Linear, Posterior),
 			func(s *Settings) { s.High.Number = high })
 		if all := strings.Join(out.Warnings, "\n"); strings.Count(all, ", and the mean of the outputs has 1") != want ||
 			strings.Contains(all, "the middle") {

@@ -173,9 +173,10 @@ func TestPictureRefused(t *testing.T) {
 			t.Errorf("picture=%s: error %v, want one with %q", c.picture, err, c.want)
 		}
 	}
-	_, err := trialtest.Try(t, trialtest.Options{}, Classification.Experiment(), stripes(t, 12, func(s *ClassificationSettings) {
-		s.Picture = "5x4"
-	}))
+	_, err := trialtest.Try(t, trialtest.Options{}, Classification.Experiment(),
+		stripes(t, 12, func(s *ClassificationSettings) {
+			s.Picture = "5x4"
+		}))
 	if err == nil || !strings.Contains(err.Error(), "it has 20 pixels, and there are 24 inputs") {
 		t.Errorf("error %v", err)
 	}

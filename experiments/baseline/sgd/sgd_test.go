@@ -61,7 +61,8 @@ func TestRegressionJudged(t *testing.T) {
 		{"much", 100, .15, func(*RegressionSettings) {}}, {"little", 1, .5, func(*RegressionSettings) {}},
 		{"hidden", 100, .3, hidden}, {"sampled", 3, .4, sampled}, {"without", math.Inf(1), .15, func(*RegressionSettings) {}},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(), values(table, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Regression.Experiment(),
+			values(table, c.epsilon, c.set)).Metrics
 		if m.RMSE > c.most*m.RMSECentre {
 			t.Errorf("%s: rmse %g, of the middle %g", c.name, m.RMSE, m.RMSECentre)
 		}
@@ -79,7 +80,8 @@ func TestClassificationJudged(t *testing.T) {
 		{"much", 100, .85, func(*ClassificationSettings) {}}, {"little", 1, .75, func(*ClassificationSettings) {}},
 		{"hidden", 10, .85, hidden},
 	} {
-		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(), classes(table, c.epsilon, c.set)).Metrics
+		m := trialtest.Compute(t, trialtest.Options{Workers: 2}, Classification.Experiment(),
+			classes(table, c.epsilon, c.set)).Metrics
 		if m.Accuracy < c.least || m.AccuracyLargest > .7 {
 			t.Errorf("%s: accuracy %g, of the largest class %g", c.name, m.Accuracy, m.AccuracyLargest)
 		}

@@ -53,8 +53,8 @@ func (l *learner) judge(ctx context.Context, m *Metrics, f *recognise.Features, 
 	}
 	var err error
 	hidden := names[last]
-	if m.Privacy, err = l.machine(m, f, learn.Select(l.data.privacy.labels, rows), test.Privacy, m.C, l.data.privacy, hidden,
-		parts); err != nil {
+	if m.Privacy, err = l.machine(m, f, learn.Select(l.data.privacy.labels, rows), test.Privacy, m.C, l.data.privacy,
+		hidden, parts); err != nil {
 		return fmt.Errorf("privacy_percent: %w", err)
 	}
 	m.PrivacyBaseline = baseline(train.Privacy, test.Privacy)

@@ -197,7 +197,8 @@ func (p *prepared) registered(register experiment.Exports, grid float64) (*regis
 	n, d := p.rows.x.Dims()
 	order := learn.AllRows(d) // of the inputs by name
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(p.rows.names[a], p.rows.names[b]) })
-	r := &registered{Format: registeredFormat, Digest: digest, Output: p.rows.output, Inputs: learn.Select(p.rows.names, order),
+	r := &registered{Format: registeredFormat, Digest: digest, Output: p.rows.output,
+		Inputs: learn.Select(p.rows.names, order),
 		Kernel: modelfile.Kernel{Name: p.kernelName, Lengthscales: learn.Select(p.Lengthscales, order), Variance: p.Variance},
 		Noise:  p.Noise, Tau2: p.tau2 * p.Variance, Condition: p.kept(), Together: p.method == strong}
 	for i := range n {

@@ -196,7 +196,8 @@ func (s *Spec) Direction() string {
 // of a halving, and the size of rounds may change. Other seeds of the trials are another search: settings of one search
 // have means over the same seeds.
 func (s *Spec) String() string {
-	text := fmt.Sprintf("%s %s %s seed=%d; seeds: %s", s.Method, s.Direction(), s.Metric, s.Seed, strings.Join(text.Runs(s.Seeds), ","))
+	text := fmt.Sprintf("%s %s %s seed=%d; seeds: %s", s.Method, s.Direction(), s.Metric, s.Seed,
+		strings.Join(text.Runs(s.Seeds), ","))
 	for _, d := range s.Space {
 		text += fmt.Sprintf("; %s: %s", d.Param.Name, d)
 	}
