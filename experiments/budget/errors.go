@@ -131,9 +131,9 @@ func (e *PublishedError) Error() string {
 	part := map[string]string{experiment.UnitInputs: "the inputs of every row",
 		experiment.UnitOutput: "the output of every row"}[e.Part]
 	if e.Earlier {
-		return fmt.Sprintf("an earlier release of these people has published %s as they were, or numbers that follow from them "+
-			"without noise (%s), and this one would protect them: its guarantee would protect nothing; choose a method that takes "+
-			"them to be public", part, e.Account)
+		return fmt.Sprintf("an earlier release of these people has published %s as they were, or numbers that follow from "+
+			"them without noise (%s), and this one would protect them: its guarantee would protect nothing; choose a method "+
+			"that takes them to be public", part, e.Account)
 	}
 	instead := "choose a method that protects them"
 	if e.Points {
