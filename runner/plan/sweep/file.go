@@ -324,6 +324,9 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 				return err
 			})
 		default:
+			if err := misplaced(n, key); err != nil {
+				return r.errorAt(k, err)
+			}
 			if len(fields) == 0 {
 				if err := r.experimentOf(b, n); err != nil {
 					return err
@@ -337,9 +340,6 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 		return nil, err
 	}
 	switch {
-	case len(fields) > 0 && len(runs) > 0:
-		return nil, r.errorAt(n.GetToken(),
-			fmt.Errorf("the file has both runs and %s at the top; put the latter under runs", fields[0]))
 	case len(runs) > 0:
 		s.blocks = runs
 	case len(fields) > 0:
@@ -357,6 +357,25 @@ func (r *reader) file(n ast.Node) (*Sweep, error) {
 	}
 	s.Metrics, err = r.checkMetrics(metrics, s.blocks)
 	return s, err
+}
+
+// misplaced refuses a member of a block at the top of a file that has its blocks under runs, or tables alone.
+func misplaced(file ast.Node, key string) error {
+	members, _ := membersOf(file)
+	has := func(name string) bool {
+		return slices.ContainsFunc(members, func(m *ast.MappingValueNode) bool { return nameOf(m) == name })
+	}
+	or := ""
+	if key == "seeds" {
+		or = ", or is given by --seeds"
+	}
+	switch {
+	case has("runs"):
+		return fmt.Errorf("the file has both runs and %s at the top; %[1]s goes into the blocks under runs%s", key, or)
+	case has("tables") && !has("experiment"):
+		return fmt.Errorf("a file of tables alone has the settings of the tables; %s goes with an experiment%s", key, or)
+	}
+	return nil
 }
 
 // experimentOf looks ahead for the experiment, which decides what the other
@@ -489,6 +508,9 @@ func (r *reader) axis(b *block, name string, at *token.Token, v ast.Node) (axis,
 	}
 	seq, ok := v.(*ast.SequenceNode)
 	if !ok {
+		if _, err := r.raw(v); errors.Is(err, errAnchor) {
+			return a, err
+		}
 		return a, r.errorAt(v.GetToken(),
 			fmt.Errorf("parameter %q varies here and needs a list, linspace(a,b,n) or logspace(a,b,n); a single value goes "+
 				"under params", name))

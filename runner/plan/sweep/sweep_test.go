@@ -220,7 +220,14 @@ func TestMistakesHaveAPlace(t *testing.T) {
 		{"not YAML", "experiment: [demo/curve\n", `test.yaml:1:`},
 		{"a tab", "experiment: demo/curve\nparams:\n\tfolds: 1\n", `test.yaml:`},
 		{"two documents", "experiment: demo/curve\n---\nexperiment: demo/curve\n", `one YAML document`},
-		{"runs and fields", "experiment: demo/curve\nruns:\n  - experiment: demo/other\n", `both runs and experiment`},
+		{"runs and fields", "title: t\nexperiment: demo/curve\nruns:\n  - experiment: demo/other\n",
+			`test.yaml:2:1: the file has both runs and experiment at the top; experiment goes into the blocks under runs`},
+		{"runs and seeds", "title: t\nseeds: 0..1\nruns:\n  - experiment: demo/other\n", "test.yaml:2:1: the file has both " +
+			"runs and seeds at the top; seeds goes into the blocks under runs, or is given by --seeds\n"},
+		{"tables and params", "tables: [demo/table1]\nparams: {folds: 1}\n", `test.yaml:2:1: a file of tables alone has the ` +
+			`settings of the tables; params goes with an experiment`},
+		{"an alias for a list", "experiment: demo/curve\nsweep:\n  epsilon: *nope\n",
+			`test.yaml:3:12: anchors and aliases are not supported`},
 		{"too many", "experiment: demo/curve\nsweep:\n  epsilon: linspace(1,2,100000)\n  delta: linspace(.1,.2,100000)\n",
 			`more than 2000000 trials`},
 		{"too many blocks", "runs:\n" + strings.Repeat("  - experiment: demo/other\n    seeds: 0..699999\n", 3),
