@@ -109,6 +109,9 @@ func (o *workOptions) describeDevices() string {
 // whose trials other machines run takes the CPU unless --backend names cuda. It resolves
 // auto on this machine and opens nothing; see ready.
 func (a *app) settle(cmd *cobra.Command, o *runOptions, shard plan.Shard, w *plan.Draft) (dir string, err error) {
+	if o.out == "" && strings.Trim(w.Name, ".") == "" {
+		return "", usagef("the sweep file has no name to call an output folder by; give one with --out")
+	}
 	if o.backend == backend.Auto {
 		if on := a.frozenBackend(o, w); on != "" {
 			o.backend = on

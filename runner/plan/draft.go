@@ -213,6 +213,10 @@ func override(sweeps []*sweep.Sweep, assignments []string) error {
 				return err
 			}
 		}
+		if !applied && len(known) == 0 {
+			return fmt.Errorf("%s: the settings of published tables are fixed; a sweep names its experiment in the file "+
+				"(`experiment: NAME`, or under runs; see `run help sweep-files`)", assignment)
+		}
 		if !applied {
 			return fmt.Errorf("%s: %w", assignment, experiment.Unknown("parameter", name, known))
 		}
