@@ -52,9 +52,23 @@ func (a *app) checkView(o viewOptions, r *show.Results) error {
 		if err != nil {
 			return err
 		}
+		if e.External && len(t.Metrics) > 0 {
+			known := *e
+			known.Metrics = metricsOf(t)
+			e = &known
+		}
 		all = append(all, e)
 	}
 	return usageOf(summary.View{Sort: o.sort}.Check(all))
+}
+
+// metricsOf are the metrics that the trials of a program have reported, which declares none.
+func metricsOf(t *summary.MetricTable) []experiment.Metric {
+	out := make([]experiment.Metric, len(t.Metrics))
+	for i, name := range t.Metrics {
+		out[i].Name = name
+	}
+	return out
 }
 
 // usageOf makes a wrong --sort an error of usage.
