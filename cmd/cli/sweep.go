@@ -449,7 +449,8 @@ func (a *app) dryRun(p *plan.Plan, data *plan.Datasets, o *runOptions, shard pla
 			continue
 		}
 		_, err = fmt.Fprintln(a.out,
-			strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed, e.Describe(t.Params))))
+			strings.TrimSpace(fmt.Sprintf("%.12s %s --seed %d %s", t.Key, t.Experiment, t.Seed,
+				text.Printable(e.Describe(t.Params)))))
 	}
 	if notice := schedule.TimedNotice(timed); err == nil && notice != "" && !o.shareTimings {
 		_, err = fmt.Fprintln(a.out, notice)

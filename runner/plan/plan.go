@@ -28,6 +28,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan/sweep"
 	"privkern/runner/record"
+	"privkern/runner/text"
 )
 
 // Schema is the version of the shape of plan.json.
@@ -98,7 +99,7 @@ func (t Trial) Describe(experiments *experiment.Registry) string {
 	s := t.Experiment
 	if e, err := experiments.Lookup(t.Experiment); err == nil {
 		if d := e.Describe(t.Params); d != "" {
-			s += " " + d
+			s += " " + text.Printable(d)
 		}
 	}
 	if t.Seed != 0 {

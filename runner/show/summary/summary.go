@@ -24,6 +24,7 @@ import (
 	"privkern/runner/plan"
 	"privkern/runner/record"
 	"privkern/runner/show/tables"
+	"privkern/runner/text"
 )
 
 // MetricTable holds the settings of one experiment, one a row.
@@ -328,7 +329,7 @@ func (t *MetricTable) cells(write func(text string, best bool) string) iter.Seq[
 	return func(yield func([]string) bool) {
 		head := make([]string, 0, len(t.Varying)+1+len(t.Metrics))
 		for _, name := range slices.Concat(t.Varying, []string{"trials"}, t.Metrics) {
-			head = append(head, write(name, false))
+			head = append(head, write(text.Printable(name), false))
 		}
 		if !yield(head) {
 			return
@@ -338,18 +339,18 @@ func (t *MetricTable) cells(write func(text string, best bool) string) iter.Seq[
 			for _, name := range t.Varying {
 				value := ""
 				if v, set := r.Params[name]; set { // defaults of later settings, and settings without an effect, are not
-					value = experiment.FormatValue(v)
+					value = text.Printable(experiment.FormatValue(v))
 				}
 				row = append(row, write(value, false))
 			}
 			row = append(row, write(r.count(), false))
 			for _, m := range t.Metrics {
-				text, best := "", false
+				cell, best := "", false
 				if e, ok := r.Metrics.Of(m); ok {
 					mean, marked := t.best[m]
-					text, best = e.String(), marked && e.Mean == mean
+					cell, best = e.String(), marked && e.Mean == mean
 				}
-				row = append(row, write(text, best))
+				row = append(row, write(cell, best))
 			}
 			if !yield(row) {
 				return
