@@ -356,16 +356,17 @@ func (j *judgedComparison) write(w io.Writer, f page.Format, width int) error {
 // format, text in lines of a width.
 func (a *app) printForms(r *show.Results, name string, format tables.Format,
 	write func(w io.Writer, f page.Format, width int) error) error {
+	err := write(a.out, page.Format(format), min(page.Width, columns(a.out)))
 	for _, f := range tables.Formats {
 		if f == string(tables.FormatText) {
 			continue
 		}
 		file := func(w io.Writer) error { return write(w, page.Format(f), page.Width) }
-		if err := r.WriteComparison(name+tables.Format(f).Extension(), file); err != nil {
-			return err
+		if fileErr := r.WriteComparison(name+tables.Format(f).Extension(), file); fileErr != nil {
+			return errors.Join(err, fileErr)
 		}
 	}
-	return write(a.out, page.Format(format), min(page.Width, columns(a.out)))
+	return err
 }
 
 // recordsOf are the records of the trials of a plan, nil where there is none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -117,16 +118,10 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 	if compared == nil && metric != "" {
 		return usagef("--metric is for the results of run compare, and those in %s are others", dir)
 	}
-	if err := r.WriteTables(); err != nil {
-		return fmt.Errorf("the tables cannot be written: %w", err)
-	}
-	written, err := r.WriteReport(version)
-	if err != nil {
-		return fmt.Errorf("the report cannot be written: %w", err)
-	}
 	for _, aside := range r.Store.Asides() {
 		a.complain("ignored %s (%s)", aside.File, aside.Reason)
 	}
+	// The tables are printed also where the folder cannot be written.
 	switch {
 	case compared != nil:
 		err = a.printForms(r, compared.results[0].Measure.Name, format, compared.write)
@@ -136,6 +131,13 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 		})
 	default:
 		err = a.print(r, format, view)
+	}
+	if tablesErr := r.WriteTables(); tablesErr != nil {
+		return errors.Join(err, fmt.Errorf("the tables cannot be written: %w", tablesErr))
+	}
+	written, reportErr := r.WriteReport(version)
+	if reportErr != nil {
+		return errors.Join(err, fmt.Errorf("the report cannot be written: %w", reportErr))
 	}
 	if err != nil {
 		return err
@@ -206,13 +208,12 @@ func (a *app) print(r *show.Results, format tables.Format, view viewOptions) err
 	if err := tables.Write(a.out, format, o, r.Evaluated...); err != nil {
 		return err
 	}
-	// Trials that belong to no table are shown to people; programs find them
-	// in the folder's summary.csv.
+	// Settings that belong to no table are shown to people as text; the other formats are those of the tables.
 	rest := r.Unpublished()
 	if view != (viewOptions{}) && len(rest) == 0 {
 		a.say("--sort and --all-metrics change nothing here: all settings belong to published tables")
 	}
-	if format != tables.FormatText || len(rest) == 0 {
+	if len(rest) == 0 {
 		return nil
 	}
 	settings, skipped := 0, 0
@@ -225,7 +226,15 @@ func (a *app) print(r *show.Results, format tables.Format, view viewOptions) err
 		}
 	}
 	// Sweep files may name settings of their own, whose results are in no table.
-	if !view.allVariants && (len(r.Plan.Sources) == 0 || skipped == settings) {
+	own := len(r.Plan.Sources) > 0 && skipped < settings
+	if format != tables.FormatText {
+		if own {
+			a.say("%s in no published table: the results of all are in %s", areOf(settings, "setting"),
+				filepath.Join(r.Store.Dir(), show.TablesDir, "summary.csv"))
+		}
+		return nil
+	}
+	if !view.allVariants && !own {
 		line := fmt.Sprintf("%s gave no value to a table, %d skipped for lack of data; --%s lists them, as the report does.",
 			text.Count(settings, "setting"), skipped, allVariantsFlag)
 		_, err := io.WriteString(a.out, "\n"+tables.Hang("", line, o.Width))
