@@ -94,16 +94,24 @@ type Print struct {
 
 // Estimate is a mean over trials.
 type Estimate struct {
-	Mean          float64 `json:"mean"`
-	StandardError float64 `json:"standard_error"` // sample standard deviation over √Trials; 0 for one trial
-	Trials        int     `json:"trials"`         // used
-	Wanted        int     `json:"trials_wanted"`  // by the ledger or the plan
+	Mean          float64
+	StandardError float64 // sample standard deviation over √Trials; 0 for one trial, see Uncertainty
+	Trials        int     // used
+	Wanted        int     // by the ledger or the plan
+}
+
+// Uncertainty is the standard error where there is one: nil where all that enters is a single trial.
+func (e *Estimate) Uncertainty() *float64 {
+	if e.Trials == 1 && e.StandardError == 0 {
+		return nil
+	}
+	return &e.StandardError
 }
 
 // Baseline is the value subtracted from ours.
 type Baseline struct {
-	Experiment string `json:"experiment"`
-	Metric     string `json:"metric"`
+	Experiment string
+	Metric     string
 	Estimate
 }
 

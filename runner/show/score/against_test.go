@@ -138,6 +138,12 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("%+v; before %+v", got, all)
 		}
 	})
+	t.Run("a single trial", func(t *testing.T) { // had the standard error 0 in earlier versions
+		there := changedIn(t, folder, "demo-claims.csv", "holds_value", "5.5883", "ours_standard_error", "0")
+		if got := read(t, book, there).Against(before).All(); got != all {
+			t.Errorf("%+v; before %+v", got, all)
+		}
+	})
 	t.Run("the larger one", func(t *testing.T) { // is the reference of a difference
 		b := read(t, book, changed(t, folder, "reference_ok", "true", "ours_mean", "27.6"))
 		for _, a := range []*score.Agreement{b.Against(before), before.Against(b)} {

@@ -53,7 +53,7 @@ func csvLine(e *judge.Evaluation, r *judge.Comparison) []string {
 		line = append(line, "", "", "")
 	}
 	if o := r.Ours; o != nil {
-		line = append(line, csvNumber(o.Mean), csvNumber(o.StandardError), strconv.Itoa(o.Trials), strconv.Itoa(o.Wanted))
+		line = append(line, csvNumber(o.Mean), csvOptional(o.Uncertainty()), strconv.Itoa(o.Trials), strconv.Itoa(o.Wanted))
 	} else {
 		line = append(line, "", "", "0", "")
 	}

@@ -39,8 +39,8 @@ type jsonCell struct {
 	Metric         string                `json:"metric"`
 	Unit           string                `json:"unit"`
 	Published      *judge.Print          `json:"published"`
-	Ours           *judge.Estimate       `json:"ours"`
-	Minus          *judge.Baseline       `json:"minus"`
+	Ours           *jsonEstimate         `json:"ours"`
+	Minus          *jsonBaseline         `json:"minus"`
 	Holds          *judge.Comparand      `json:"holds"`
 	Difference     *float64              `json:"difference"`
 	Verdict        judge.Verdict         `json:"verdict"`
@@ -66,6 +66,24 @@ type jsonCell struct {
 	Band      *jsonBand           `json:"band"`
 	Tolerance *float64            `json:"tolerance"`
 	Test      *judge.PairedTest   `json:"paired_test"`
+}
+
+// jsonEstimate is a mean with null for the standard error of a single trial.
+type jsonEstimate struct {
+	Mean          float64  `json:"mean"`
+	StandardError *float64 `json:"standard_error"`
+	Trials        int      `json:"trials"`
+	Wanted        int      `json:"trials_wanted"`
+}
+
+type jsonBaseline struct {
+	Experiment string `json:"experiment"`
+	Metric     string `json:"metric"`
+	jsonEstimate
+}
+
+func estimateOf(e *judge.Estimate) jsonEstimate {
+	return jsonEstimate{Mean: e.Mean, StandardError: e.Uncertainty(), Trials: e.Trials, Wanted: e.Wanted}
 }
 
 // jsonBand is a band with null for infinite degrees of freedom.
@@ -104,12 +122,19 @@ func toJSON(e *judge.Evaluation) jsonTable {
 	for i := range e.Cells {
 		r := &e.Cells[i]
 		c := jsonCell{Row: r.Row, Column: r.Column, Variant: r.Variant, Statement: r.Statement, Metric: r.Metric,
-			Unit: r.Unit, Published: r.Published, Ours: r.Ours, Minus: r.Minus, Holds: r.Holds, Difference: r.Difference,
+			Unit: r.Unit, Published: r.Published, Holds: r.Holds, Difference: r.Difference,
 			Verdict: r.Verdict, Reason: r.Reason, SettingsStated: r.SettingsStated(), Note: r.Note, Reference: r.Reference,
 			Mechanism: r.Mechanism, Warnings: notNil(r.Warnings), TrialKeys: notNil(r.TrialKeys), Classes: r.Classes,
 			Assumed: notNil(r.Assumed), StandIn: r.StandIn, Headline: r.Headline, CountsAs: countsAs(r), Entry: r.Entry,
 			Primary: r.Primary, Draws: r.Draws, Tolerance: r.Tolerance, Test: r.Test}
 		c.Settings, c.Data = settingsAndData(r)
+		if r.Ours != nil {
+			ours := estimateOf(r.Ours)
+			c.Ours = &ours
+		}
+		if m := r.Minus; m != nil {
+			c.Minus = &jsonBaseline{m.Experiment, m.Metric, estimateOf(&m.Estimate)}
+		}
 		if b := r.Band; b != nil {
 			c.Band = &jsonBand{HalfWidth: b.HalfWidth, Deviation: b.Deviation, Pooled: b.Pooled, Coverage: b.Coverage}
 			if !math.IsInf(b.DegreesOfFreedom, 1) {
