@@ -52,6 +52,10 @@ func execute(ctx context.Context, papers []experiment.Paper, args []string, in i
 	root.SetIn(in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		group(completion, "shell")
+	}
 	err := root.ExecuteContext(ctx)
 	status := exitStatus(err)
 	if err != nil && err.Error() != "" && status != exitNoReader {
