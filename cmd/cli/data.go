@@ -54,25 +54,28 @@ func (a *app) dataListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the data sets and where they are",
-		Long: `List the data sets: title, size, folder or reason why it is not usable, source
-and licence.`,
+		Long: `List the data sets: title, size, folder or reason why it is not usable, source,
+licence, the publication to cite, and remarks about the content.`,
 		Example: "  run data list\n  run data list --output json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			type entry struct {
-				Name    string `json:"name"`
-				Title   string `json:"title"`
-				Bytes   int64  `json:"bytes"`
-				Source  string `json:"source"`
-				Licence string `json:"licence"`
-				Folder  string `json:"folder"`
-				SHA256  string `json:"sha256"`
-				Problem string `json:"problem,omitempty"`
+				Name     string   `json:"name"`
+				Title    string   `json:"title"`
+				Bytes    int64    `json:"bytes"`
+				Source   string   `json:"source"`
+				Licence  string   `json:"licence"`
+				Citation string   `json:"citation"`
+				Notes    []string `json:"notes,omitempty"`
+				Folder   string   `json:"folder"`
+				SHA256   string   `json:"sha256"`
+				Problem  string   `json:"problem,omitempty"`
 			}
 			var entries []entry
 			for _, s := range dataset.All() {
 				folder, found, err := a.locator().Resolve(cmd.Context(), s)
-				e := entry{Name: s.Name, Title: s.Title, Bytes: found.TotalSize(), Source: s.Source, Licence: s.Licence}
+				e := entry{Name: s.Name, Title: s.Title, Bytes: found.TotalSize(), Source: s.Source, Licence: s.Licence,
+					Citation: s.Citation, Notes: s.Notes}
 				if err == nil {
 					e.Folder, e.SHA256 = folder, found.Digest()
 				} else {
@@ -92,8 +95,11 @@ and licence.`,
 					state = fmt.Sprintf("%d bytes; %s", e.Bytes, state)
 				}
 				width := bound(a.out)
-				text := tables.Hang(e.Name+"  ", e.Title, width) + tables.Hang("    ", state, width) +
-					tables.Hang("    ", "source: "+e.Source, width) + tables.Hang("    ", "licence: "+e.Licence, width)
+				text := tables.Hang(e.Name+"  ", e.Title, width)
+				for _, line := range append([]string{state, "source: " + e.Source, "licence: " + e.Licence, "cite: " + e.Citation},
+					e.Notes...) {
+					text += tables.Hang("    ", line, width)
+				}
 				if _, err := io.WriteString(a.out, text); err != nil {
 					return err
 				}

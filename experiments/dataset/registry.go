@@ -1,9 +1,9 @@
 package dataset
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"privkern/runner/experiment"
 )
 
 // Set describes a data set.
@@ -101,7 +101,7 @@ func (e *UnknownError) Error() string {
 	for i, s := range sets {
 		names[i] = s.Name
 	}
-	return fmt.Sprintf("unknown data set %q; known: %s", e.Name, strings.Join(names, ", "))
+	return experiment.Unknown("data set", e.Name, names).Error()
 }
 
 // TotalSize is the sum of the sizes of the set's files, in bytes; 0 where the
