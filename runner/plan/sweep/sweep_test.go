@@ -224,8 +224,8 @@ func TestMistakesHaveAPlace(t *testing.T) {
 			`test.yaml:2:1: the file has both runs and experiment at the top; experiment goes into the blocks under runs`},
 		{"runs and seeds", "title: t\nseeds: 0..1\nruns:\n  - experiment: demo/other\n", "test.yaml:2:1: the file has both " +
 			"runs and seeds at the top; seeds goes into the blocks under runs, or is given by --seeds\n"},
-		{"tables and params", "tables: [demo/table1]\nparams: {folds: 1}\n", `test.yaml:2:1: a file of tables alone has the ` +
-			`settings of the tables; params goes with an experiment`},
+		{"tables and params", "tables: [demo/table1]\nparams: {folds: 1}\n", `test.yaml:2:1: a file of tables alone has ` +
+			`the settings of the tables; params goes with an experiment`},
 		{"an alias for a list", "experiment: demo/curve\nsweep:\n  epsilon: *nope\n",
 			`test.yaml:3:12: anchors and aliases are not supported`},
 		{"too many", "experiment: demo/curve\nsweep:\n  epsilon: linspace(1,2,100000)\n  delta: linspace(.1,.2,100000)\n",
