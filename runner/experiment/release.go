@@ -237,7 +237,22 @@ const (
 	seededNoise = "seeded noise protects nobody"
 	judgedNoise = "the noise of a judged trial is drawn in floating point, whose gaps reveal more than a guarantee " +
 		"allows, and metrics are computed from the data; what may be published is what --release writes"
+	noMechanism = "no mechanism of privkern protects anything in it"
 )
+
+// Unprotected returns the privacy of a record whose result states none, such as of a trial without
+// noise, of a program of the user's, or without a result: only the reason why there is no guarantee.
+func Unprotected(isSecure bool) *Privacy {
+	p := &Privacy{RNG: seeded}
+	if isSecure {
+		p.RNG = secure
+	}
+	p.withhold(noMechanism)
+	return p
+}
+
+// Stated reports whether an experiment stated p: it is neither nil nor that of [Unprotected].
+func (p *Privacy) Stated() bool { return p != nil && p.Unit != "" }
 
 // State states that the mechanism gives (epsilon, delta)-differential privacy to the unit, and
 // returns p. An infinite epsilon bounds nothing, and is withdrawn.

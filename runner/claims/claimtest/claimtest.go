@@ -88,7 +88,8 @@ func Record(t testing.TB, key, name string, given map[string]any, seed int64,
 		t.Fatal(err)
 	}
 	return &record.Record{Schema: record.Schema, Key: key, Experiment: name, Params: plain, Seed: seed,
-		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics, Provenance: kernels(key)}
+		Backend: "cpu", DType: "float64", Status: record.OK, Metrics: metrics,
+		Privacy: experiment.Unprotected(false), Provenance: kernels(key)}
 }
 
 // kernels returns the provenance of the machine that computed the record. The trials of

@@ -40,7 +40,10 @@ func Index(records iter.Seq[*record.Record]) (*Records, error) {
 			return nil, fmt.Errorf("the parameters of trial %s: %w", r.Key, err)
 		}
 		o := &outcome{key: r.Key, computed: r.Backend + " " + r.DType, status: r.Status,
-			metrics: r.Metrics, warnings: r.Warnings, privacy: r.Privacy}
+			metrics: r.Metrics, warnings: r.Warnings}
+		if r.Privacy.Stated() {
+			o.privacy = r.Privacy
+		}
 		if r.Error != nil {
 			o.err = *r.Error
 		}

@@ -64,7 +64,7 @@ func NewRecord(job Job) (*record.Record, error) {
 		Schema: record.Schema, Key: job.Key, Experiment: job.Experiment, Params: params, Seed: job.Seed,
 		Backend: job.Backend, DType: job.DType, ResultVersion: job.ResultVersion,
 		Metrics: map[string]float64{}, Series: map[string]map[string]record.SeriesColumn{}, Warnings: []string{},
-		Provenance: host,
+		Privacy: experiment.Unprotected(job.Secure), Provenance: host,
 	}, nil
 }
 

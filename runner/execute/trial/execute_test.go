@@ -133,14 +133,15 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 	}
 }
 
-// A record without warnings has an empty list, not null.
-func TestNoWarnings(t *testing.T) {
+// A record without warnings has an empty list, not null, and one without a mechanism the reason why nothing is protected.
+func TestNothingStated(t *testing.T) {
 	r := execute(t, trial.Job{
 		Key: "k", Identity: experiment.Identity{Experiment: "demo/a"},
 	}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
 		return &experiment.Result{Metrics: map[string]float64{"y": 1}}, nil
 	})
-	if raw, err := record.Encode(r); err != nil || !strings.Contains(string(raw), `"warnings":[]`) {
+	if raw, err := record.Encode(r); err != nil || !strings.Contains(string(raw), `"warnings":[]`) ||
+		!strings.Contains(string(raw), `"privacy":{"guarantee":"",`) || !strings.Contains(string(raw), `"no guarantee: `) {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
@@ -150,7 +151,7 @@ func TestGuaranteeInWords(t *testing.T) {
 	r := execute(t, trial.Job{}, func(context.Context, *experiment.Trial) (*experiment.Result, error) {
 		return &experiment.Result{Privacy: &experiment.Privacy{Guarantee: "(1, 0)-DP"}}, nil
 	})
-	if r.Status != record.Failed || !strings.Contains(*r.Error, "without its epsilon and delta") || r.Privacy != nil {
+	if r.Status != record.Failed || !strings.Contains(*r.Error, "without its epsilon and delta") || r.Privacy.Stated() {
 		t.Errorf("%s: %v, %+v", r.Status, r.Error, r.Privacy)
 	}
 }

@@ -170,6 +170,7 @@ func newRecord(t *testing.T, planned plan.Trial) *record.Record {
 		Schema: record.Schema, Key: planned.Key, Experiment: planned.Experiment, Params: params, Seed: planned.Seed,
 		Backend: "cpu", DType: "float64", Status: record.OK, ResultVersion: e.Version, Metrics: map[string]float64{},
 		Series:   map[string]map[string]record.SeriesColumn{},
+		Privacy:  experiment.Unprotected(false),
 		Warnings: []string{}, Timing: record.Timing{WallS: 1.5, CPUS: 1, PeakRSSBytes: 1 << 40},
 		Provenance: record.Provenance{Version: "1.2.3", Revision: "0123abc", Go: "go1.26", Datasets: map[string]string{}},
 	}

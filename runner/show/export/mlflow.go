@@ -263,7 +263,7 @@ func note(rec *record.Record) string {
 	for _, w := range rec.Warnings {
 		parts = append(parts, "Warning: "+w)
 	}
-	if p := rec.Privacy; p != nil {
+	if p := rec.Privacy; p.Stated() {
 		parts = append(parts, fmt.Sprintf("Mechanism: %s; unit: %s; %s; "+
 			"rng: %s", p.Statement(), p.Unit, p.Mechanism, p.RNG))
 		parts = append(parts, p.Notes...)

@@ -193,7 +193,7 @@ func fakeRecord(t *testing.T, w experiment.Identity, i int) *record.Record {
 		t.Fatal(err)
 	}
 	r := &record.Record{Key: fmt.Sprintf("key%02d", i), Experiment: w.Experiment, Params: plain, Seed: w.Seed,
-		Backend: "cpu", DType: "float64", Status: record.OK,
+		Backend: "cpu", DType: "float64", Status: record.OK, Privacy: experiment.Unprotected(false),
 		Timing: record.Timing{WallS: 1.5, CPUS: 2.25, PeakRSSBytes: 180 << 20},
 		Provenance: record.Provenance{Version: "0.1.0", Revision: "502c053", Go: "go1.26.8 linux/amd64",
 			CPU:      "a processor with 2 cores",

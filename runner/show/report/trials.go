@@ -82,7 +82,7 @@ func (t *TrialTally) Add(name string, params experiment.Params, seed int64, r *r
 		t.problem(problemID{"warning", name, w}, params, seed, r)
 	}
 	privacy := -1
-	if r.Privacy != nil {
+	if r.Privacy.Stated() {
 		privacy = t.addPrivacy(name, r.Privacy)
 	}
 	t.addDetail(s, at, r, privacy, t.addProvenance(r))

@@ -128,8 +128,11 @@ func numbered(texts []string) [][2]string {
 }
 
 func privacyLines(p *experiment.Privacy) [][2]string {
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil
+	case !p.Stated():
+		return [][2]string{{"statement", p.Statement()}}
 	}
 	out := [][2]string{{"statement", p.Statement()}, {"unit", p.Unit}, {"mechanism", p.Mechanism}, {"noise", p.RNG}}
 	for _, n := range p.Notes {

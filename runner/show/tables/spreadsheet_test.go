@@ -33,7 +33,7 @@ func TestFormulas(t *testing.T) {
 func TestTableWithFormulas(t *testing.T) {
 	records := claimtest.Records(t)
 	for _, r := range records {
-		r.Warnings, r.Privacy = []string{"=1+a"}, &experiment.Privacy{Guarantee: "@1+a"}
+		r.Warnings, r.Privacy = []string{"=1+a"}, &experiment.Privacy{Guarantee: "@1+a", Unit: "u"}
 	}
 	file := render(t, evaluate(t, "demo/table1", records), tables.FormatCSV, tables.TextOptions{})
 	for _, want := range []string{",'=1+a", ",'@1+a,"} {
