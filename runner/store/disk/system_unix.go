@@ -5,6 +5,7 @@ package disk
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -12,7 +13,12 @@ import (
 
 func (system) Open(path string) (io.ReadCloser, error) { return os.Open(path) }
 
-func (system) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func (system) ReadFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	return os.ReadFile(path)
+}
 
 func (system) Rename(from, to string) error { return os.Rename(from, to) }
 
