@@ -98,6 +98,9 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
+// Detail is the stack, for the log of a trial. It is no part of the error, since it holds arguments of functions.
+func (e *PanicError) Detail() string { return string(e.Stack) }
+
 // Unwrap returns the panic's value where it is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)

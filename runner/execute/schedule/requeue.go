@@ -118,6 +118,7 @@ func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job tria
 		return nil, ctx.Err()
 	}
 	r.observe(func(o Observer) { o.Started(t) })
+	begun := time.Now()
 	rec, err := runner.Run(ctx, job, r.opts.Timeout, func(done, total int, phase string) {
 		r.observe(func(o Observer) { o.Inner(t, done, total, phase) })
 	})
@@ -125,6 +126,7 @@ func (r *run) attempt(ctx context.Context, runner Runner, t plan.Trial, job tria
 		if rec, err = r.failed(ctx, job, err); err != nil {
 			return nil, err
 		}
+		rec.Timing.WallS = time.Since(begun).Seconds() // its process cannot tell the rest any more
 	}
 	if rec.Log != "" {
 		if name := r.keepLog(t, *rec.Error, rec.Log); name != "" {

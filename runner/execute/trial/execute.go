@@ -8,10 +8,12 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -230,19 +232,27 @@ func (e *panicError) Error() string {
 // Detail is the stack.
 func (e *panicError) Detail() string { return e.stack }
 
-// invalid returns the defect of a result; "" where it has none.
+// invalid returns the first defect of a result, in the order in which the experiment documents its metrics, then of
+// names; "" where it has none. The record of a key has the same error each time.
 func invalid(e *experiment.Experiment, metrics map[string]float64, series map[string]experiment.Series) string {
-	for name, v := range metrics {
+	place := func(name string) int { // -1 of an undocumented one
+		return slices.IndexFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(metrics), func(a, b string) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+	}) {
+		v := metrics[name]
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Sprintf("the metric %s is %v", name, v)
 		}
-		if !documented(e, name) {
+		if place(name) < 0 {
 			return fmt.Sprintf("a defect in %s: the metric %q is not documented", e.Name, name)
 		}
 	}
-	for name, s := range series {
+	for _, name := range slices.Sorted(maps.Keys(series)) {
 		n := -1
-		for column, v := range s {
+		for _, column := range slices.Sorted(maps.Keys(series[name])) {
+			v := series[name][column]
 			if n >= 0 && len(v) != n {
 				return fmt.Sprintf("a defect in %s: the columns of the series %s have different lengths", e.Name, name)
 			}
@@ -255,8 +265,4 @@ func invalid(e *experiment.Experiment, metrics map[string]float64, series map[st
 		}
 	}
 	return ""
-}
-
-func documented(e *experiment.Experiment, name string) bool {
-	return slices.ContainsFunc(e.Metrics, func(m experiment.Metric) bool { return m.Covers(name) })
 }

@@ -3,6 +3,7 @@ package trial_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -32,6 +33,15 @@ func metrics(m map[string]float64) func(context.Context, *experiment.Trial) (*ex
 	}
 }
 
+// many returns twenty metrics of one value, of which y is documented first.
+func many(value float64) map[string]float64 {
+	out := map[string]float64{"y": value}
+	for i := range 19 {
+		out[fmt.Sprintf("y_%d", i)] = value
+	}
+	return out
+}
+
 func execute(t *testing.T, job trial.Job,
 	f func(context.Context, *experiment.Trial) (*experiment.Result, error)) *record.Record {
 	t.Helper()
@@ -58,6 +68,7 @@ func TestOutcomes(t *testing.T) {
 		{"a result", metrics(map[string]float64{"y": 1, "y_other": 2}), record.OK, ""},
 		{"NaN is a failure", metrics(map[string]float64{"y": math.NaN()}), record.Failed, "the metric y is NaN"},
 		{"an infinity is a failure", metrics(map[string]float64{"y": math.Inf(1)}), record.Failed, "the metric y is +Inf"},
+		{"several are a failure of the first", metrics(many(math.NaN())), record.Failed, "the metric y is NaN"},
 		{"an undocumented metric", metrics(map[string]float64{"z": 1}), record.Failed, `the metric "z" is not documented`},
 		{"no metrics", metrics(nil), record.Failed, "a defect in demo/a: a result without metrics"},
 		{"a gap in a series is no failure", series(experiment.Series{"x": {1, 2}, "y": {math.NaN(), 1}}), record.OK, ""},
