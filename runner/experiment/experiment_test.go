@@ -212,6 +212,8 @@ func TestUnknownErrorHelps(t *testing.T) {
 		{"aazzzzz", many, `unknown method "aazzzzz"; the nearest are aaaaaa, b, c`},
 		{"OOS", many, `unknown method "OOS"; the nearest are paper/choose, b, c`},
 		{"zzzzzzz", nil, `unknown method "zzzzzzz"`},
+		{strings.Repeat("z", 2_000_000), many, `unknown method "` + strings.Repeat("z", 300) + `..."`},
+		{strings.Repeat("z", 2_000_000), many[:2], `unknown method "` + strings.Repeat("z", 300) + `..."; valid: aaaaaa, b`},
 		{"table2", tables, `unknown method "table2"; did you mean "cloaking/table2"?`},
 		{"tabel1", tables, `unknown method "tabel1"; did you mean "cloaking/table1" or "privacygp/table1"?`},
 		{"table1", tables, `unknown method "table1"; did you mean "cloaking/table1" or "privacygp/table1"?`},
@@ -222,7 +224,7 @@ func TestUnknownErrorHelps(t *testing.T) {
 		{"table1", append([]string{"kahm/table1"}, tables...),
 			`unknown method "table1"; did you mean "kahm/table1", "cloaking/table1" or "privacygp/table1"?`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.want, func(t *testing.T) {
 			if got := experiment.Unknown("method", c.name, c.valid).Error(); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}

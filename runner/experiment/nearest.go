@@ -34,7 +34,7 @@ func Unknown(what, name string, valid []string) *UnknownError {
 const fewNames = 12
 
 func (e *UnknownError) Error() string {
-	s := fmt.Sprintf("unknown %s %q", e.What, e.Name)
+	s := fmt.Sprintf("unknown %s %q", e.What, shortened(e.Name))
 	switch {
 	case len(e.Likely) > 0:
 		quoted := make([]string, len(e.Likely))
@@ -42,12 +42,24 @@ func (e *UnknownError) Error() string {
 			quoted[i] = strconv.Quote(l)
 		}
 		s += "; did you mean " + alternatives(quoted) + "?"
+	case len(e.Valid) > fewNames && len(e.Name) > longName: // none is near
 	case len(e.Valid) > fewNames:
 		s += "; the nearest are " + strings.Join(mostAlike(e.Name, e.Valid), ", ")
 	case len(e.Valid) > 0:
 		s += "; valid: " + strings.Join(e.Valid, ", ")
 	}
 	return s
+}
+
+// longName is the length from which a text is no misspelling of a name, in bytes: the work of a distance grows with it.
+const longName = 300
+
+// shortened returns a text as an error has it.
+func shortened(text string) string {
+	if len(text) > longName {
+		return strings.ToValidUTF8(text[:longName], "") + "..."
+	}
+	return text
 }
 
 // alternatives joins "a", "b" and "c" to "a, b or c".
@@ -85,8 +97,13 @@ func likely(name string, valid []string) []string {
 	return nil
 }
 
-// distance is the edit distance of two names, without regard to case.
-func distance(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
+// distance is the edit distance of two names, without regard to case; of a long one, the most that it can be.
+func distance(a, b string) int {
+	if longest := max(len(a), len(b)); longest > longName {
+		return longest
+	}
+	return editDistance(strings.ToLower(a), strings.ToLower(b))
+}
 
 // endingIn returns the valid names with that last part.
 func endingIn(part string, valid []string) []string {

@@ -123,10 +123,10 @@ func (p *Param) convert(v any) (any, error) {
 			return nil, fmt.Errorf("%v is not a text", quote(v))
 		}
 		if !utf8.ValidString(s) {
-			return nil, fmt.Errorf("%q is no text in UTF-8; two such texts would be one in a key", s)
+			return nil, fmt.Errorf("%s is no text in UTF-8; two such texts would be one in a key", quote(s))
 		}
 		if p.Values != nil && !slices.Contains(p.Values, s) {
-			return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(p.Values, ", "), didYouMean(s, p.Values))
+			return nil, fmt.Errorf("%s is not one of %s%s", quote(s), strings.Join(p.Values, ", "), didYouMean(s, p.Values))
 		}
 		return s, nil
 	case Flag:
@@ -433,7 +433,7 @@ func plain(v any) any {
 
 func quote(v any) string {
 	if s, ok := v.(string); ok {
-		return strconv.Quote(s)
+		return strconv.Quote(shortened(s))
 	}
 	return fmt.Sprint(v)
 }
