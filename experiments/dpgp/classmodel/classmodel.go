@@ -46,7 +46,7 @@ type Model struct {
 	Jitter      float64             `json:"jitter"`      // on the diagonal of the inducing inputs' covariance
 	Inducing    [][]float64         `json:"inducing"`    // M×D
 	Means       [][]float64         `json:"means"`       // C×M
-	Covariances [][][]float64       `json:"covariances"` // C×M×M, each symmetric
+	Covariances [][][]float64       `json:"covariances"` // C×M×M, each symmetric and positive semi-definite
 	Mechanism   Mechanism           `json:"mechanism"`
 	Privacy     *experiment.Privacy `json:"privacy"`
 }
@@ -99,7 +99,9 @@ func (m *Model) Check(c *model.Checker) {
 	c.Require(len(m.Covariances) == classes, "covariances", "there are %d for %d classes", len(m.Covariances), classes)
 	c.Rows("means", m.Means, n, inducing)
 	for k, cov := range m.Covariances {
-		c.Covariance(fmt.Sprintf("covariances[%d]", k), cov, n, inducing)
+		field := fmt.Sprintf("covariances[%d]", k)
+		c.Covariance(field, cov, n, inducing)
+		c.Semidefinite(field, cov)
 	}
 }
 

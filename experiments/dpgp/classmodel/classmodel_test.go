@@ -137,6 +137,9 @@ func TestCheck(t *testing.T) {
 		"covariances[0][1]: it has 1":          func(m *Model) { m.Covariances[0][1] = m.Covariances[0][1][:1] },
 		"covariances[1][1][0]: it is 0.1, and": func(m *Model) { m.Covariances[1][1][0] = 0.1 },
 		"covariances[1][1][1]: it is -1":       func(m *Model) { m.Covariances[1][1][1] = -1 },
-		"privacy: it is missing":               func(m *Model) { m.Privacy = nil },
+		"covariances[1][1][0]: it is 9, and with the variances": func(m *Model) {
+			m.Covariances[1][0][1], m.Covariances[1][1][0] = 9, 9
+		},
+		"privacy: it is missing": func(m *Model) { m.Privacy = nil },
 	})
 }
