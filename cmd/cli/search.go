@@ -17,6 +17,7 @@ import (
 	"privkern/runner/experiment"
 	"privkern/runner/plan"
 	"privkern/runner/plan/search"
+	"privkern/runner/record"
 	"privkern/runner/show/summary"
 	"privkern/runner/show/tables"
 	"privkern/runner/store"
@@ -36,8 +37,8 @@ func propose(ctx context.Context, q search.Question) ([][]float64, error) {
 	return points, errors.Join(err, e.Close())
 }
 
-// takeRounds makes p the plan of the folder where that has rounds of the same search already, and refuses flags that a
-// search does not have.
+// takeRounds makes p the plan of the folder where that has rounds of the same search already. It refuses flags that a
+// search does not have, and a budget that these rounds exceed.
 func (a *app) takeRounds(dir string, w *plan.Draft, p *plan.Plan, data *plan.Datasets, o *runOptions) error {
 	if w.Spec == nil {
 		return nil
@@ -48,6 +49,18 @@ func (a *app) takeRounds(dir string, w *plan.Draft, p *plan.Plan, data *plan.Dat
 	}
 	if _, err := store.Peek(a.Disk, dir, p, a.Experiments, o.replan); err != nil {
 		return err
+	}
+	settings := map[record.SettingID]bool{}
+	for _, t := range p.Trials {
+		id, err := record.IDOfSetting(t.Experiment, t.Params)
+		if err != nil {
+			return err
+		}
+		settings[id] = true
+	}
+	if n := len(settings); n > w.Spec.Budget {
+		return usagef("the budget is %s, and the search in %s has %d already: give at least that, or another "+
+			"--out", text.Count(w.Spec.Budget, "setting"), dir, n)
 	}
 	if o.dryRun {
 		a.say("round %d of a search of %s; the next ones follow from its results", len(p.Search.Rounds),
