@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,7 +119,12 @@ func TestElementTypeOfSweeps(t *testing.T) {
 			if w.DType != c.want || w.FilesDType != c.asked {
 				t.Errorf("%q where the files ask for %q, want %q and %q", w.DType, w.FilesDType, c.want, c.asked)
 			}
-			p, err := w.Plan(plan.NewDatasets(noData{}), "cpu", "")
+			ended, end := context.WithCancel(t.Context())
+			end()
+			if _, err := w.Plan(ended, plan.NewDatasets(noData{}), "cpu", ""); !errors.Is(err, context.Canceled) {
+				t.Errorf("interrupted: %v", err)
+			}
+			p, err := w.Plan(t.Context(), plan.NewDatasets(noData{}), "cpu", "")
 			if err != nil {
 				t.Fatal(err)
 			}

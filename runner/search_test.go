@@ -81,7 +81,7 @@ func begin(t *testing.T, dir, text string) *searching {
 		t.Fatal(err)
 	}
 	s.draft.Sources = nil // the path of the file
-	if s.plan, err = s.draft.Plan(s.data, "cpu", ""); err != nil {
+	if s.plan, err = s.draft.Plan(t.Context(), s.data, "cpu", ""); err != nil {
 		t.Fatal(err)
 	}
 	return s

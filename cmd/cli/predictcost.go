@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -39,19 +40,19 @@ func costOf(name string) (told []string, err error) {
 
 // warnOfCost warns of trials on own data that are predicted to take over ten minutes of processor time. Memory is no
 // part of it: trials that need more than there is by the estimates of their experiments are refused.
-func (a *app) warnOfCost(trials []sweep.Assignment) error {
+func (a *app) warnOfCost(ctx context.Context, trials []sweep.Assignment) error {
 	costs, err := curves.Embedded()
 	if err != nil {
 		return err
 	}
-	if text := longTrials(costs, trials); text != "" {
+	if text := longTrials(ctx, costs, trials); text != "" {
 		a.complain("warning: %s", text)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // warnOfPending warns of the trials of a part of a plan that have no record in the folder, which may be absent.
-func (a *app) warnOfPending(dir string, p *plan.Plan, shard plan.Shard) error {
+func (a *app) warnOfPending(ctx context.Context, dir string, p *plan.Plan, shard plan.Shard) error {
 	var there map[string]bool
 	if s, err := store.Open(a.Disk, dir); err == nil {
 		there, err = s.Keys()
@@ -71,13 +72,16 @@ func (a *app) warnOfPending(dir string, p *plan.Plan, shard plan.Shard) error {
 		}
 		pending = append(pending, sweep.Assignment{Experiment: e, Params: t.Params})
 	}
-	return a.warnOfCost(pending)
+	return a.warnOfCost(ctx, pending)
 }
 
-// longTrials is the text of the warning, empty for none.
-func longTrials(costs *curves.Costs, trials []sweep.Assignment) string {
+// longTrials is the text of the warning, empty for none, and where ctx ends.
+func longTrials(ctx context.Context, costs *curves.Costs, trials []sweep.Assignment) string {
 	worst, number, most, sizes := "", 0, 0., experiments.NewOwnSizes()
 	for _, s := range trials {
+		if ctx.Err() != nil {
+			return ""
+		}
 		name, o, ok := sizes.Of(s.Experiment, s.Params)
 		if !ok {
 			continue

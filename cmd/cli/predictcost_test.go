@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func TestLongTrials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := longTrials(costs, []sweep.Assignment{trial, trial}); got != c.want {
+		if got := longTrials(t.Context(), costs, []sweep.Assignment{trial, trial}); got != c.want {
 			t.Errorf("%s rows: %q, want %q", c.rows, got, c.want)
 		}
 	}
@@ -86,6 +87,11 @@ func TestWarnOfPending(t *testing.T) {
 	for _, key := range []string{"first", "second"} {
 		p.Trials = append(p.Trials, plan.Trial{Key: key, Identity: experiment.Identity{Experiment: e.Name, Params: params}})
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := a.warnOfPending(ended, dir, p, plan.Shard{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
 	for _, c := range []struct{ file, want string }{
 		{"plan.json", "warning: 2 trials are predicted"},
 		{"trials/second.json", "warning: 1 trial is predicted"},
@@ -103,7 +109,7 @@ func TestWarnOfPending(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.err = messagesTo(said)
-		if err := a.warnOfPending(dir, p, plan.Shard{}); err != nil {
+		if err := a.warnOfPending(t.Context(), dir, p, plan.Shard{}); err != nil {
 			t.Fatal(err)
 		}
 		a.err.Flush()

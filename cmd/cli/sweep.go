@@ -234,7 +234,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 		return err
 	}
 	data := a.datasets()
-	p, err := w.Plan(data, o.backend, host(o.gpu).Class())
+	p, err := w.Plan(cmd.Context(), data, o.backend, host(o.gpu).Class())
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (a *app) runDraft(cmd *cobra.Command, o *runOptions, shard plan.Shard, form
 	if err := a.takeRounds(dir, w, p, data, o); err != nil {
 		return err
 	}
-	if err := a.warnOfPending(dir, p, shard); err != nil {
+	if err := a.warnOfPending(cmd.Context(), dir, p, shard); err != nil {
 		return err
 	}
 	if o.dryRun {

@@ -302,7 +302,7 @@ func (a *app) runTrial(cmd *cobra.Command, e *experiment.Experiment, params expe
 	}
 	if missing == nil && !o.releases() && o.export == "" { // a release or an export tells no number of rows
 		alone := []sweep.Assignment{{Experiment: e, Params: params}}
-		if err := a.warnOfCost(alone); err != nil {
+		if err := a.warnOfCost(cmd.Context(), alone); err != nil {
 			return err
 		}
 	}

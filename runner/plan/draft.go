@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -300,11 +301,11 @@ func withoutSeeds(all []experiment.Identity) ([]experiment.Identity, error) {
 }
 
 // Plan freezes the draft for a backend, on a machine whose kernels have this class. See
-// [New].
-func (d *Draft) Plan(data *Datasets, backend, blasClass string) (*Plan, error) {
+// [New]. The end of ctx ends it.
+func (d *Draft) Plan(ctx context.Context, data *Datasets, backend, blasClass string) (*Plan, error) {
 	opts := d.Options
 	opts.Backend, opts.BLASClass = backend, blasClass
-	return New(d.Settings, data, opts)
+	return freeze(ctx, d.Settings, data, opts)
 }
 
 // Folder returns a name for the output folder. Where other settings than the

@@ -11,6 +11,7 @@ package plan
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -162,12 +163,20 @@ type Dataset struct {
 // error where a file of the user's is not there or lacks a column that a trial
 // reads: without its content there is no key.
 func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, error) {
+	return freeze(context.Background(), settings, data, opts)
+}
+
+// freeze is [New] until ctx ends: hundreds of thousands of settings take tens of seconds.
+func freeze(ctx context.Context, settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, error) {
 	p := &Plan{Schema: Schema, Options: opts, Datasets: map[string]string{}, Versions: map[string]int{}}
 	trials := make([]Trial, len(settings))
 	ids := identities{plan: p, digests: map[string]map[string]string{}}
 	checked := map[string]bool{}
 	data.runIn(opts.Commands)
 	for i, s := range settings {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := checkTables(s, data, checked); err != nil {
 			return nil, err
 		}
@@ -184,6 +193,9 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 		trials[i].RNG = opts.RNG
 	}
 	keyErr := forEachChunk(len(trials), func(i int) (err error) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		trials[i].Key, err = record.Key(trials[i].Identity)
 		return err
 	})
@@ -193,6 +205,9 @@ func New(settings []sweep.Assignment, data *Datasets, opts Options) (*Plan, erro
 	seen := make(map[string]bool, len(trials))
 	digest := newSettingsDigest(opts.Backend, opts.DType)
 	for _, t := range trials {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if seen[t.Key] {
 			continue
 		}
