@@ -144,7 +144,7 @@ func TestTrialAndRecordAreTheJobs(t *testing.T) {
 	}
 }
 
-// A record without warnings has an empty list, not null, and one without a mechanism the reason why nothing is protected.
+// A record without warnings has an empty list, not null, and one without a mechanism the reason for it.
 func TestNothingStated(t *testing.T) {
 	r := execute(t, trial.Job{
 		Key: "k", Identity: experiment.Identity{Experiment: "demo/a"},
