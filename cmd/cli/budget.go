@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -296,7 +297,9 @@ func (a *app) showAccount(r *budget.Report) error {
 		{"known by", r.Known.String()},
 	}
 	for _, apart := range r.Known.Apart {
-		lines = append(lines, [2]string{"new people", apart.Time + ": " + apart.Reason})
+		if line := [2]string{"new people", apart.Time + ": " + apart.Reason}; !slices.Contains(lines, line) {
+			lines = append(lines, line) // one declaration, from several accounts
+		}
 	}
 	for _, p := range r.Known.Published {
 		lines = append(lines, [2]string{"published", p.Time + ", by " + p.Experiment + ": " + p.Part})

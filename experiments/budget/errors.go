@@ -135,6 +135,10 @@ func (e *PublishedError) Error() string {
 			"them without noise (%s), and this one would protect them: its guarantee would protect nothing; choose a method "+
 			"that takes them to be public", part, e.Account)
 	}
+	if e.Points && e.Others == 0 {
+		return fmt.Sprintf("this release would publish %s that it protects (%s): its points are rows of these people; give "+
+			"points that are no rows of these people", part, e.Account)
+	}
 	instead := "choose a method that protects them"
 	if e.Points {
 		instead = "give points that are no rows of these people"

@@ -57,6 +57,6 @@ func (l *Ledger) Register(
 			}
 			s.publish(source.Source, spending, time)
 		}
-		return s.publishPoints(spending, d, time)
+		return s.publishPoints(spending, d, sources, time)
 	})
 }

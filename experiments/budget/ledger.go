@@ -254,9 +254,11 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 			if err := a.admit(e); err != nil {
 				return nil, err
 			}
-			// Data may grow, and n of persons is not that of their rows. The limit, with its δ, stays.
-			if a.Rows == 0 || i == 0 || spending.Units[0] != experiment.UnitPerson {
-				a.Rows = spending.Rows
+			// Data may grow, and rows are no fewer than their persons. The limit, with its δ, stays.
+			if n := spending.Rows; i == 0 || spending.Units[0] != experiment.UnitPerson {
+				a.Rows = n
+			} else {
+				a.Rows = max(a.Rows, n)
 			}
 			if a.Number == 0 {
 				s.add(a, source.Source)
@@ -269,18 +271,20 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 		}
 		s.publish(source.Source, spending, time)
 	}
-	if err := s.publishPoints(spending, d, time); err != nil {
+	if err := s.publishPoints(spending, d, sources, time); err != nil {
 		return nil, err
 	}
 	return out, s.check()
 }
 
 // publishPoints books the inputs of the points of a release as published on every source that knows
-// them: points are public by the operator's word, which does not hold for rows that have an account.
-func (s *State) publishPoints(spending experiment.Spending, d *seen, time string) error {
+// them: points are public by the operator's word, which does not hold for rows that have an account. The release
+// itself is booked on the charged sources already.
+func (s *State) publishPoints(spending experiment.Spending, d *seen, charged []found, time string) error {
 	if d.points == nil {
 		return nil
 	}
+	itself := slices.Contains(spending.Units, experiment.UnitInputs)
 	spending.Units, spending.Publishes = nil, []string{experiment.UnitInputs}
 	for _, source := range s.Sources {
 		if source.knows(d.points, nil) == "" {
@@ -288,6 +292,9 @@ func (s *State) publishPoints(spending experiment.Spending, d *seen, time string
 		}
 		if err := s.checkPublished(source, spending); err != nil {
 			err.Points = true
+			if itself && slices.ContainsFunc(charged, func(f found) bool { return f.Source == source }) {
+				err.Others--
+			}
 			return err
 		}
 		s.publish(source, spending, time)

@@ -43,7 +43,8 @@ type Apart struct {
 	Time   string `json:"time"`
 	Reason string `json:"reason"`
 	From   []int  `json:"from,omitempty"` // IDs of sources
-	// Ways are those in which these sources recognised the data; none stand for all.
+	// Ways are those in which the source recognised the data; earlier declarations, of several sources, have none, which
+	// stands for all.
 	Ways []string `json:"ways,omitempty"`
 }
 
@@ -180,9 +181,9 @@ func (s *Source) parts(other *Source, d *seen, digests []string) bool {
 }
 
 // learnsWith reports whether the source takes data for its own that are charged to all of these: not
-// where it and one of them were declared to be apart, since they may have rows of both.
+// where it was declared to be apart from one of them.
 func (s *Source) learnsWith(all []found) bool {
-	return !slices.ContainsFunc(all, func(f found) bool { return s.apartFrom(f.ID) || f.apartFrom(s.ID) })
+	return !slices.ContainsFunc(all, func(f found) bool { return s.apartFrom(f.ID) })
 }
 
 // learn adds a form of the data.
@@ -391,16 +392,13 @@ func (s *State) find(d *seen, digests []string, r Request, time string) ([]found
 		if named == nil {
 			named = s.addSource(r.Account)
 		}
-		apart := Apart{Time: time, Reason: r.NewPeople}
 		for _, f := range others {
-			apart.From = append(apart.From, f.ID)
-			for _, way := range ways {
-				if f.knowsBy(way, d, digests) {
-					apart.Ways = union(apart.Ways, []string{way})
-				}
-			}
+			by := slices.DeleteFunc(slices.Clone(ways), func(way string) bool { return !f.knowsBy(way, d, digests) })
+			named.Apart = append(named.Apart, Apart{Time: time, Reason: r.NewPeople, From: []int{f.ID}, Ways: by})
 		}
-		named.Apart = append(named.Apart, apart)
+		if len(others) == 0 {
+			named.Apart = append(named.Apart, Apart{Time: time, Reason: r.NewPeople})
+		}
 	case named == nil && len(others) > 0:
 		known := &KnownError{Name: r.Account}
 		for _, f := range others {

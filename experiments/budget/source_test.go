@@ -382,7 +382,6 @@ func TestNewPeopleAreThose(t *testing.T) {
 		{"three", two[:80], "two", []string{"two"}},
 		{"two", slices.Concat(two, one[1:]), "", []string{"data-1", "two"}},
 		{"two", slices.Concat(two, one[1:]), "two", []string{"two", "data-1"}},
-		{"two", two, "", []string{"two"}},
 		{"one", one, "two", []string{"two", "data-1"}},
 		{"copy", one, "two", []string{"two", "data-1"}},
 		{"two", one, "", []string{"data-1", "two"}},
@@ -578,8 +577,18 @@ func TestPointsOfPeople(t *testing.T) {
 			}
 			_, err := l.Book(kept, d.At(save(t, folder+"/points.csv", c.points, ",", "")), Request{})
 			var published *PublishedError
-			if errors.As(err, &published) != c.refused || err != nil && !c.refused || c.refused && !published.Points {
+			if errors.As(err, &published) != c.refused || err != nil && !c.refused ||
+				c.refused && (!published.Points || published.Others != 1) {
 				t.Errorf("%s, own data %v: %v", name, own, err)
+			}
+			if whole := spend(0.5, 0, 0); own && c.refused { // a release that protects the inputs itself
+				whole.Units = experiment.UnitsOfARow()
+				_, err := l.Book(whole, d.At(save(t, folder+"/points.csv", c.points, ",", "")), Request{})
+				fresh := limited(t, 10)
+				_, first := fresh.Book(whole, d.At(save(t, folder+"/points.csv", c.points, ",", "")), Request{})
+				if !errors.As(err, &published) || published.Others != 1 || !errors.As(first, &published) || published.Others != 0 {
+					t.Errorf("%s: %v; without an account: %v", name, err, first)
+				}
 			}
 			if own {
 				continue
