@@ -104,8 +104,12 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 			return err
 		}
 	}
-	if err := a.checkView(view, r); err != nil {
-		return err
+	late, misnamed := a.checkView(view, r)
+	if misnamed != nil && !late {
+		return misnamed
+	}
+	if misnamed != nil { // of trials that have run: their results are shown all the same
+		view.sort = ""
 	}
 	compared, err := a.compared(r, metric)
 	if err != nil {
@@ -147,6 +151,9 @@ func (a *app) present(dir string, format tables.Format, check bool, metric strin
 		plots = fmt.Sprintf("plots in %s/%s, ", dir, show.PlotsDir)
 	}
 	a.say("tables in %s/tables, %sreport in %s", dir, plots, written)
+	if misnamed != nil {
+		return misnamed
+	}
 	a.suspect(&r.Suspicions, "the report lists them")
 	if attacked != nil && attacked.Refuted() || compared.refuted() {
 		return statusError{exitCheck, "an attack proves more than a guarantee allows"}

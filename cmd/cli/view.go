@@ -44,22 +44,22 @@ func (o viewOptions) check(settings []sweep.Assignment) error {
 	return usageOf(summary.View{Sort: o.sort}.Check(all))
 }
 
-// checkView is check for an output folder.
-func (a *app) checkView(o viewOptions, r *show.Results) error {
+// checkView is check for an output folder. late reports that some metrics were not known before the trials ran.
+func (a *app) checkView(o viewOptions, r *show.Results) (late bool, err error) {
 	var all []*experiment.Experiment
 	for _, t := range r.Summary {
 		e, err := a.Experiments.Lookup(t.Experiment)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if e.External && len(t.Metrics) > 0 {
 			known := *e
 			known.Metrics = metricsOf(t)
-			e = &known
+			e, late = &known, true
 		}
 		all = append(all, e)
 	}
-	return usageOf(summary.View{Sort: o.sort}.Check(all))
+	return late, usageOf(summary.View{Sort: o.sort}.Check(all))
 }
 
 // metricsOf are the metrics that the trials of a program have reported, which declares none.

@@ -11,13 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (system) Open(path string) (io.ReadCloser, error) { return os.Open(path) }
+func (system) Open(path string) (io.ReadCloser, error) {
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
 
 func (system) ReadFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	if err := checkRegular(path); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(path)
+}
+
+// checkRegular refuses what is neither a file nor a folder nor a link to one.
+func checkRegular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	return nil
 }
 
 func (system) Rename(from, to string) error { return os.Rename(from, to) }
