@@ -29,7 +29,8 @@ import (
 // ErrHeld is the error of a lock that another process or goroutine holds.
 var ErrHeld = errors.New("the lock is held")
 
-// ErrNotRegular is the error of [Disk.Open] and [Disk.ReadFile] for a pipe, a socket or a device, whose reading may never end.
+// ErrNotRegular is the error of [Disk.Open] and [Disk.ReadFile] for a pipe, a socket or a device, whose reading may
+// never end.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Disk is a file system. Errors are those of package os: *[fs.PathError] with the
