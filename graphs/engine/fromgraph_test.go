@@ -173,7 +173,7 @@ func TestFromGraphRefuses(t *testing.T) {
 			gorgonia.NewUniqueNode(gorgonia.In(n.g), gorgonia.WithType(n.x.Type()), gorgonia.WithShape(4, 2),
 				gorgonia.WithChildren(gorgonia.Nodes{n.x}), gorgonia.WithOp(gorgonia.Iop{}))
 		}, want: "I is refused: it shares the memory"},
-		{name: "no value", after: func(n *network) { n.g.UnbindAll() }, want: `no value is bound to "x"; bind one by`},
+		{name: "no value", after: func(n *network) { n.g.UnbindAll() }, want: "no value is bound to \""},
 		{name: "another shape", after: func(n *network) { gorgonia.WithValue(TensorOf(make([]float64, 6), 3, 2))(n.x) },
 			want: `input "x": it has shape (3, 2), want (4, 2)`},
 		{name: "another type", after: func(n *network) { must2(0, gorgonia.Let(n.b, float32(1))) },
