@@ -3,8 +3,9 @@ package budget
 import (
 	"math"
 	"math/big"
-	"privkern/experiments/mechanism/loss"
 	"strconv"
+
+	"privkern/experiments/mechanism/loss"
 )
 
 // The sums of the filters are of rational numbers. Floating-point sums would need slack, and

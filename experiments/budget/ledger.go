@@ -255,11 +255,11 @@ func (s *State) book(spending experiment.Spending, d *seen, r Request, now time.
 				return nil, err
 			}
 			// Data may grow, and rows are no fewer than their persons. The limit, with its δ, stays.
-			if n := spending.Rows; i == 0 || spending.Units[0] != experiment.UnitPerson {
-				a.Rows = n
-			} else {
-				a.Rows = max(a.Rows, n)
+			n := spending.Rows
+			if i > 0 && spending.Units[0] == experiment.UnitPerson {
+				n = max(n, a.Rows)
 			}
+			a.Rows = n
 			if a.Number == 0 {
 				s.add(a, source.Source)
 			}

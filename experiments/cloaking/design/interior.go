@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"privkern/experiments/learn"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"privkern/experiments/learn"
 )
 
 const (

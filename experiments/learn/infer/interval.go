@@ -3,10 +3,11 @@ package infer
 import (
 	"fmt"
 	"math"
-	"privkern/experiments/learn"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"privkern/experiments/learn"
 )
 
 // Interval is a share of right answers with its interval of 95 %.

@@ -1,9 +1,10 @@
 package recognise
 
 import (
-	"privkern/experiments/learn"
 	"slices"
 	"testing"
+
+	"privkern/experiments/learn"
 )
 
 // With all adversaries the chosen one has an interval, over people, about the test samples.

@@ -25,7 +25,7 @@ func (system) ReadFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// checkRegular refuses what is neither a file nor a folder nor a link to one.
+// checkRegular refuses a path of a pipe, a socket or a device.
 func checkRegular(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
